@@ -2,9 +2,9 @@
 
     python -m benchmarks.fleet DIR --compilations 100000 --dumps ../shared/dumps/runs
 
-All copies of the dumps' runs have names of their own, and a tag `commit=NUMBER`. Copies in a row
-are of one program; the next ones have other modules and op names. What a real fleet shares, these
-share: modules and ops from commit to commit, source lines throughout.
+Each copy of the dumps' runs has a unique name, and a tag `commit=NUMBER`. Successive copies are of
+one program; later ones have other modules and op names. Like a real fleet, they share modules and
+ops from commit to commit, and source lines throughout.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from xlagraph.graph.schema_detail import Detail
 from xlagraph.ingest import IngestOptions, ingest
 
 COMMITS_OF_A_PROGRAM: Final = 50
-"""Copies of the runs whose modules and ops are the same."""
+"""Number of copies of the runs with the same modules and ops."""
 
 _RENAMED_LABELS: Final = ("Module", "Op", "Scope")
 _RENAMED_COLUMNS: Final = {
@@ -40,13 +40,13 @@ _RENAMED_COLUMNS: Final = {
         for relationship in SCHEMA.relationships
     },
 }
-"""Columns that hold names of modules, ops and scopes."""
+"""Columns with names of modules, ops and scopes."""
 
 
 def write_fleet(
     dumps: Path, folder: Path, compilations: int, detail: Detail = Detail.PEAK
 ) -> dict[str, int]:
-    """Write an export of so many compilations; return how many rows each table has."""
+    """Write an export of this many compilations; return the number of rows of each table."""
     runs = _rows_by_run(dumps, detail)
     left = compilations
     with open_export(folder) as target, target.load() as load:
@@ -65,7 +65,7 @@ def write_fleet(
 def _copies(
     runs: dict[str, CompilationRows],
 ) -> Iterator[tuple[int, str, CompilationRows]]:
-    """Yield one copy of all runs after the other, without end."""
+    """Yield copies of all runs, without end."""
     commit = 0
     while True:
         for run, rows in runs.items():

@@ -17,10 +17,10 @@ from benchmarks.programs.training_step import training_step
 from benchmarks.programs.wide_loop import wide_loop
 
 VALUES_PER_LAYER = 128
-"""Of a training step; some ten more stand once."""
+"""Values of each layer of a training step; about ten more occur once."""
 
 LOOP_BYTES = (68, 2540)
-"""Of a wide loop of n leaves: so much n², so much n."""
+"""Bytes of a wide loop of n leaves: a factor of n², and one of n."""
 
 
 def write_training_step(
@@ -32,7 +32,7 @@ def write_training_step(
 
 
 def write_training_folder(folder: Path, values: int, values_each: int = 5000) -> int:
-    """Write two runs of steps, about ``values`` values in all; count the compilations.
+    """Write two runs of steps with about ``values`` values; return the number of compilations.
 
     Each has about ``values_each`` values, no two the same shapes; the second run is wider.
     """

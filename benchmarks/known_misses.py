@@ -1,7 +1,7 @@
-"""The goals that are missed, how far, and why: the one table of them.
+"""The goals that are missed, with bounds and reasons.
 
-A row that misses its goal within its bound here is shown as known, and does not fail the run;
-one that misses it by more, or is not here, does. The reasons are told in README.md.
+A row that misses its goal within the bound here is shown as known, and does not fail the run.
+Any other miss does. README.md explains the reasons.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from benchmarks.table import Row, Verdict
 
 @dataclass(frozen=True, slots=True)
 class KnownMiss:
-    """How far a goal may be missed: a tenth more than the worst that was seen."""
+    """Bounds of missed goals: a tenth above the worst measured value."""
 
     bound: float
-    """Of the ratio."""
+    """Bound of the ratio."""
     seen: str
     why: str
 
@@ -41,7 +41,7 @@ KNOWN_MISSES: Final[Mapping[str, KnownMiss]] = {
 
 
 def mark_known_miss(row: Row) -> Row:
-    """Mark a row whose goal is known to be missed, if it is by no more than that."""
+    """Mark a missed goal as known if it is within its bound."""
     known = KNOWN_MISSES.get(row.what)
     if known is None or row.verdict is not Verdict.MISSED:
         return row

@@ -1,7 +1,7 @@
 """Measures in fresh processes: seconds, peak memory, growth over doubled sizes.
 
-A task is a function of `tasks`, named on the command line of a child; it does what stands
-outside the timed part, times the rest itself and prints its answer as JSON.
+A task is a function of `tasks`, named on the command line of a child; it prepares outside of the
+timed part, measures the rest and prints the result as JSON.
 """
 
 import json
@@ -25,15 +25,15 @@ PACKAGES = ("xlagraph", "ladybug", "neo4j", "neo4j-rust-ext", "pyarrow", "typer"
 
 
 class TaskFailed(Exception):
-    """A child ended with an error; the message is the last line that it wrote, a note all."""
+    """An error of a child; the message is its last line, a note has all lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a child took."""
+    """Cost of a child."""
 
     seconds: float
-    """Of the timed part."""
+    """Seconds of the timed part."""
     answer: Mapping[str, Any]
 
 
@@ -43,10 +43,10 @@ def in_child(task: str, *arguments: object) -> Measured:
 
 
 def peak_bytes_in_child(task: str, *arguments: object) -> int:
-    """Return what a task keeps resident at most, in its process and all below it together.
+    """Return the peak resident memory of a task's process and all its children together.
 
-    Shared pages count once. To look at them takes a fifth of a processor: such a run says
-    nothing about time.
+    Shared pages count once. The measurement takes a fifth of a processor, so times of such a
+    run are useless.
     """
     peak = 0
 
@@ -65,7 +65,7 @@ def _run(
     task: str, arguments: Sequence[object], until_end: Callable[["subprocess.Popen[str]"], object]
 ) -> Measured:
     command = [sys.executable, "-m", "benchmarks.tasks", task, *map(str, arguments)]
-    # files, not pipes: nobody reads while the child runs, and it may have much to say
+    # files, not pipes: nothing reads while the child runs, and it may write much
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         with subprocess.Popen(command, cwd=TREE, stdout=out, stderr=err, text=True) as child:
             until_end(child)
@@ -83,17 +83,17 @@ def _run(
 
 
 def median_in_child(repeats: int, task: str, *arguments: object) -> Measured:
-    """Run a task several times; the run of median time."""
+    """Run a task several times; return the run of median time."""
     return median_run([in_child(task, *arguments) for _ in range(repeats)])
 
 
 def median_run(runs: Sequence[Measured]) -> Measured:
-    """Pick the run of median time; of an even number, the slower one in the middle."""
+    """Return the run of median time; of an even number, the slower one in the middle."""
     return sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
 
 
 def seconds_of(action: Callable[[], object]) -> float:
-    """Time an action in this process."""
+    """Return the seconds of an action in this process."""
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
@@ -111,7 +111,7 @@ def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
 
 
 def machine() -> dict[str, str]:
-    """Name what the numbers were measured on."""
+    """Return a description of the machine."""
     facts = {
         "system": platform.platform(),
         "processor": _processor(),
@@ -136,16 +136,16 @@ def _processor() -> str:
 
 
 def process_tree(pid: int) -> Iterator[int]:
-    """List a process and all below it, as far as they still live."""
+    """List a process and all its living descendants."""
     yield pid
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):  # of each thread
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):  # children of each thread
         with suppress(OSError):
             for child in children.read_text().split():
                 yield from process_tree(int(child))
 
 
 def resident_bytes(pid: int) -> int:
-    """Return the memory of a process, its part of what it shares; 0 once it has ended."""
+    """Return the memory of a process, with its part of shared pages; 0 once it has ended."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:

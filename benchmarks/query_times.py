@@ -1,4 +1,4 @@
-"""Times canned queries, with parameters that suit the graph: all, or those over a fleet."""
+"""Measures canned queries with suitable parameters: all, or those over a fleet."""
 
 import time
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ MODULES = "MATCH (m:Module) RETURN m.key AS module ORDER BY module LIMIT 1"
 
 
 def query_times(graph: Graph, repeats: int) -> list[dict[str, Any]]:
-    """Return for each query its id, median seconds, rows, and whether it is of one compilation."""
+    """Return for each query: id, median seconds, rows, and True if it is about one compilation."""
     given = _suiting(graph)
     found: list[dict[str, Any]] = []
     for query in load_catalogue().values():
@@ -52,10 +52,10 @@ def query_times(graph: Graph, repeats: int) -> list[dict[str, Any]]:
 
 
 def fleet_times(graph: Graph, repeats: int) -> list[dict[str, Any]]:
-    """Return the same of the queries over many compilations, each as a user may ask it.
+    """Return the same for the queries over many compilations, in the forms that a user may ask.
 
-    They are asked with what they need alone; of one run or module too, where they take that; and
-    in order of a tag.
+    These are: only the required parameters; also one run or module, if the query takes one; and
+    the order of a tag.
     """
     given = graph.query(PEAK).mappings()[0]
     runs = [row[0] for row in graph.query(RUNS).rows]

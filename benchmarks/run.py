@@ -37,11 +37,11 @@ SECTIONS: Sections = {
 
 
 def measure_sections(settings: Settings, sections: Sections) -> Iterator[Row]:
-    """Yield the rows of sections as they are measured; one that breaks costs no other."""
+    """Yield the rows of sections as they are measured; a broken section stops no other."""
     for section, rows in sections.items():
         try:
             yield from rows(settings)
-        except Exception as error:  # noqa: BLE001  the table says what, stderr says where
+        except Exception as error:  # noqa: BLE001  the table has the message, stderr the traceback
             traceback.print_exc()
             reason = f"{type(error).__name__}: {error}".partition("\n")[0]
             yield broken_row(f"section {section}", reason)

@@ -1,4 +1,4 @@
-"""How large and how often: what the sections of the table share."""
+"""Sizes and folders shared by the sections of the table."""
 
 import shutil
 from collections.abc import Callable
@@ -16,36 +16,36 @@ class Settings:
 
     full: bool
     work: Path
-    """Inputs and graphs go there; nobody else's folder."""
+    """Folder of inputs and graphs, used by nothing else."""
     repeats: int = 3
     shared: Path | None = None
-    """Folder of real dumps, where there is one."""
+    """Folder of real dumps, if there is one."""
     loop_megabytes: ClassVar[tuple[float, ...]] = (25, 50, 100)
-    """Sizes of the dumps with long lines, in both runs: these are read in seconds."""
+    """Sizes of the dumps with long lines, in both kinds of run: these are read in seconds."""
 
     @property
     def folder_values(self) -> tuple[int, ...]:
-        """Values of the folders that are ingested, doubled from one to the next."""
+        """Return the numbers of values of the ingested folders, each twice the one before."""
         return (250_000, 500_000, 1_000_000) if self.full else (25_000, 50_000, 100_000)
 
     @property
     def step_layers(self) -> tuple[int, ...]:
-        """Layers of the single dumps with short lines."""
+        """Return the numbers of layers of the single dumps with short lines."""
         return (160, 320, 640, 1280) if self.full else (20, 40, 80, 160)
 
     @property
     def server_values(self) -> int:
-        """Values of the folder that is ingested into Neo4j and timed."""
+        """Return the number of values of the folder whose ingest into Neo4j is timed."""
         return 200_000 if self.full else 50_000
 
     @property
     def import_values(self) -> int:
-        """Values of the folder that is exported and imported into Neo4j."""
+        """Return the number of values of the folder that is exported and imported into Neo4j."""
         return 500_000 if self.full else 100_000
 
     @property
     def fleet_compilations(self) -> tuple[int, ...]:
-        """Compilations of the graphs that are imported into Neo4j and asked as a fleet."""
+        """Return the numbers of compilations of the fleets that are imported into Neo4j."""
         return (1_000, 10_000, 100_000) if self.full else (1_000, 2_000, 4_000)
 
     def training_folder(self, values: int, values_each: int = 5000) -> Path:
@@ -69,7 +69,7 @@ class Settings:
         )
 
     def fresh(self, name: str) -> Path:
-        """Return a path in our folder at which there is nothing, whatever an earlier run left."""
+        """Return an unused path in our folder; earlier content is removed."""
         path = self.work / name
         if path.is_dir():
             shutil.rmtree(path)
@@ -85,13 +85,13 @@ class Settings:
         return folder
 
     def dumps(self, name: str) -> Path | None:
-        """Return a folder of real dumps, where there is one."""
+        """Return a folder of real dumps, if there is one."""
         folder = self.shared / name if self.shared else None
         return folder if folder is not None and folder.exists() else None
 
 
 def dump_parts(folder: Path) -> list[Path]:
-    """List the files of the one dump in a folder, the module text left out."""
+    """Return the files of the only dump in a folder, without the module text."""
     return sorted(
         path
         for path in folder.iterdir()

@@ -1,4 +1,4 @@
-"""Rows of the table, their verdicts, and how they are printed and saved."""
+"""Rows of the table: their verdicts, text and file."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,21 +9,21 @@ from pathlib import Path
 from benchmarks.measure import growth_exponent
 
 GROWTH_LIMIT = 1.15
-"""Largest exponent that counts as linear: noise and caches take the rest."""
+"""Largest exponent that counts as linear, with room for noise and caches."""
 
 
 class Verdict(StrEnum):
-    """What became of a goal."""
+    """Verdict on a goal."""
 
     MET = "met"
     MISSED = "MISSED"
     KNOWN = "missed, as known"
-    """By no more than `known_misses` says."""
+    """Missed, within the bound in `known_misses`."""
     BROKEN = "BROKEN"
-    """Could not be measured, and nothing that was missing here explains it."""
+    """Could not be measured for an unexpected reason."""
     SKIPPED = "skipped"
     SHOWN = "-"
-    """No goal: a number for the reader."""
+    """Has no goal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def ratio_row(
     goal: float | None,
     note: str = "",
 ) -> Row:
-    """Judge a time by a reference of the same run: at most ``goal`` times as much, or shown."""
+    """Return a row with the verdict: at most ``goal`` times a reference, or shown."""
     ratio = seconds / reference_seconds
     return Row(
         what,
@@ -61,7 +61,7 @@ def ratio_row(
 
 
 def limit_row(what: str, seconds: float, goal_seconds: float, note: str = "") -> Row:
-    """Judge a time by a fixed limit."""
+    """Return a row with the verdict on a time with a fixed limit."""
     return Row(
         what,
         _verdict(seconds <= goal_seconds),
@@ -74,7 +74,7 @@ def limit_row(what: str, seconds: float, goal_seconds: float, note: str = "") ->
 def memory_row(
     what: str, peak: int, reference: str, reference_bytes: int, goal: float, note: str = ""
 ) -> Row:
-    """Judge peak memory by that of another run."""
+    """Return a row with the verdict on peak memory, compared with another run."""
     ratio = peak / reference_bytes
     return Row(
         what,
@@ -88,7 +88,7 @@ def memory_row(
 
 
 def growth_row(what: str, sizes: Sequence[float], costs: Sequence[float]) -> Row:
-    """Judge how a cost grows with size: its exponent is at most `GROWTH_LIMIT`."""
+    """Return a row with the verdict on growth: the exponent is at most `GROWTH_LIMIT`."""
     exponent = growth_exponent(sizes, costs)
     return Row(
         f"{what}: growth",
@@ -100,7 +100,7 @@ def growth_row(what: str, sizes: Sequence[float], costs: Sequence[float]) -> Row
 
 
 def shown_row(what: str, measured: str, note: str = "") -> Row:
-    """Show a number that has no goal."""
+    """Return a row without a goal."""
     return Row(what, Verdict.SHOWN, measured, note=note)
 
 
@@ -110,12 +110,12 @@ def skipped_row(what: str, reason: str) -> Row:
 
 
 def broken_row(what: str, reason: str) -> Row:
-    """Return a row that names what went wrong where something should have been measured."""
+    """Return a row that names the error of a measurement."""
     return Row(what, Verdict.BROKEN, note=reason)
 
 
 def failed(rows: Sequence[Row]) -> list[Row]:
-    """Pick the rows that missed their goal or broke."""
+    """Return the rows that missed their goal or broke."""
     return [row for row in rows if row.verdict in (Verdict.MISSED, Verdict.BROKEN)]
 
 
@@ -124,19 +124,19 @@ def _verdict(is_met: bool) -> Verdict:
 
 
 def format_seconds(seconds: float) -> str:
-    """Spell a time with three digits: ``12.3 s``, ``4.56 ms``."""
+    """Return a time with three digits: ``12.3 s``, ``4.56 ms``."""
     if seconds >= 1:
         return f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
     return f"{seconds * 1000:.3g} ms"
 
 
 def format_bytes(count: int) -> str:
-    """Spell a size in MiB."""
+    """Return a size in MiB."""
     return f"{count / 2**20:,.0f} MiB"
 
 
 def format_row(row: Row) -> str:
-    """Spell one row as a line of Markdown."""
+    """Return one row as a line of Markdown."""
     ratio = "" if row.ratio is None else f"{row.ratio:.2f} x"
     cells = (row.what, row.measured, row.reference, ratio, row.goal, row.verdict.value, row.note)
     return "| " + " | ".join(cells) + " |"
@@ -149,6 +149,6 @@ HEADER = (
 
 
 def write_json(path: Path, machine: Mapping[str, str], rows: Sequence[Row]) -> None:
-    """Save the table with what it was measured on."""
+    """Save the table with a description of the machine."""
     document = {"machine": dict(machine), "rows": [asdict(row) for row in rows]}
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a child process measures: prepares, times one thing, prints JSON.
+"""Tasks of child processes: each prepares, measures one thing, prints JSON.
 
 python -m benchmarks.tasks TASK ARGUMENT…
 """
@@ -27,7 +27,7 @@ def timed() -> Iterator[None]:
 
 
 def ingest(graph: str, folder: str) -> None:
-    """Ingest a folder into a graph; a file need not be there."""
+    """Ingest a folder into a graph; the graph file need not exist."""
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
 
@@ -43,7 +43,7 @@ def ingest(graph: str, folder: str) -> None:
 
 
 def record(graph: str, folder: str, rows: str) -> None:
-    """Ingest, and keep the very rows that are new as Parquet files for the reference."""
+    """Ingest, and save the new rows as Parquet files for the reference."""
     from benchmarks.references.recording import ParquetSink, RecordingTarget
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
@@ -83,7 +83,7 @@ def export(folder: str, target: str) -> None:
 
 
 def prepare(folder: str) -> None:
-    """Prepare the dumps of a folder in this process, rows in memory; time is the processor's."""
+    """Prepare the dumps of a folder in this process, rows in memory; measure processor time."""
     from xlagraph.ingest import find_dumps
     from xlagraph.ingest import ingest as load
     from xlagraph.ingest.options import IngestOptions
@@ -128,7 +128,7 @@ def parse_and_derive(*paths: str) -> None:
     from xlagraph.ingest.measures.takeovers import takeovers
     from xlagraph.runtime.garbage_collection import collector_paused
 
-    with timed(), collector_paused(has_many=True):  # as where dumps are prepared
+    with timed(), collector_paused(has_many=True):  # like where dumps are prepared
         texts = [DumpPart.decoded(path, Path(path).read_bytes()) for path in paths]
         plan = parse_plan(texts)
         spans = value_spans(plan)
@@ -166,7 +166,7 @@ def neo4j_empty(uri: str) -> None:
 
 
 def neo4j_indexes(uri: str, wanted: str) -> None:
-    """Make the indexes of what people look up, or drop them; constraints stay."""
+    """Create or drop the lookup indexes; constraints stay."""
     from benchmarks.references import neo4j as reference
 
     with timed(), reference.connected(uri) as (driver, database):
@@ -183,7 +183,7 @@ def neo4j_nodes(uri: str) -> None:
 
 
 def queries(graph: str, repeats: str) -> None:
-    """Time every canned query on a graph; one call before the first is not counted."""
+    """Measure every canned query on a graph; one call before the first is not counted."""
     from benchmarks.query_times import query_times
     from xlagraph.graph import open_graph
 
@@ -192,7 +192,7 @@ def queries(graph: str, repeats: str) -> None:
 
 
 def write_fleet(dumps: str, target: str, compilations: str) -> None:
-    """Write an export of so many compilations."""
+    """Write an export of this many compilations."""
     from benchmarks.fleet import write_fleet as write
 
     with timed():
@@ -200,7 +200,7 @@ def write_fleet(dumps: str, target: str, compilations: str) -> None:
 
 
 def fleet_queries(graph: str, repeats: str) -> None:
-    """Time the queries over many compilations; one call before the first is not counted."""
+    """Measure the queries over many compilations; one call before the first is not counted."""
     from benchmarks.query_times import fleet_times
     from xlagraph.graph import open_graph
 

@@ -25,7 +25,7 @@ DOCS: Final = Path(__file__).resolve().parent
 
 
 def generated_pages() -> dict[str, str]:
-    """Return the generated pages, by file name."""
+    """Return the generated pages by file name."""
     return {
         "queries.md": queries_page(load_catalogue()),
         "schema.md": schema_page(),
@@ -38,7 +38,7 @@ def generated_pages() -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write what is stale, or name it."""
+    """Write the stale pages, or name them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="name what is stale; write nothing")
     options = parser.parse_args(arguments)

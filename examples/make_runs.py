@@ -1,4 +1,4 @@
-"""Make the example runs again: compile one training step in several ways, keep the dumps.
+"""Make the example runs again: compile one training step in several ways, and keep the dumps.
 
     python -m pip install -r examples/requirements.txt
     python examples/make_runs.py
@@ -20,15 +20,15 @@ RUNS: Final = EXAMPLES / "runs"
 KEPT: Final = re.compile(
     r"cpu_after_optimizations(-buffer-assignment|-buffer-assignment-values|-live-range)?\.txt"
 )
-"""The final module and its memory plan; XLA writes some thirty other files a module."""
+"""Flags for the final module and its memory plan; XLA writes about thirty other files by module."""
 
 INSTRUCTIONS: Final = "--xla_cpu_max_isa=AVX2"
 THREADS: Final = "1"
-"""XLA plans for the processor and the cores that it finds; these make every x86 machine alike."""
+"""Flags that make every x86 machine alike; XLA plans for the processor and its cores."""
 
 
 class Run(NamedTuple):
-    """What a run changes against the baseline: one thing each."""
+    """Changes of each run from the baseline: one each."""
 
     model: dict[str, int | bool]
     donate: bool = False
@@ -44,14 +44,14 @@ RUN_BY_NAME: Final = {
 
 
 def compile_run(run: Run) -> None:
-    """Compile the programs of one run; XLA_FLAGS says where XLA writes its dumps."""
+    """Compile the programs of one run; XLA_FLAGS sets the folder of dumps."""
     import jax
     import jax.numpy as jnp
 
     sys.path.insert(0, str(EXAMPLES))
     import train_step as program
 
-    # source paths as one reads them in the repository, on whatever machine this runs
+    # source paths as in the repository, on every machine
     jax.config.update(
         "jax_hlo_source_file_canonicalization_regex", re.escape(f"{EXAMPLES.parent}/")
     )
@@ -67,7 +67,7 @@ def compile_run(run: Run) -> None:
 
 
 def make_run(name: str) -> None:
-    """Compile a run in a process of its own, as module numbers count within one."""
+    """Compile a run in a separate process, because module numbers count within one."""
     folder = RUNS / name
     shutil.rmtree(folder, ignore_errors=True)
     flags = f"--xla_dump_to={folder} --xla_dump_hlo_module_re=.*(train_step|loss).* {INSTRUCTIONS}"
@@ -81,7 +81,7 @@ def make_run(name: str) -> None:
 
 
 def main() -> None:
-    """Make all runs, or, in the process that compiles, only compile the one that is named."""
+    """Make all runs, or only compile the named one in the child process."""
     if len(sys.argv) == 2:
         compile_run(RUN_BY_NAME[sys.argv[1]])
         return

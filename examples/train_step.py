@@ -22,7 +22,7 @@ class Model(NamedTuple):
 
 
 class Adam(NamedTuple):
-    """State of the optimiser: the step and both moments of every parameter."""
+    """State of the optimizer: the step and both moments of every parameter."""
 
     step: jax.Array
     mean: Params
@@ -75,7 +75,7 @@ def attention(x: jax.Array, layer: dict[str, jax.Array], heads: int) -> jax.Arra
 
 
 def mlp(x: jax.Array, layer: dict[str, jax.Array]) -> jax.Array:
-    """Widen, bend, narrow."""
+    """Apply two linear layers with an activation between."""
     return jax.nn.gelu(x @ layer["up"]) @ layer["down"]
 
 
@@ -88,7 +88,7 @@ def block(x: jax.Array, layer: dict[str, jax.Array], heads: int) -> jax.Array:
 
 
 def loss(params: Params, batch: jax.Array, model: Model) -> jax.Array:
-    """Mean cross-entropy of the next token."""
+    """Return the mean cross-entropy of the next token."""
     run_block = jax.checkpoint(block, static_argnums=2) if model.remat else block
     with jax.named_scope("embed"):
         x = params["embedding"][batch[:, :-1]]
@@ -115,7 +115,7 @@ def apply_adam(params: Params, grads: Params, state: Adam, rate: float) -> tuple
 
 
 def train_step_of(model: Model) -> Callable[..., tuple[jax.Array, Params, Adam]]:
-    """Make the training step for a model."""
+    """Return the training step of a model."""
 
     def train_step(params: Params, state: Adam, batch: jax.Array) -> tuple[jax.Array, Params, Adam]:
         value, grads = jax.value_and_grad(loss)(params, batch, model)

@@ -16,7 +16,7 @@ from xlagraph.queries import (
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
 ROWS_SHOWN: Final = 100
-"""Rows of each answer that a page carries."""
+"""Most rows of each answer in a page."""
 
 Facts = dict[str, object]
 

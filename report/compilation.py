@@ -32,7 +32,7 @@ from xlagraph.runtime.garbage_collection import collector_paused
 
 _WIDE, _NUMBER, _FLAG, _TEXT = Kind.WIDE_NUMBER, Kind.NUMBER, Kind.FLAG, Kind.TEXT
 
-# the fields of records that a table of the page shows as they are
+# the fields of records that a table of the page shows unchanged
 _VALUE_COLUMNS: Final = {
     "label": _TEXT,
     "value_id": _WIDE,
@@ -86,7 +86,7 @@ _SPACE_COLUMNS: Final = {
 
 
 def compilation_part(graph: Graph, compilation: str) -> Part:
-    """Read all that a page shows of a complete compilation, by its key; or raise NameUnknown."""
+    """Return the page data of a complete compilation, by its key; or raise NameUnknown."""
     return part_of(StoredCompilation(graph, compilation))
 
 

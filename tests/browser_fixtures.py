@@ -1,9 +1,9 @@
-"""A headless Chromium for tests of what people see: Debian's, driven by Playwright.
+"""A headless Chromium for tests of pages: Debian's, driven by Playwright.
 
-Where there is no Chromium these tests are skipped and say so; XLAGRAPH_REQUIRE_BROWSER=1 makes
-that a failure, and =0 skips them without looking for one. `browser` is one program for all
-tests of a process; each test has a `page` in a context of its own: nothing is stored between.
-Once it runs, `asyncio.run` fails in the thread of the tests: Playwright's own loop runs there.
+Without Chromium these tests are skipped with a message; XLAGRAPH_REQUIRE_BROWSER=1 makes that a
+failure, and =0 skips them without a search. All tests of a process share one `browser`; each test
+has a `page` in a separate context, so nothing is stored between tests. While the browser runs,
+`asyncio.run` fails in the thread of the tests, because Playwright's loop runs there.
 """
 
 import os
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
-# root may not use the sandbox, and a machine for tests has no graphics card
+# root cannot use the sandbox, and test machines have no graphics card
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 PATIENCE = 40_000
-"""Milliseconds in which a loaded machine shows what is waited for."""
+"""Milliseconds until a loaded machine shows the expected element."""
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +46,7 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture
 def page(browser: "Browser") -> Iterator["Page"]:
-    """An empty page, 1400 × 900, which shares nothing with those of other tests."""
+    """An empty page of 1400 × 900 that shares nothing with other tests."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.set_default_timeout(PATIENCE)
     yield context.new_page()

@@ -1,4 +1,4 @@
-"""What tests of every part share: where sample dumps are, and the graphs of both engines."""
+"""Fixtures for all tests: sample dumps, and the graphs of both engines."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from tests.corpus.pack import unpack
 
 pytest_plugins = ("tests.browser_fixtures", "tests.graph_fixtures")
 
-# How long an example takes depends on what else the machine does.
+# The time of an example depends on the load of the machine.
 settings.register_profile(
     "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
@@ -28,7 +28,7 @@ MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes `-n auto` is: one where they would empty the same database."""
+    """Return the number of processes for `-n auto`: one if they would share a database."""
     return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, os.cpu_count() or 1)
 
 
@@ -38,7 +38,7 @@ SHARED_DUMPS = TREE / ".." / "shared" / "dumps"
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Real dumps that the repository carries: `versions` and `tpu`, and its examples in `runs`."""
+    """Real dumps in the repository: `versions` and `tpu`, and the examples in `runs`."""
     folder = tmp_path_factory.mktemp("corpus")
     unpack(folder)
     shutil.copytree(TREE / "examples" / "runs", folder / "runs")
@@ -47,7 +47,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_dumps() -> Path:
-    """More real dumps: larger, and beside the repository where somebody put them."""
+    """Larger real dumps beside the repository, if there are any."""
     if not SHARED_DUMPS.is_dir():
         pytest.skip("the folder ../shared/dumps with more real dumps is not there")
     return SHARED_DUMPS.resolve()
@@ -55,7 +55,7 @@ def shared_dumps() -> Path:
 
 @pytest.fixture(scope="session", params=["carried", "shared"])
 def real_dumps(request: pytest.FixtureRequest) -> list[Path]:
-    """Folders of real dumps: those that the repository carries, then those beside it."""
+    """Folders of real dumps: those in the repository, then those beside it."""
     if request.param == "carried":
         return [request.getfixturevalue("corpus")]
     shared: Path = request.getfixturevalue("shared_dumps")

@@ -1,6 +1,6 @@
-"""The GitHub Action and the hook for pre-commit: their scripts, run as their runners do.
+"""The scripts of the GitHub Action and of the pre-commit hook, run like by their runners.
 
-A script stands in for `gh`: it knows one push of main with an artifact, and keeps what is posted.
+A script replaces `gh`: it knows one push of main with an artifact, and stores the posted comment.
 """
 
 import os
@@ -30,7 +30,7 @@ esac
 
 @pytest.fixture
 def stand_in(tmp_path: Path) -> Path:
-    """Return the folder of what `gh` knows: runs, an artifact, comments."""
+    """Return the folder with the data of `gh`: runs, an artifact, comments."""
     folder = tmp_path / "gh"
     folder.mkdir()
     write_dump(folder / "artifact", 1, "jit_f", dump(256))
@@ -88,43 +88,39 @@ def job(tmp_path, stand_in):
     return run
 
 
-def test_growth_over_the_base_branch_is_posted_and_trips_the_gate(job, stand_in, tmp_path):
+def test_growth_trips_the_gate_and_its_comment_is_edited_by_the_next_push(job, stand_in, tmp_path):
     codes, outputs = job(
-        "record", "fetch-base", "compare", "comment", XLAGRAPH_DUMPS="dumps-512", MAX_GROWTH="2%"
-    )
+        "record", "fetch-base", "compare", "comment",
+        XLAGRAPH_DUMPS="dumps-512", MAX_GROWTH="2%", CAPACITY="1GiB",
+    )  # fmt: skip
     assert codes == [0, 0, 0, 0]
-    assert "exit-code=4\n" in outputs
+    assert "exit-code=4\n" in outputs  # though it is within the other limit
     comment = (stand_in / "body.md").read_text()
     assert comment.startswith("<!-- xlagraph plan -->\n")
-    assert "reserved bytes grow by 256 B" in comment
+    assert "`after` needs 256 B (66.7%) more memory than `before`" in comment
     assert comment == (tmp_path / "summary.md").read_text()
     assert "--method POST repos/o/r/issues/5/comments" in (stand_in / "calls").read_text()
-    assert "run download 6" not in (stand_in / "calls").read_text()  # the base commit comes first
+    assert "run download 6" not in (stand_in / "calls").read_text()  # the base commit is first
+    assert "Does it fit? Yes" in comment
 
-
-def test_the_second_push_edits_the_comment_and_passes_within_the_limits(job, stand_in):
     (stand_in / "comments").write_text("91\n")
-    _, outputs = job(
-        "record", "fetch-base", "compare", "comment",
-        XLAGRAPH_DUMPS="dumps-256", MAX_GROWTH="2%", CAPACITY="1GiB",
-    )  # fmt: skip
-    assert "exit-code=0\n" in outputs
+    assert job("comment")[0] == [0]
     assert "--method PATCH repos/o/r/issues/comments/91" in (stand_in / "calls").read_text()
-    assert "Does it fit? Yes" in (stand_in / "body.md").read_text()
 
 
-def test_without_a_plan_of_the_base_or_a_token_that_writes_the_job_goes_on(job, stand_in):
+def test_without_a_plan_of_the_base_or_a_writing_token_the_job_goes_on(job, stand_in):
     (stand_in / "runs").write_text("")
     (stand_in / "read-only").touch()
     codes, outputs = job(
-        "record", "fetch-base", "compare", "comment", XLAGRAPH_DUMPS="dumps-256", MAX_GROWTH="2%"
-    )
+        "record", "fetch-base", "compare", "comment",
+        XLAGRAPH_DUMPS="dumps-256", MAX_GROWTH="2%", CAPACITY="1GiB",
+    )  # fmt: skip
     assert codes == [0, 0, 0, 0]
     assert outputs == "comparison=\nexit-code=0\n"
 
 
 def test_a_command_is_recorded_and_its_failure_fails_the_step(job, tmp_path):
-    # what XLA writes for a program, written by the program itself
+    # the program itself writes the dump of XLA
     program = 'dir=${XLA_FLAGS#--xla_dump_to=}; mkdir -p "${dir%% *}"; cp dumps-256/* "${dir%% *}"'
     codes, _ = job("record", XLAGRAPH_COMMAND=program)
     assert codes == [0]
@@ -133,13 +129,13 @@ def test_a_command_is_recorded_and_its_failure_fails_the_step(job, tmp_path):
     assert job("record", XLAGRAPH_NAME="c")[0] == [2]
 
 
-def test_every_script_that_the_action_names_is_there_and_can_be_run():
+def test_every_script_that_the_action_names_exists_and_is_executable():
     named = re.findall(r"\.github/action/([\w.-]+)", (TREE / "action.yml").read_text())
     assert sorted(named) == sorted(path.name for path in SCRIPTS.iterdir())
     assert all(os.access(SCRIPTS / name, os.X_OK) for name in named)
 
 
-def test_the_hook_fails_for_a_query_that_is_not_as_it_should_be(tmp_path, monkeypatch):
+def test_the_hook_fails_for_a_wrong_query(tmp_path, monkeypatch):
     hook = dict(re.findall(r"^..(\w+): (.+)$", (TREE / ".pre-commit-hooks.yaml").read_text(), re.M))
     command = [*shlex.split(hook["entry"]), *hook["args"].strip("[]").split(", ")]
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")

@@ -1,4 +1,4 @@
-"""The generator of the benchmarks writes what XLA could write; the verdicts catch bad growth."""
+"""Generated dumps follow the rules of XLA, and the verdicts detect bad growth."""
 
 import os
 import subprocess
@@ -47,11 +47,11 @@ def ranges(plan):
     }
 
 
-def test_a_generated_dump_is_written_back_byte_for_byte(parts):
+def test_a_generated_dump_renders_back_byte_for_byte(parts):
     assert list(render_plan(parse_plan(parts))) == [part.text for part in parts]
 
 
-def test_a_fleet_has_each_compilation_once_and_shares_what_programs_share(tmp_path, monkeypatch):
+def test_a_fleet_has_each_compilation_once_and_shares_the_nodes_of_programs(tmp_path, monkeypatch):
     monkeypatch.setattr(fleet, "COMMITS_OF_A_PROGRAM", 1)
     counts = fleet.write_fleet(write_runs(tmp_path / "runs"), tmp_path / "export", 7)
     assert (counts["Compilation"], counts["MemorySpace"]) == (7, 7)
@@ -78,14 +78,14 @@ def test_allocations_add_up_to_the_printed_total(plan):
     assert plan.total_bytes == sum(allocation.size_bytes for allocation in plan.allocations)
 
 
-def test_an_allocation_ends_where_the_last_of_its_values_ends(plan):
+def test_an_allocation_ends_at_the_end_of_its_last_value(plan):
     ends: dict[object, int] = defaultdict(int)
     for value in plan.values:
         ends[value.allocation] = max(ends[value.allocation], value.offset_bytes + value.size_bytes)
     assert {allocation.number: allocation.size_bytes for allocation in plan.allocations} == ends
 
 
-def test_only_temporaries_lie_elsewhere_than_at_the_start(plan):
+def test_only_temporaries_have_an_offset(plan):
     temporary = {
         allocation.number for allocation in plan.allocations if allocation.is_preallocated_temp
     }
@@ -95,7 +95,7 @@ def test_only_temporaries_lie_elsewhere_than_at_the_start(plan):
     )
 
 
-def test_constants_and_thread_local_allocations_hold_one_value(plan):
+def test_constants_and_thread_local_allocations_have_one_value(plan):
     held: dict[object, int] = defaultdict(int)
     for value in plan.values:
         held[value.allocation] += 1
@@ -133,7 +133,7 @@ def test_ranges_lie_within_the_schedule_and_only_thread_local_values_have_none(p
         assert found is None or 0 <= found.first_step <= found.last_step <= end
 
 
-def test_values_that_share_bytes_touch_in_one_step_at_most(plan, ranges):
+def test_values_that_share_bytes_overlap_in_one_step_at_most(plan, ranges):
     by_allocation = defaultdict(list)
     for value in plan.values:
         by_allocation[value.allocation].append(value)
@@ -153,7 +153,7 @@ def test_values_that_share_bytes_touch_in_one_step_at_most(plan, ranges):
     assert touching
 
 
-def test_slots_are_reused_and_a_use_lies_within_the_range(plan, ranges):
+def test_slots_are_reused_and_a_use_is_within_the_range(plan, ranges):
     block = max(plan.allocations, key=lambda allocation: allocation.is_preallocated_temp)
     inside = [value for value in plan.values if value.allocation == block.number]
     assert block.size_bytes < sum(value.size_bytes for value in inside)
@@ -161,12 +161,12 @@ def test_slots_are_reused_and_a_use_lies_within_the_range(plan, ranges):
     for used in plan.used_values:
         found = ranges[used.value_id]
         if found is not None:
-            # a loop reads its operands when their successors in the loop live already
+            # a loop reads its operands when their successors in the loop are already live
             steps = [step[use.instruction] for use in used.uses if "while" not in use.instruction]
             assert all(found.first_step <= at <= found.last_step for at in steps)
 
 
-def test_the_printed_peak_lists_all_that_is_live_where_most_is(plan, ranges):
+def test_the_printed_peak_lists_all_values_live_at_the_largest_step(plan, ranges):
     def live_at(step):
         return [
             value
@@ -184,7 +184,7 @@ def test_the_printed_peak_lists_all_that_is_live_where_most_is(plan, ranges):
     assert peak.entries[-1].cumulative_bytes == max(sums)
 
 
-def test_every_scheduled_instruction_of_a_training_step_stands_in_its_module_text(tmp_path):
+def test_every_scheduled_instruction_of_a_training_step_is_in_its_module_text(tmp_path):
     path = inputs.write_training_step(tmp_path, layers=2)
     plan = parse_plan(texts_of(tmp_path))
     assert plan.live_ranges is not None
@@ -196,19 +196,19 @@ def test_every_scheduled_instruction_of_a_training_step_stands_in_its_module_tex
     )
 
 
-def test_a_folder_holds_about_as_many_values_as_asked_for(tmp_path):
+def test_a_folder_has_about_the_requested_number_of_values(tmp_path):
     assert inputs.write_training_folder(tmp_path, values=3000, values_each=600) == 6
     texts = "".join([part.text for part in texts_of(tmp_path)])
     assert 2500 < texts.count(" value: <") < 3500
     assert 400 < len(texts) / texts.count(" value: <") < 700
 
 
-def test_a_wide_loop_is_as_large_as_asked_for(tmp_path):
+def test_a_wide_loop_has_about_the_requested_size(tmp_path):
     path = inputs.write_wide_loop(tmp_path, megabytes=3)
     assert 2.5e6 < path.stat().st_size < 3.5e6
 
 
-def test_linear_growth_is_met_and_quadratic_growth_is_missed():
+def test_linear_growth_meets_its_goal_and_quadratic_growth_misses_it():
     sizes = [1000, 2000, 4000]
     linear = table.growth_row("parse", sizes, [0.1, 0.21, 0.4])
     quadratic = table.growth_row("parse", sizes, [0.1, 0.4, 1.6])
@@ -226,7 +226,7 @@ def test_an_exponent_needs_two_sizes():
         measure.growth_exponent([5, 5], [1, 2])
 
 
-def test_a_ratio_above_its_goal_is_missed():
+def test_a_ratio_above_its_goal_is_a_miss():
     met = table.ratio_row("load", 1.9, "COPY", 1.0, 2)
     missed = table.ratio_row("load", 2.1, "COPY", 1.0, 2)
     assert (met.verdict, missed.verdict) == (table.Verdict.MET, table.Verdict.MISSED)
@@ -237,12 +237,12 @@ def test_a_ratio_without_a_goal_is_shown():
     assert (row.verdict, row.ratio, row.goal) == (table.Verdict.SHOWN, 4, "")
 
 
-def test_what_is_missing_here_is_not_a_failure_and_what_breaks_is_one():
+def test_a_missing_tool_is_not_a_failure_but_an_error_is():
     skipped, broken = table.skipped_row("Neo4j", "no Java"), table.broken_row("Neo4j", "no disk")
     assert table.failed([skipped, broken]) == [broken]
 
 
-def test_a_goal_that_is_known_to_be_missed_fails_only_by_more():
+def test_a_known_miss_fails_only_if_it_is_worse():
     what, known = next(iter(known_misses.KNOWN_MISSES.items()))
     as_known, by_more = (
         known_misses.mark_known_miss(table.ratio_row(what, ratio, "COPY", 1, 1))
@@ -252,18 +252,18 @@ def test_a_goal_that_is_known_to_be_missed_fails_only_by_more():
     assert table.failed([as_known, by_more]) == [by_more]
 
 
-def test_the_run_of_median_time_stands_for_the_others():
+def test_the_run_of_median_time_represents_the_others():
     runs = [measure.Measured(seconds, {}) for seconds in (3, 1, 2)]
     assert measure.median_run(runs).seconds == 2
 
 
-def test_a_child_that_fails_tells_its_exit_code_and_its_last_line():
+def test_a_failing_child_reports_its_exit_code_and_its_last_line():
     with pytest.raises(measure.TaskFailed, match=r"count_lines, exit code 1: .*nowhere\.txt"):
         measure.in_child("count_lines", "nowhere.txt")
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc")
-def test_memory_of_a_process_that_a_thread_started_counts_too():
+def test_the_memory_of_a_process_that_a_thread_started_is_counted():
     command = [
         sys.executable,
         "-c",
@@ -303,7 +303,7 @@ def lacking(settings):
     yield table.skipped_row("lacking", "no Java")
 
 
-def test_a_section_that_breaks_costs_the_exit_code_and_no_other_row(benchmark, capsys):
+def test_a_broken_section_sets_the_exit_code_and_affects_no_other_row(benchmark, capsys):
     assert benchmark(first=breaking, second=good) == 1
     printed = capsys.readouterr()
     assert "| section first |  |  |  |  | BROKEN | TaskFailed: ingest, exit code 1" in printed.out
@@ -314,11 +314,11 @@ def test_a_section_that_breaks_costs_the_exit_code_and_no_other_row(benchmark, c
     assert "Traceback" in printed.err
 
 
-def test_a_section_that_lacks_something_costs_nothing(benchmark):
+def test_a_section_without_its_tools_does_not_set_the_exit_code(benchmark):
     assert benchmark(first=lacking, second=good) == 0
 
 
-def test_where_something_fresh_is_written_nothing_is(tmp_path):
+def test_the_path_of_a_fresh_graph_is_empty(tmp_path):
     sizes = settings.Settings(full=False, work=tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").touch()
@@ -326,7 +326,7 @@ def test_where_something_fresh_is_written_nothing_is(tmp_path):
         assert not sizes.fresh(name).exists()
 
 
-def test_an_input_is_written_once_and_only_a_whole_one_counts(tmp_path):
+def test_an_input_is_written_once_and_only_a_complete_one_counts(tmp_path):
     sizes = settings.Settings(full=False, work=tmp_path)
     (tmp_path / "loop-0.1.new").mkdir()
     (tmp_path / "loop-0.1.new" / "of an interrupted run").touch()

@@ -1,4 +1,4 @@
-"""The workflow that users copy: its xlagraph commands do what it says, over the examples."""
+"""The example workflow for users: its xlagraph commands do what it says, on the examples."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ SCRIPT = re.compile(r"^        run: \|\n(?P<script>(?:(?: {10}.*)?\n)+)", re.MUL
 
 
 def scripts() -> dict[str, str]:
-    """Return what each step of the workflow runs, by its name."""
+    """Return the script of each step of the workflow by its name."""
     text = WORKFLOW.read_text(encoding="utf-8") + "\n"
     found = {step["name"]: SCRIPT.search(step["rest"]) for step in STEP.finditer(text)}
     return {name: dedent(script["script"]) for name, script in found.items() if script}
@@ -28,7 +28,7 @@ def scripts() -> dict[str, str]:
 
 @pytest.fixture
 def job(tmp_path, monkeypatch):
-    """Run steps as a job does, with two example runs in the place of what it dumps."""
+    """Run steps like a job, with two example runs as its dumps."""
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
     monkeypatch.setenv("GITHUB_SHA", "3f2a1c")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
@@ -54,7 +54,7 @@ def job(tmp_path, monkeypatch):
     return run
 
 
-def test_growth_fails_the_job_and_is_posted_all_the_same(job, tmp_path):
+def test_growth_fails_the_job_and_is_still_posted(job, tmp_path):
     codes = job("baseline", "batch2x")
     assert codes == {"Load them": 0, "Compare": 4, "Does it fit?": 0, "Comment": 0}
     comment = (tmp_path / "comment.md").read_text()
@@ -65,12 +65,12 @@ def test_growth_fails_the_job_and_is_posted_all_the_same(job, tmp_path):
     assert "--body-file comment.md" in (tmp_path / "posted").read_text()
 
 
-def test_what_does_not_grow_passes(job, tmp_path):
+def test_a_change_without_growth_passes(job, tmp_path):
     assert set(job("baseline", "remat").values()) == {0}
     assert (tmp_path / "comment.md").read_text().startswith("**Memory gate passed: ")
 
 
-def test_the_workflow_goes_on_to_the_comment_after_a_gate_has_tripped():
+def test_the_workflow_writes_the_comment_after_a_failed_gate():
     text = WORKFLOW.read_text(encoding="utf-8")
     for name in ("Does it fit?", "Comment"):
         assert f"- name: {name}\n        if: ${{{{ !cancelled() }}}}\n" in text

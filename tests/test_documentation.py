@@ -1,13 +1,12 @@
-"""What the pages show is what happens: their commands are run, their output compared.
+"""The commands on the pages are run, and their output is compared.
 
-In a block called ``console`` a line that begins with ``$`` is a command, what follows is what
-it writes, to both channels, but for the line that names the graph. A line ``…`` stands for
-lines left out. In a block called ``pycon`` stands a Python session, which goes on through the
-page. A block called ``cypher FILE``, or another language with a file, is written there. A page
-is run from top to bottom in an empty folder beside the examples; it has to ingest what it asks
-about.
+In a block called ``console`` a line that begins with ``$`` is a command; the lines after it are
+its output on both streams, without the line that names the graph. A line ``…`` replaces omitted
+lines. A block called ``pycon`` is a Python session, which continues through the page. A block
+called ``cypher FILE``, or another language with a file, is written to that file. A page is run
+from top to bottom in an empty folder beside the examples; it must ingest the dumps that it uses.
 
-XLAGRAPH_REWRITE=1 writes the output that was found into the pages; read the diff.
+XLAGRAPH_REWRITE=1 writes the actual output into the pages; read the diff.
 """
 
 import doctest
@@ -53,7 +52,7 @@ def commands(page: Path, console: str) -> Iterator[Command]:
 
 
 def masked(output: str) -> str:
-    output = re.sub(r" +$", "", output, flags=re.MULTILINE)  # where a page cuts a table
+    output = re.sub(r" +$", "", output, flags=re.MULTILINE)  # a page cuts a table here
     return DIFFERS_EACH_TIME.sub(lambda found: f"<{found.lastgroup}>", output)
 
 
@@ -64,7 +63,7 @@ def fits(shown: str, found: str) -> bool:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder beside the examples, with no graph and no server named."""
+    """Return an empty folder beside the examples, and unset variables that name a graph."""
     (tmp_path / "examples").symlink_to(TREE / "examples")
     for name in list(os.environ):
         if name.startswith(("NEO4J_", "XLAGRAPH_")):
@@ -103,7 +102,7 @@ def compare(command: Command, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(TREE).as_posix())
-def test_a_page_shows_what_its_commands_write(page: Path, folder: Path) -> None:
+def test_a_page_shows_the_output_of_its_commands(page: Path, folder: Path) -> None:
     names: dict[str, object] = {}
     for block in blocks(page):
         if block["file"]:
@@ -119,13 +118,13 @@ def test_a_page_shows_what_its_commands_write(page: Path, folder: Path) -> None:
             names = session.globs
 
 
-def test_every_link_to_a_file_of_the_repository_leads_somewhere() -> None:
+def test_every_link_to_a_file_of_the_repository_has_a_target() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_every_query_that_a_page_names_is_in_the_catalogue() -> None:
+def test_every_query_named_on_a_page_is_in_the_catalogue() -> None:
     catalogue = load_catalogue()
     themes = "|".join({query.partition("/")[0] for query in catalogue})
     for page in PAGES:
@@ -133,7 +132,7 @@ def test_every_query_that_a_page_names_is_in_the_catalogue() -> None:
             assert query in catalogue, f"{page.name} names {query}"
 
 
-def test_the_examples_hold_no_path_of_any_machine_and_stay_small() -> None:
+def test_the_examples_are_small_and_have_no_path_of_a_machine() -> None:
     dumps = [path for path in (TREE / "examples" / "runs").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in dumps) <= 3_000_000
     for path in dumps:

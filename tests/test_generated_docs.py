@@ -1,4 +1,4 @@
-"""The pages that say what the code says are made from it, and are up to date."""
+"""The generated pages are up to date."""
 
 import ast
 import json
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import jsonschema  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+import jsonschema  # type: ignore[import-untyped, unused-ignore]  # ships no types
 import pytest
 
 from tests.tiny_dumps import write_runs
@@ -25,7 +25,7 @@ def test_the_generated_pages_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_reference_names_every_variable_of_the_environment() -> None:
+def test_the_reference_names_every_environment_variable() -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
     section = page.partition("## Environment\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
@@ -50,7 +50,7 @@ def test_the_reference_names_every_variable_of_the_environment() -> None:
 
 
 def variables_read(module: ast.Module) -> Iterator[str]:
-    """Return the variables that a module reads, by literal or by a constant of its own."""
+    """Return the variables that a module reads, by literal or by a constant of that module."""
     constants = {
         target.id: node.value
         for node in module.body
@@ -85,7 +85,7 @@ def test_every_page_is_in_the_index() -> None:
         assert page.name == "README.md" or f"({page.name})" in index, page.name
 
 
-def test_answers_in_json_are_as_their_schema_says(
+def test_answers_in_json_follow_their_schema(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     schema = json.loads((DOCS / "answers.schema.json").read_text(encoding="utf-8"))
@@ -105,7 +105,7 @@ def test_answers_in_json_are_as_their_schema_says(
             jsonschema.validate(answer, schema["$defs"][query])
 
 
-def test_the_index_for_language_models_links_to_files_that_are_there() -> None:
+def test_the_index_for_language_models_links_to_existing_files() -> None:
     index = (DOCS.parent / "llms.txt").read_text(encoding="utf-8")
     pages = re.findall(r"^- \[[^]]+\]\(([^)]+)\)", index, re.MULTILINE)
     assert len(pages) > 15

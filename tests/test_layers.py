@@ -1,7 +1,7 @@
-"""Which room may import which: data goes one way, and a folder is a room.
+"""Allowed imports between rooms; a room is a folder.
 
-A room may import itself and the rooms named beside it; a name without a slash is the folder
-itself, without its sub-folders.
+A room may import itself and the rooms listed beside it; a name without a slash is the folder
+without its sub-folders.
 """
 
 import ast
@@ -21,15 +21,15 @@ PARTS = PACKAGES.values()
 INTEGRATIONS = {
     name.removeprefix("xlagraph."): folder for name, folder in PACKAGES.items() if "/" in folder
 }
-"""Folders that would hide the package they integrate with if they lay at the top."""
+"""Folders that would hide the package that they integrate with if they were at the top."""
 DRIVERS = {"neo4j": "graph/neo4j", "ladybug": "graph/ladybug"}
 
 MAY_IMPORT = {
-    # how a process runs: everybody's, knows nobody
+    # how a process runs: imported by all, imports nothing
     "runtime": "",
     # XLA's protobuf messages
     "protos": "",
-    # figures and rows as people read them: knows nobody either
+    # figures and rows for people: imports nothing either
     "presentation": "",
     # one schema, two engines behind one interface
     "graph": "runtime presentation graph/rows graph/opening graph/exporter",
@@ -38,22 +38,22 @@ MAY_IMPORT = {
     "graph/neo4j": "graph graph/rows",
     "graph/opening": "graph graph/ladybug graph/neo4j",
     "graph/exporter": "graph graph/rows graph/neo4j",
-    # XLA's own packing, on records of its own
+    # XLA's packing, on separate records
     "xla_planner": "",
-    # text → Plan → measures → rows; what parses and derives knows of no graph
+    # text → Plan → measures → rows; parsing and measures do not import the graph
     "ingest": "runtime graph ingest/files ingest/carriers/text ingest/preparation ingest/problems "
     "ingest/model ingest/remote ingest/rows ingest/error_message ingest/package_versions",
-    # released versions of a package, and environments of them: other programs run
+    # released versions of a package, and environments for them, made by other programs
     "ingest/package_versions": "ingest/problems",
     "ingest/preparation": "runtime graph graph/rows ingest/problems ingest/files ingest/measures "
     "ingest/rows ingest/model",
     # errors and problems that every part of an ingest can raise or report
     "ingest/problems": "",
     "ingest/model": "",
-    # an export spread over machines, which write parts of it
+    # an export distributed over machines, each writing a part
     "ingest/cluster": "graph graph/exporter ingest ingest/problems ingest/files "
     "ingest/preparation ingest/remote",
-    # what lies behind an address, fetched into files
+    # files behind an address, fetched to disk
     "ingest/remote": "ingest/problems ingest/carriers/text ingest/files",
     "ingest/hlo": "ingest/model",
     # an error message: text in, records and sentences out
@@ -68,7 +68,7 @@ MAY_IMPORT = {
     "ingest/carriers/profile ingest/carriers/process ingest/model",
     "ingest/measures": "ingest/hlo ingest/model",
     "ingest/rows": "presentation graph graph/rows ingest/files ingest/measures ingest/model",
-    # canned queries, and what is built on them
+    # canned queries, and the features built on them
     "queries": "runtime queries/catalogue queries/lint queries/selection queries/runner "
     "queries/checks queries/growth queries/advice queries/pictures queries/stored_compilation "
     "queries/value_details",
@@ -88,17 +88,17 @@ MAY_IMPORT = {
     "queries/stored_compilation",
     "queries/value_details": "graph queries/selection queries/stored_compilation",
     "queries/pictures": "presentation graph",
-    # files that other tools open, from what queries know
+    # files for other tools, made from queries
     "exports": "runtime presentation graph graph/rows protos queries queries/selection "
     "queries/stored_compilation",
-    # a page to look at, from what graph and queries know
+    # an interactive page, made from graph and queries
     "report": "runtime presentation graph queries queries/growth queries/cypher_text "
     "queries/stored_compilation",
     # the same over HTTP and for assistants
     "serve": "runtime graph queries report serve/readers",
     "serve/readers": "presentation graph queries queries/pictures report",
     "serve/assistant": "graph queries serve serve/readers",
-    # in a program of JAX, its tests and its notebooks
+    # use inside a program of JAX, its tests and its notebooks
     "integrations/jax": "runtime presentation graph ingest ingest/problems "
     "ingest/error_message ingest/files ingest/measures ingest/preparation "
     "queries queries/catalogue report",
@@ -126,8 +126,8 @@ MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
     ("queries/advice", "queries/advice/causes"): "a cause names the change that a finding replans",
 }
-"""Rooms that import each other, and why; no two modules ever do."""
-# a command or summary is named after what it shows, what an engine has after the other's
+"""Rooms that import each other, with the reason; two modules never do."""
+# a command or summary is named after its subject, a part of an engine like the other's
 SHOWN = {"cli/commands", "cli/commands/export", "cli/summaries"}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
@@ -137,7 +137,7 @@ ROOMS = {module.parent.as_posix() for module in MODULES}
 
 
 def imported(module: Path) -> set[str]:
-    """Return the modules and names that a module imports, dotted."""
+    """Return the dotted names of the modules and names that a module imports."""
     names = set()
     for node in ast.walk(ast.parse((TREE / module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -149,13 +149,13 @@ def imported(module: Path) -> set[str]:
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the folders below the repository, and what lies in them, of a dotted name of ours."""
+    """Return the folders and modules of a dotted name of ours."""
     first, *others = name.split(".")[1:]
     return [*INTEGRATIONS.get(first, first).split("/"), *others]
 
 
 def room_of(name: str) -> str:
-    """Return the innermost room that a dotted name of ours lies in."""
+    """Return the innermost room of a dotted name of ours."""
     parts = parts_of(name)
     return next(
         room for end in range(len(parts), 0, -1) if (room := "/".join(parts[:end])) in ROOMS
@@ -163,7 +163,7 @@ def room_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)
-def test_a_module_imports_only_what_its_room_may_see(module: Path) -> None:
+def test_a_module_imports_only_the_rooms_allowed_to_its_room(module: Path) -> None:
     room = module.parent.as_posix()
     names = imported(module)
     rooms = {room_of(name) for name in names if name.startswith("xlagraph.")}
@@ -174,7 +174,7 @@ def test_a_module_imports_only_what_its_room_may_see(module: Path) -> None:
 
 
 def imported_modules(module: Path) -> set[Path]:
-    """Return the modules of ours that a module imports anywhere, in functions too."""
+    """Return the modules of ours that a module imports anywhere, also in functions."""
     found = set()
     for name in imported(module):
         parts = parts_of(name) if name.startswith("xlagraph.") else []
@@ -192,7 +192,7 @@ IMPORTED = {module: imported_modules(module) for module in MODULES}
 
 
 def circle(imports: Mapping[Path, Collection[Path]]) -> list[Path]:
-    """Return modules each of which imports the next, and the last the first; empty without any."""
+    """Return modules each of which imports the next, and the last the first; empty if none."""
     done: set[Path] = set()
 
     def search(module: Path, way: list[Path]) -> list[Path]:
@@ -208,13 +208,13 @@ def circle(imports: Mapping[Path, Collection[Path]]) -> list[Path]:
     return next(filter(None, (search(module, []) for module in imports)), [])
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    # the names that an __init__ exports lazily are imports of its own: what they stand in must
-    # not import them from there
+def test_no_module_imports_itself_through_others() -> None:
+    # an __init__ also exports names lazily: the modules of these names must
+    # not import them from it
     assert circle(IMPORTED) == []
 
 
-def test_a_circle_is_found_wherever_it_begins() -> None:
+def test_a_circle_is_found_from_any_of_its_modules() -> None:
     a, b, c = Path("a.py"), Path("b.py"), Path("c.py")
     assert circle({a: [b], b: [c], c: [b]}) == [b, c]
     assert circle({a: [b, c], b: [c], c: []}) == []
@@ -225,20 +225,20 @@ def test_rooms_that_import_each_other_are_few_and_have_a_reason() -> None:
         (module.parent.as_posix(), other.parent.as_posix())
         for module, others in IMPORTED.items()
         for other in others
-        # the front door of a part leads to all its rooms
+        # the __init__ of a part imports all its rooms
         if module.as_posix() not in {f"{part}/__init__.py" for part in PARTS}
     }
     mutual = {(one, other) for one, other in pairs if one < other and (other, one) in pairs}
     assert mutual == MUTUAL.keys()
 
 
-def test_a_command_imports_no_other() -> None:
+def test_a_command_imports_no_other_command() -> None:
     for module in MODULES:
         if module.parent.as_posix() == "cli/commands":
             assert not {name for name in imported(module) if ".cli.commands." in name}, module
 
 
-def test_each_rule_is_about_a_room_that_is_there() -> None:
+def test_each_rule_names_an_existing_room() -> None:
     assert MAY_IMPORT.keys() == ROOMS
     assert {name for rule in MAY_IMPORT.values() for name in rule.split()} <= ROOMS
 

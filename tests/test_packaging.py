@@ -1,4 +1,4 @@
-"""What a user installs: the built wheel, away from the sources."""
+"""The installed package: the built wheel, without the sources."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ TREE = Path(__file__).resolve().parents[1]
 CONFIGURATION = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = CONFIGURATION["project"]
 FOLDERS: dict[str, str] = CONFIGURATION["tool"]["setuptools"]["package-dir"]
-"""The folder of each package; `xlagraph` itself has no modules beside those of the others."""
+"""The folder of each package; `xlagraph` has only the modules of the others."""
 SUBPACKAGES = {
     name.removeprefix("xlagraph."): folder for name, folder in FOLDERS.items() if "." in name
 }
@@ -23,9 +23,9 @@ SUBPACKAGES = {
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build from a copy, so that nothing that lies about in the tree gets in."""
+    """Build from a copy, so that stray files of the tree are not included."""
     sources = tmp_path_factory.mktemp("sources")
-    compiled = shutil.ignore_patterns("__pycache__")  # which other tests may write meanwhile
+    compiled = shutil.ignore_patterns("__pycache__")  # other tests may write these meanwhile
     for part in FOLDERS.values():
         shutil.copytree(TREE / part, sources / part, ignore=compiled)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -39,19 +39,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a fresh virtual environment with the wheel, and nothing else of ours."""
+    """Return a fresh virtual environment with the wheel, and nothing else of this project."""
     folder = tmp_path_factory.mktemp("venv")
     venv.create(folder)
     pip = [sys.executable, "-m", "pip", "--python", str(folder)]
     subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
-    # dependencies come from the environment of the tests: a .pth file adds the folder,
-    # but does not follow the editable install of the sources that may stand in it
+    # dependencies are those of the tests: a .pth file adds the folder,
+    # but ignores an editable install of the sources in it
     (site_packages,) = folder.glob("lib/python*/site-packages")
     (site_packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
     return folder / "bin"
 
 
-def test_the_wheel_holds_the_folders_under_one_name_and_nothing_beside(wheel: Path) -> None:
+def test_the_wheel_has_the_folders_under_one_name_and_nothing_else(wheel: Path) -> None:
     names = ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"xlagraph", f"xlagraph-{PROJECT['version']}.dist-info"}
@@ -59,13 +59,13 @@ def test_the_wheel_holds_the_folders_under_one_name_and_nothing_beside(wheel: Pa
     assert held == {*SUBPACKAGES, "__init__.py", "py.typed"}
 
 
-def test_every_file_that_repeats_the_version_states_that_of_the_package() -> None:
+def test_every_file_that_repeats_the_version_has_that_of_the_package() -> None:
     command = [str(TREE / ".ci" / "release" / "version"), "--unreleased"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True)
     assert shown.stdout == f"{PROJECT['version']}\n"
 
 
-def test_every_folder_of_modules_is_a_package_that_is_installed() -> None:
+def test_every_folder_of_modules_is_an_installed_package() -> None:
     folders = {
         ".".join((name, *path.parent.relative_to(TREE / folder).parts)): path.parent
         for name, folder in FOLDERS.items()
@@ -76,7 +76,7 @@ def test_every_folder_of_modules_is_a_package_that_is_installed() -> None:
         assert (folder / "__init__.py").exists(), folder.relative_to(TREE)
 
 
-def test_the_wheel_holds_every_module_and_every_other_file(wheel: Path) -> None:
+def test_the_wheel_has_every_module_and_every_other_file(wheel: Path) -> None:
     wanted = {
         f"{name.replace('.', '/')}/{path.relative_to(TREE / folder)}"
         for name, folder in FOLDERS.items()
@@ -88,7 +88,7 @@ def test_the_wheel_holds_every_module_and_every_other_file(wheel: Path) -> None:
     assert {f"xlagraph/{name}/py.typed" for name in SUBPACKAGES} <= wanted
 
 
-def test_the_installed_command_tells_its_version(installed: Path, tmp_path: Path) -> None:
+def test_the_installed_command_prints_its_version(installed: Path, tmp_path: Path) -> None:
     shown = subprocess.run(
         [installed / "xlagraph", "--version"],
         cwd=tmp_path,

@@ -1,4 +1,4 @@
-"""Tiny dumps: written down as two short tables, and two runs of them that many tests share.
+"""Tiny dumps, written as two short tables, and two runs of them that many tests share.
 
 The tables are allocations, and values in the order of the schedule:
 
@@ -9,20 +9,20 @@ The tables are allocations, and values in the order of the schedule:
     1 | out | f32[1024] | 0 | 4096 | 1-2 | negate(x)    | jit(f)/neg
 
 A value has: allocation, name, shape, offset, size, live range, opcode and operands, op name. An
-operand is the name of a value, which is a use of it. The op name may be followed by
+operand is the name of a value that is used. The op name may be followed by
 ` @ model.py:12`, or by ` @ frame 3` where the text of the module lists frames. The place in the
-table, from 0, is the id of the value; its instruction has the place in the schedule at which its
-name first stands in the table.
+table, from 0, is the id of the value; its instruction has the step at which its name first occurs
+in the table.
 
 An element of a tuple is called `call{1}`, that of a loop `loop{1} (phi)`; values of one instruction
-say the same of it. Names after the first, `x, call{0}`, are further positions of the value. An
+repeat its text. Names after the first, `x, call{0}`, are further positions of the value. An
 instruction that makes no value has `-` as its allocation. One that is not scheduled has `-` as its
 live range; a dump without any live range has no section of them.
 
 Run `before` compiles jit_f (temp 256) and jit_g (temp 128); run `after` compiles jit_f
 (temp 512) and jit_h (temp 64). Each reserves its temp and 128 bytes more, all of it live
 at step 2: parameter `p` (64), `t` from f.py:5 (the temp), result `out` from f.py:7 (64).
-Run `padded` has one value, of 16 bytes in 8,192: what `advise` finds fault with.
+Run `padded` has one value, of 16 bytes in 8,192, which is a finding of `advise`.
 """
 
 import re
@@ -106,7 +106,7 @@ class _Line(NamedTuple):
 def tiny_dump(
     allocations: str, values: str, *, total: int | None = None, peak_step: int | None = None
 ) -> str:
-    """Write the dump of two tables, with the total and the step of the peak that XLA prints.
+    """Write the dump of two tables, with the total and the peak step that XLA prints.
 
     If they are not given, the total is the sum of the allocations.
     """
@@ -243,7 +243,7 @@ AFTER_H = f"after/{STEM.format(number=5, module='jit_h')}"
 
 
 def dump(temp: int, *, total: int | None = None, op: str = "jit(f)/layer_0/dot") -> str:
-    """Write the dump of a module with so many bytes of temporaries."""
+    """Write the dump of a module with this many bytes of temporaries."""
     temporary = f"f32[{temp // 4}]{{0}} | 0 | {temp}"
     return tiny_dump(
         f"""
@@ -261,7 +261,7 @@ def dump(temp: int, *, total: int | None = None, op: str = "jit(f)/layer_0/dot")
 
 
 def write_dump(folder: Path, number: int, module: str, text: str) -> Path:
-    """Write a dump where XLA would."""
+    """Write a dump at the path that XLA would use."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = STEM.format(number=number, module=module)
     path = folder / f"{stem}-buffer-assignment.txt"

@@ -1,1 +1,1 @@
-"""Programs as XLA plans them, made up: values, slots, steps, and the text of their dumps."""
+"""Synthetic programs as XLA plans them: values, slots, steps, and the text of their dumps."""

@@ -1,4 +1,4 @@
-"""Writes a planned program as XLA does: in one file, or split into three, and module text."""
+"""Writes a planned program like XLA: in one file, or split into three, and module text."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +36,7 @@ def write_single(program: Program, folder: Path, module_id: int) -> Path:
 
 
 def human_bytes(count: int) -> str:
-    """Spell a byte count as beside the total: cut, never rounded up."""
+    """Return a byte count as printed beside the total: cut, never rounded up."""
     if count < 1024:
         return f"{count}B"
     for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB")):

@@ -22,7 +22,7 @@ LAYERNORM, ATTENTION, LAMBDA, MLP, LOSS, ADAM = 6, 7, 8, 9, 10, 12
 
 
 class Fusion(NamedTuple):
-    """What the body of a fused computation is made from, when it is written."""
+    """The parts of a fused computation, written later."""
 
     number: int
     operands: tuple[str, ...]
@@ -32,7 +32,7 @@ class Fusion(NamedTuple):
 
 
 def separated(parts: Iterable[str]) -> str:
-    """Join with commas, every fifth part marked as XLA does in long tuples."""
+    """Join with commas; every fifth part is marked like in long tuples of XLA."""
     return ", ".join(_marked(parts))
 
 
@@ -93,7 +93,7 @@ _ARRAY_BYTES = {"f32": 4, "s32": 4, "s8": 1, "bf16": 2, "pred": 1}
 
 
 def array_bytes(shape: str) -> int:
-    """Return how much an array takes, or the table of pointers of a tuple."""
+    """Return the size of an array, or of the pointer table of a tuple."""
     if shape.startswith("("):
         return 8 * (bare(shape).count("],") + 1)
     dtype, _, rest = shape.partition("[")
@@ -102,7 +102,7 @@ def array_bytes(shape: str) -> int:
 
 
 def array(dtype: str, *dimensions: int) -> str:
-    """Spell the shape of a dense array, largest stride first."""
+    """Return the shape of a dense array, largest stride first."""
     sizes = ",".join(map(str, dimensions))
     order = ",".join(map(str, reversed(range(len(dimensions)))))
     return f"{dtype}[{sizes}]" + (f"{{{order}}}" if dimensions else "")

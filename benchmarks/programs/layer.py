@@ -9,7 +9,7 @@ PARAMETERS = ("ln1", "wqkv", "bqkv", "wo", "ln2", "w1", "b1", "w2", "b2")
 
 
 class Sizes(NamedTuple):
-    """What the shapes are made from."""
+    """Sizes that determine the shapes."""
 
     batch: int = 8
     sequence: int = 64
@@ -21,7 +21,7 @@ USUAL_SIZES = Sizes()
 
 
 class Saved(NamedTuple):
-    """What the backward pass of a layer reads again."""
+    """Values of a layer that its backward pass reads."""
 
     entered: Ref
     normed: Ref
@@ -58,7 +58,7 @@ class Layer:
         self.scratch_bytes = 256 * width
 
     def forward(self, layer: int, stream: Ref, weights: dict[str, Ref]) -> tuple[Ref, Saved]:
-        """Emit a forward pass: what the next layer reads, and what is kept."""
+        """Emit a forward pass; return the input of the next layer, and the kept values."""
         build = self.builder
         attention, mlp = (f"jit(train_step)/jvp(h_{layer})/{part}" for part in ("attention", "mlp"))
         normed = self._layernorm(stream, weights["ln1"], attention)

@@ -1,8 +1,8 @@
 """A planned program to write as a dump: values in slots, ranges, printed peak.
 
-The generators fill a `Program` in the order of its schedule; `Program.plan` then does what
-XLA's planner does at the end: live ranges of what leaves the program, first-fit packing of
-temporaries into one block, the step at which most bytes are live.
+The generators fill a `Program` in the order of its schedule; `Program.plan` then does the last
+steps of XLA's planner: live ranges of outputs, first-fit packing of temporaries into one block,
+and the step at which most bytes are live.
 """
 
 from bisect import insort
@@ -12,27 +12,27 @@ from heapq import heappop, heappush
 from itertools import accumulate
 
 ALIGNMENT_BYTES = 64
-"""Of the slots in the block of temporaries, as on CPU."""
+"""Alignment of the slots in the block of temporaries on CPU, in bytes."""
 
 
 @dataclass(slots=True, eq=False)
 class Value:
-    """One HLO value; ``first`` and ``last`` are -1 where it has no live range."""
+    """One HLO value; ``first`` and ``last`` are -1 if it has no live range."""
 
     value_id: int
     name: str
     index: str
-    """As printed on its value line; empty where the instruction is not tuple-shaped."""
+    """Tuple index as printed on its value line; empty if the instruction is not a tuple."""
     shape: str
     size_bytes: int
     text: str
-    """Of its instruction, after ``%name = ``."""
+    """Text of its instruction after ``%name = ``."""
     is_phi: bool = False
     first: int = -1
     last: int = -1
     offset_bytes: int = 0
     overwrites: "Value | None" = None
-    """The value whose slot it takes, should that one end where it begins."""
+    """The value whose slot it overwrites, if that value ends when it begins."""
     positions: list[str] = field(default_factory=list)
     uses: list[str] = field(default_factory=list)
 
@@ -41,37 +41,37 @@ class Value:
 
     @property
     def printed(self) -> str:
-        """Spell it as between ``<`` and ``>``."""
+        """Return its name as printed between ``<`` and ``>``."""
         phi = " (phi)" if self.is_phi else ""
         return f"{self.value_id} {self.name}{self.index}{phi} @0"
 
 
 @dataclass(slots=True)
 class Allocation:
-    """One buffer; ``kind`` is what follows the size on its line, commas included."""
+    """One buffer; ``kind`` is the text after the size on its line, with commas."""
 
     kind: str
     values: list[Value]
 
     @property
     def size_bytes(self) -> int:
-        """Where the last of its values ends."""
+        """Return the end of its last value."""
         return max((value.offset_bytes + value.size_bytes for value in self.values), default=0)
 
 
 @dataclass(slots=True)
 class Program:
-    """What a dump says of one compilation."""
+    """The content of the dump of one compilation."""
 
     module_name: str
     allocations: list[Allocation] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
-    """By id."""
+    """Values by id."""
     schedule: list[str] = field(default_factory=list)
     temporaries: list[Value] = field(default_factory=list)
     module_header: str = ""
     computations: Iterable[str] = ()
-    """Lines of the module text after its header, made while they are written."""
+    """Lines of the module text after its header, made when they are written."""
     peak_step: int = -1
 
     def total_bytes(self) -> int:
@@ -92,13 +92,13 @@ class Program:
         self.peak_step = live.index(max(live))
 
     def live_at_peak(self) -> list[Value]:
-        """List what XLA prints at its peak: largest first."""
+        """Return the values that XLA prints at its peak, largest first."""
         live = [value for value in self.values if value.first <= self.peak_step <= value.last]
         return sorted(live, key=lambda value: (-value.size_bytes, value.name, value.index))
 
 
 def pack(temporaries: list[Value]) -> None:
-    """Assign every temporary an offset: first fit along the schedule, in place where it may.
+    """Assign every temporary an offset: first fit along the schedule, in place if possible.
 
     Values that overwrite each other make one chain with one slot. A slot is free from the
     step after the one in which its last value ends.
@@ -120,7 +120,7 @@ def pack(temporaries: list[Value]) -> None:
 
     free = _FreeBytes()
     ends: list[tuple[int, int, int]] = []
-    for chain in chains:  # in the order of their first steps
+    for chain in chains:  # in order of their first steps
         while ends and ends[0][0] < chain[0].first:
             _, offset, size = heappop(ends)
             free.release(offset, size)
@@ -132,7 +132,7 @@ def pack(temporaries: list[Value]) -> None:
 
 
 class _FreeBytes:
-    """Holes below the top of a block, by address; what is above the top is free, too."""
+    """Free ranges below the top of a block, by address; everything above is free, too."""
 
     def __init__(self) -> None:
         self._holes: list[tuple[int, int]] = []

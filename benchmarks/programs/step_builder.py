@@ -1,4 +1,4 @@
-"""Emits a program instruction by instruction and keeps what its dump says of each."""
+"""Emits a program instruction by instruction and collects the text of its dump."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from benchmarks.programs.program import Program, Value
 
 
 class Ref(NamedTuple):
-    """A value by one of its names: how text and module text spell it where it is read."""
+    """An operand: the texts of a value in the dump and in the module text."""
 
     value: Value
     name: str
@@ -16,7 +16,7 @@ class Ref(NamedTuple):
 
 
 class StepBuilder:
-    """Emits instructions in the order of the schedule and keeps what the dump says of them."""
+    """A builder that emits instructions in schedule order and collects their texts."""
 
     def __init__(self, module_name: str) -> None:
         self.program = Program(module_name)
@@ -30,7 +30,7 @@ class StepBuilder:
         self._names: dict[str, int] = {}
 
     def name(self, base: str) -> str:
-        """Return a name that is not taken: ``base``, then ``base.1``, ``base.2``."""
+        """Return an unused name: ``base``, then ``base.1``, ``base.2``."""
         count = self._names.get(base, -1) + 1
         self._names[base] = count
         return f"{base}.{count}" if count else base
@@ -60,7 +60,7 @@ class StepBuilder:
         attributes: str = "",
         base: str | None = None,
     ) -> Ref:
-        """Emit one instruction with an array for its result."""
+        """Emit one instruction with an array as its result."""
         name = self.name(base or opcode)
         texts = _texts(shape, opcode, operands, f"{attributes}, {_metadata(op, frame)}")
         ref = self._emit(name, shape, *texts, operands)
@@ -119,11 +119,11 @@ class StepBuilder:
         return Ref(operand.value, name, name)
 
     def donate(self, parameter: Ref, update: Ref) -> None:
-        """Record that ``update`` goes where ``parameter`` was."""
+        """Record that ``update`` overwrites ``parameter``."""
         self.donated[parameter.value] = update.value
 
     def result(self, results: Sequence[Ref]) -> Value:
-        """Emit the tuple that the program gives; its table."""
+        """Emit the result tuple of the program; return its table."""
         shape = f"({separated([ref.value.shape for ref in results])})"
         texts = _texts(shape, "tuple", results, "")
         table = self._emit(self.name("tuple"), shape, *texts, results, "{}").value
@@ -182,7 +182,7 @@ class StepBuilder:
 
 
 def _texts(shape: str, opcode: str, operands: Sequence[Ref], attributes: str) -> tuple[str, str]:
-    """Spell an instruction as the dump does, and as the module text does."""
+    """Return the texts of an instruction for the dump and for the module text."""
     names = separated([f"%{ref.name}" for ref in operands])
     compact_names = separated([f"%{ref.compact_name}" for ref in operands])
     return (

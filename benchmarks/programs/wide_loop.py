@@ -112,7 +112,7 @@ class _WideLoop:
         return self._value(name, "{}", shape, f"{shape} tuple({names})")
 
     def _elements(self, state: Sequence[Value], number: int) -> None:
-        """Take each leaf of a state, which begins with its table, by get-tuple-element."""
+        """Read each leaf of a state, which begins with its table, by get-tuple-element."""
         table, *leaves = state
         for suffix, value in enumerate(leaves, number):
             name = f"get-tuple-element.{suffix}"
@@ -207,9 +207,9 @@ def _metadata(part: str, frame: int) -> str:
 
 
 def _join(states: Sequence[Sequence[Value]]) -> None:
-    """End each value where its successor begins, and lie in the same place.
+    """End each value when its successor begins, in the same place.
 
-    The table of the body is read once and gone before the next one is made.
+    The table of the body is read once and freed before the next one is made.
     """
     for earlier, later in pairwise(states):
         for before, after in zip(earlier, later, strict=True):

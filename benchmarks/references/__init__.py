@@ -1,4 +1,4 @@
-"""What the numbers are compared with.
+"""References for the measured numbers.
 
-It shares only the schema, its indexes and the form of rows with what they judge.
+They share only the schema, its indexes and the form of rows with xlagraph.
 """

@@ -1,4 +1,4 @@
-"""What the numbers are compared with; written without a look at how xlagraph does it."""
+"""References on the embedded engine, written independently of xlagraph."""
 
 import shutil
 import time
@@ -20,7 +20,7 @@ COLUMN_TYPES = {
 
 
 def copy_into_new_database(path: Path, rows: Path) -> None:
-    """COPY tables from Parquet into a new database of the embedded engine."""
+    """Copy tables from Parquet into a new database of the embedded engine."""
     database = ladybug.Database(path, buffer_pool_size=POOL_BYTES)
     connection = ladybug.Connection(database)
     for node in SCHEMA.nodes:
@@ -42,9 +42,9 @@ def copy_into_new_database(path: Path, rows: Path) -> None:
 
 
 def add_to_database(path: Path, rows: Path) -> float:
-    """Add with the embedded engine few rows to many, none of which it has; seconds of CHECKPOINT.
+    """Add a few new rows to many with the embedded engine; return the seconds of CHECKPOINT.
 
-    In the fastest way known: nodes by COPY, relationships one by one, in one transaction.
+    This is the fastest known way: nodes by COPY, relationships one by one, in one transaction.
     """
     database = ladybug.Database(path, buffer_pool_size=POOL_BYTES, auto_checkpoint=False)
     connection = ladybug.Connection(database)
@@ -90,7 +90,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def count_lines(paths: Iterable[Path]) -> int:
-    """Count lines as Python does most simply."""
+    """Count lines in the simplest way of Python."""
     count = 0
     for path in paths:
         with path.open(encoding="utf-8") as file:

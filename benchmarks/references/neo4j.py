@@ -1,9 +1,9 @@
-"""The fastest way known to load Neo4j over a driver: what the project's load is judged by.
+"""The fastest known way to load Neo4j over a driver: the reference for the load of xlagraph.
 
 One query makes a whole chunk: nodes first, collected into lists, then relationships that
 find their ends in those lists by position, so that nothing is looked up by key. Shared
 nodes are merged before, in transactions of their own; from the chunk they are matched by
-key. All parameters stand ready in memory before the clock starts; two sessions send them.
+key. All parameters are in memory before the clock starts; two sessions send them.
 """
 
 import os
@@ -54,7 +54,7 @@ class Prepared:
     chunks: list[Chunk] = field(default_factory=lambda: [Chunk()])
 
     def add(self, rows: CompilationRows) -> None:
-        """Add compilations, each whole, to chunks."""
+        """Add complete compilations to chunks."""
         for key in rows.origins:
             self._add_compilation(rows.of([key]))
 
@@ -116,7 +116,7 @@ def send(driver: neo4j.Driver, database: str | None, prepared: Prepared) -> None
 
 
 def make_constraints(driver: neo4j.Driver, database: str | None) -> None:
-    """Make keys unique; nothing happens where they are."""
+    """Create the key constraints that do not exist."""
     for node in SCHEMA.nodes:
         driver.execute_query(
             f"CREATE CONSTRAINT {node.label}_key IF NOT EXISTS "
@@ -126,7 +126,7 @@ def make_constraints(driver: neo4j.Driver, database: str | None) -> None:
 
 
 def make_indexes(driver: neo4j.Driver, database: str | None) -> None:
-    """Make the indexes that a load makes beside its constraints."""
+    """Create the indexes that a load makes beside its constraints."""
     for statement in (*schema_statements.indexes(), "CALL db.awaitIndexes(300)"):
         driver.execute_query(statement, database_=database)
 
@@ -187,7 +187,7 @@ def _batched(rows: Sequence[Any]) -> Iterator[list[Any]]:
 
 @contextmanager
 def connected(uri: str) -> Iterator[tuple[neo4j.Driver, str | None]]:
-    """Open a driver as the environment says; yield it and the name of the database."""
+    """Open a driver from the environment; yield it and the name of the database."""
     password = os.environ.get("NEO4J_PASSWORD")
     auth = (os.environ.get("NEO4J_USERNAME") or "neo4j", password) if password else None
     with neo4j.GraphDatabase.driver(uri, auth=auth, notifications_min_severity="OFF") as driver:

@@ -1,4 +1,4 @@
-"""Records the rows of a load as an ingest hands them over."""
+"""Records the rows that an ingest writes."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ LINKS = tuple(
 
 
 class RecordingTarget:
-    """A graph, as far as an ingest uses it, that shows a sink what is written to it."""
+    """A graph for an ingest that passes the written rows to a sink."""
 
     def __init__(self, graph: Graph, sink: Callable[[CompilationRows], None]) -> None:
         self._graph = graph
@@ -30,16 +30,16 @@ class RecordingTarget:
 
     @property
     def location(self) -> str:
-        """As of the graph beneath."""
+        """Return the location of the graph beneath."""
         return self._graph.location
 
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
-        """As of the graph beneath."""
+        """Return the runs of the graph beneath."""
         return self._graph.stored_runs(names)
 
     @contextmanager
     def load(self) -> Iterator[Load]:
-        """Begin to write, and to show."""
+        """Start a load that records."""
         with self._graph.load() as load:
             yield _RecordingLoad(load, self._sink)
 
@@ -77,7 +77,7 @@ class _RecordingLoad:
 class ParquetSink:
     """A sink that writes one Parquet file for each table: ends by key, shared rows once.
 
-    Shared rows that are in a graph already are left out.
+    Shared rows that are already in a graph are omitted.
     """
 
     def __init__(self, folder: Path, graph: Graph) -> None:
@@ -113,7 +113,7 @@ class ParquetSink:
             self._add(relationship.name, keyed)
 
     def close(self) -> None:
-        """Write what waits."""
+        """Write the buffered rows."""
         for name in list(self._waiting):
             self._flush(name)
         for writer in self._writers.values():

@@ -1,1 +1,1 @@
-"""What is measured: one module for each section of the table."""
+"""The measured sections of the table, one module each."""

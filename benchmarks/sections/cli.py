@@ -1,4 +1,4 @@
-"""Rows about the start of the command, against importing typer alone."""
+"""Rows about the start of the command, compared with importing only typer."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ REPEATS = 9
 
 
 def rows(settings: Settings) -> Iterator[Row]:
-    """Measure what every command pays before it does anything."""
+    """Measure the start time of every command."""
     command = Path(sys.executable).with_name("xlagraph")
     if not command.exists():
         yield skipped_row("xlagraph --help", f"no {command.name} beside this Python")

@@ -1,4 +1,4 @@
-"""Rows about whole folders: processor time of preparing, for each compilation and megabyte."""
+"""Rows about whole folders: processor time of preparing, by compilation and by megabyte."""
 
 from collections.abc import Iterator
 from pathlib import Path

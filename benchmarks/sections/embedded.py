@@ -11,7 +11,7 @@ from benchmarks.table import Row, format_seconds, growth_row, ratio_row, shown_r
 
 
 def rows(settings: Settings) -> Iterator[Row]:
-    """Measure ingest against the engine's own COPY, and against copying the file."""
+    """Measure ingest against the engine's COPY, and against copying the file."""
     seconds = []
     for values in settings.folder_values:
         folder = settings.training_folder(values)

@@ -1,4 +1,4 @@
-"""Rows about a fleet: queries over very many compilations on a Neo4j, and what these take there."""
+"""Rows about a fleet: queries over many compilations on Neo4j, and their cost."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ _PAGE_CACHE = {"server.memory.pagecache.size": "3g"}
 
 
 def rows(settings: Settings) -> Iterator[Row]:
-    """Measure the queries over all compilations at three sizes; all of those that are too slow."""
+    """Measure the queries over all compilations at three sizes; list all that are too slow."""
     try:
         with recipe() as found:
             yield from _rows(settings, found)
@@ -63,7 +63,7 @@ def _rows(settings: Settings, found: ModuleType) -> Iterator[Row]:
 
 @contextmanager
 def _server(found: ModuleType, home: Path, files: Path) -> Iterator[str]:
-    """Start a server on what was imported, with the constraints and indexes of the schema."""
+    """Start a server on the imported graph, with the constraints and indexes of the schema."""
     with found.own_server(home, _PAGE_CACHE) as (server, _):
         for statement in (files / "constraints.cypher").read_text().split(";"):
             if statement.strip():
@@ -73,5 +73,5 @@ def _server(found: ModuleType, home: Path, files: Path) -> Iterator[str]:
 
 
 def _dumps(settings: Settings) -> Path:
-    """Return the folder of real runs that are copied: those of the examples where no other is."""
+    """Return the folder of real runs that are copied, by default the examples."""
     return settings.dumps("runs") or Path(__file__).resolve().parents[2] / "examples" / "runs"

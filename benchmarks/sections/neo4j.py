@@ -1,4 +1,4 @@
-"""Rows about Neo4j: whole ingest and export, against the fastest ways known to load it."""
+"""Rows about Neo4j: whole ingest and export, compared with the fastest known ways to load it."""
 
 import os
 import subprocess
@@ -17,15 +17,15 @@ TREE = Path(__file__).resolve().parents[2]
 
 
 class NoServer(Exception):
-    """No Neo4j can be had here; the message says why."""
+    """No Neo4j is available here; the message says why."""
 
 
 class ImportFailed(Exception):
-    """The offline importer ended with an error; the message is the last line that it wrote."""
+    """An error of the offline importer; the message is its last line."""
 
 
 def rows(settings: Settings) -> Iterator[Row]:
-    """Measure the ingest into a warm server, what its indexes cost, and export with import."""
+    """Measure the ingest into a warm server, the cost of its indexes, and export with import."""
     for measured, what in (
         (_ingest, f"ingest into Neo4j, {settings.server_values:,} values"),
         (_indexes, f"indexes of an ingest into Neo4j, {settings.server_values:,} values"),
@@ -39,7 +39,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 @contextmanager
 def neo4j_server(settings: Settings) -> Iterator[str]:
-    """Return the URI of an empty server: what NEO4J_URI names, else one of our own."""
+    """Return the URI of an empty server: NEO4J_URI, or else a new local one."""
     if uri := os.environ.get("NEO4J_URI"):
         if in_child("neo4j_nodes", uri).answer["nodes"]:
             raise NoServer(f"the database at {uri} is not empty: name another one")
@@ -54,7 +54,7 @@ def neo4j_server(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def recipe() -> Iterator[ModuleType]:
-    """Return the module of the tests that knows how to get a Neo4j; NoServer if it cannot."""
+    """Return the test module that starts Neo4j; NoServer if it cannot."""
     try:
         from tests.neo4j_server import artifacts, server
     except ImportError as error:
@@ -90,7 +90,7 @@ def _ingest(settings: Settings, what: str) -> Iterator[Row]:
 
 
 def _indexes(settings: Settings, what: str) -> Iterator[Row]:
-    """Compare ingests with and without the indexes of what people look up, in turns."""
+    """Compare ingests with and without the lookup indexes, in turns."""
     folder = settings.training_folder(settings.server_values, values_each=1000)
     runs: dict[str, list[Measured]] = {"dropped": [], "made": []}
     with neo4j_server(settings) as uri:
@@ -122,7 +122,7 @@ def _export(settings: Settings, what: str) -> Iterator[Row]:
 
 
 def import_seconds(files: Path, program: Path) -> float:
-    """Time the command that an export leaves, with the start of the importer."""
+    """Measure the command in an export, with the start of the importer."""
     start = time.perf_counter()
     ended = subprocess.run(
         ["sh", files / "import.sh", "--overwrite-destination"],

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from typer._click.core import Command
 
 HELP_COLUMNS: Final = 112
-"""So wide that no command's line in the list is cut."""
+"""A width at which no command's line in the list is cut."""
 
 
 def command_line_page() -> str:
     """Return the help of every command."""
     group = get_command(build_app())
     top = cast(
-        "typer.Context",  # what typer makes is one of click's own
+        "typer.Context",  # typer's commands are click's
         group.make_context("xlagraph", [], resilient_parsing=True, terminal_width=HELP_COLUMNS),
     )
     lines = ["# The command line", ""]
@@ -96,7 +96,7 @@ def _commands(parent: typer.Context) -> Iterator[typer.Context]:
 
 def _help(context: typer.Context) -> Iterator[str]:
     lines = [line.rstrip() for line in context.get_help().splitlines()]
-    # the catalogue has a page of its own
+    # the catalogue has a separate page
     if context.info_name == "query":
         lines = lines[: lines.index("Commands:") - 1]
     yield from ("```text", *lines, "```", "")

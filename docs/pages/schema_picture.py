@@ -10,7 +10,7 @@ from xlagraph.graph.schema_types import NodeType, Schema
 
 
 class Point(NamedTuple):
-    """A place in the picture, in pixels from its upper left corner."""
+    """A point in the picture, in pixels from its upper left corner."""
 
     x: float
     y: float
@@ -32,7 +32,7 @@ PLACES: Final[Mapping[str, tuple[float, float]]] = {
 
 
 def schema_picture(schema: Schema) -> str:
-    """Return the picture as SVG. KeyError for a label that has no place in it."""
+    """Return the picture as SVG. KeyError for a label without a position in it."""
     types: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for relationship in schema.relationships:
         types[relationship.source, relationship.target].append(relationship.name)
@@ -113,7 +113,7 @@ def _edge(centre: Point, away: Point) -> Point:
 
 
 def _loop(centre: Point, names: Sequence[str]) -> tuple[str, str]:
-    """Draw an arrow that leaves a box at its side and comes back."""
+    """Draw an arrow that leaves a box at its side and returns."""
     side = 1 if centre.x > COLUMN * 2 else -1  # where there is room
     edge = centre.x + side * BOX.x / 2
     path = (
@@ -129,6 +129,6 @@ def _texts(centre: Point, names: Sequence[str], anchor: str = "middle") -> Itera
     first = centre.y - (len(names) - 1) * LINE / 2 + 4
     for place, name in enumerate(names):
         text = f'<text x="{centre.x:.0f}" y="{first + place * LINE:.0f}" text-anchor="{anchor}"'
-        # a wide white one below it keeps it apart from the line
+        # a wide white copy below it separates it from the line
         yield f'{text} stroke="#fff" stroke-width="5">{escape(name)}</text>'
         yield f'{text} fill="#223">{escape(name)}</text>'

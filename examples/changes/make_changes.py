@@ -28,7 +28,7 @@ KEPT: Final = re.compile(
 
 
 def named(name: str, function: Callable[..., object]) -> Callable[..., object]:
-    """Return a function of this name, after which XLA calls the module."""
+    """Return a function with this name, which becomes the name of its module."""
 
     def step(*arguments: object) -> object:
         return function(*arguments)
@@ -38,7 +38,7 @@ def named(name: str, function: Callable[..., object]) -> Callable[..., object]:
 
 
 def compile_all() -> None:
-    """Compile every program; XLA_FLAGS says where XLA writes its dumps."""
+    """Compile every program; XLA_FLAGS sets the folder of dumps."""
     import jax
 
     sys.path.insert(0, str(FOLDER))
@@ -68,7 +68,7 @@ def pack(dumped: Path) -> bytes:
 
 
 def main() -> None:
-    """Make the archive, or, in the process that compiles, only compile."""
+    """Make the archive, or only compile in the child process."""
     if sys.argv[1:] == ["compile"]:
         compile_all()
         return

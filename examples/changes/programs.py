@@ -1,4 +1,4 @@
-"""Small programs, each with a change, to hold what is promised against what comes of it."""
+"""Small programs, each with a change, to compare predicted with actual savings."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ class Program(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A program, and the same one with a single change."""
+    """A program, and the same program with a single change."""
 
     before: Program
     after: Program
@@ -37,7 +37,7 @@ def layers(count: int, width: int, dtype: type = F32) -> list[tuple[Shape, Shape
 
 
 def layer(x: Array, weights: tuple[Array, Array]) -> Array:
-    """Return what a layer makes of its input."""
+    """Return the output of a layer."""
     matrix, bias = weights
     return jax.nn.gelu(x @ matrix + bias)
 
@@ -83,7 +83,7 @@ def adam(params: Arrays, state: Arrays, x: Array, y: Array) -> Arrays:
 
 
 def decode(cache: Arrays, x: Array, position: Array) -> Arrays:
-    """Return the cache with one more token, and what attention makes of it."""
+    """Return the cache with one more token, and the attention output of it."""
     cache = lax.dynamic_update_slice(cache, x[:, None], (0, position, 0))
     weights = jax.nn.softmax(jnp.einsum("bd,btd->bt", x, cache))
     return cache, jnp.einsum("bt,btd->bd", weights, cache)
@@ -101,7 +101,7 @@ def generate(cache: Arrays, x: Array) -> Arrays:
 
 
 def narrowed(x: Array) -> Array:
-    """Return a narrower result: nothing that a wide input could be written over by."""
+    """Return a narrower result, so that no output can overwrite a wide input."""
     return (x * 2).astype(BF16)
 
 
@@ -118,12 +118,12 @@ def stacked(count: int, width: int, batch: int, dtype: type = F32) -> tuple[Any,
 
 
 def scores(table: Array, x: Array) -> Array:
-    """Return what a table of words makes of tokens."""
+    """Return the scores of tokens from a table of words."""
     return jax.nn.softmax(x @ table.T)
 
 
 def shardings() -> tuple[NamedSharding, NamedSharding]:
-    """Return how an array is laid out whole on every device, and split over them."""
+    """Return the sharding of an array that is replicated, and that of one that is split."""
     mesh = Mesh(jax.devices(), ("data",))
     return NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, PartitionSpec("data"))
 
@@ -134,7 +134,7 @@ def laid_out(tree: Arrays, sharding: NamedSharding) -> Arrays:
 
 
 def replicated_and_sharded() -> Change:
-    """Return activations that every device holds whole, and the same ones sharded."""
+    """Return replicated activations, and the same ones sharded."""
     whole, split = shardings()
     weights = laid_out(layers(4, 128), whole)
     batch = Shape((1024, 128), F32)
@@ -146,7 +146,7 @@ def replicated_and_sharded() -> Change:
 
 
 def weights_and_sharded_weights() -> Change:
-    """Return weights and state of Adam that every device holds whole, and the same sharded."""
+    """Return replicated weights and Adam state, and the same sharded."""
     whole, split = shardings()
     weights, x, y = perceptron(4, 256, 512)
     batch = laid_out((x, y), split)
@@ -159,7 +159,7 @@ def weights_and_sharded_weights() -> Change:
 
 
 def table_and_sharded_table() -> Change:
-    """Return a table that every device holds whole beside sharded tokens, and a sharded one."""
+    """Return a replicated table beside sharded tokens, and a sharded table."""
     whole, split = shardings()
     tokens = Shape((256, 128), F32, sharding=split)
     before, after = (

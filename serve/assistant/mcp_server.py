@@ -207,7 +207,7 @@ class _Tools:
         before: Annotated[str, Field(description="a run or compilation")],
         after: Annotated[str, Field(description="the run or compilation to compare with it")],
     ) -> str:
-        """Return what grew, shrank, appeared and went between two runs or compilations.
+        """Return what grew, shrank, appeared or disappeared between two runs or compilations.
 
         Answers: why does the program need more memory than before?
         """

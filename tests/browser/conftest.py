@@ -1,4 +1,4 @@
-"""Servers with Neo4j Browser, and one of them that holds a run with an odd name."""
+"""Servers with Neo4j Browser; one has a run with an odd name."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ from xlagraph.ingest import ingest
 
 @pytest.fixture(scope="module")
 def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
-    """A server with Browser that holds pictures; its graph is not to be changed."""
+    """A server with Browser and pictures; tests must not change its graph."""
     home = tmp_path_factory.mktemp("server")
     write_odd_run(home / "runs")
     write_dumps(PICTURES, home / "runs")
@@ -30,7 +30,7 @@ def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jSe
 
 @pytest.fixture
 def neo4j_browser(page: Page, browser_server: Neo4jServer) -> Neo4jBrowser:
-    """Browser of that server, without anybody logged in."""
+    """Browser of that server, before login."""
     return Neo4jBrowser(page, browser_server)
 
 

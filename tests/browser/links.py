@@ -1,4 +1,4 @@
-"""Servers with Neo4j Browser, and what the links to them lead to."""
+"""Servers with Neo4j Browser, and checks of the links to them."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ Command = Callable[..., str]
 
 @contextmanager
 def server_with_browser(home: Path, version: str) -> Iterator[Neo4jServer]:
-    """Start an empty server that asks for a password and serves Browser; environment set."""
+    """Start an empty server with a password and Browser, and set the environment."""
     with (
         reserved_port() as port,  # the address of Browser is read from the settings
         own_server(
@@ -41,16 +41,16 @@ def server_with_browser(home: Path, version: str) -> Iterator[Neo4jServer]:
 
 
 def write_odd_run(folder: Path) -> None:
-    """Write the run of odd name below a folder."""
+    """Write the run with the odd name below a folder."""
     (folder / ODD_RUN).mkdir(parents=True)
     (folder / ODD_RUN / "step.txt").write_text(STEP)
 
 
 def assert_a_link_shows_rows(browser: Neo4jBrowser, command: Command) -> None:
-    """Open the link of a query, press the arrow once, and find the rows of the query."""
+    """Open the link of a query, press the arrow once, and check that rows are shown."""
     asked = ("query", "peak/contributors", "-c", f"{ODD_RUN}/step", "--limit", 3)
     link = command(*asked, "--browser")
-    # the page is where the server says
+    # the page is at the address that the server names
     assert link.startswith(f"{browser.server.browser_url}?dbms=bolt%3A%2F%2Fneo4j%40127.0.0")
     browser.open(link)
     browser.press_the_arrow()

@@ -30,7 +30,7 @@ class Neo4jBrowser:
     server: Neo4jServer
 
     def open(self, link: str) -> None:
-        """Open a link, and log in the first time; what it puts into the editor is not run."""
+        """Open a link, and log in the first time; the statement in the editor is not run."""
         self.page.goto(link)
         welcome = ':text("Getting started with Neo4j Browser")'
         password = part("password")
@@ -42,21 +42,21 @@ class Neo4jBrowser:
         self.page.wait_for_selector(welcome)
 
     def press_the_arrow(self) -> None:
-        """Run what stands in the editor, and wait for its frame."""
+        """Run the statement in the editor, and wait for its frame."""
         frames = self.page.locator(part("frame"))
         before = frames.count()
         self.page.click(part("editor-Run"))
         frames.nth(before).wait_for(state="attached")
 
     def wait_until_kept(self, what: str, text: str) -> None:
-        """Wait until Browser has stored a text: what a page knows is stored a moment later."""
+        """Wait until Browser has stored a text, which happens a moment later."""
         self.page.wait_for_function(
             "([key, text]) => (localStorage.getItem(key) ?? '').includes(text)",
             arg=[f"neo4j.{what}", text],
         )
 
     def rows(self) -> list[list[str]]:
-        """Return the rows of the newest frame; without them fail with what it says."""
+        """Return the rows of the newest frame; fail with its text if it has none."""
         self._show("cypherFrameSidebarTable")
         table = self.page.locator(f"{part('frame')} >> nth=0").locator("table tbody tr")
         table.first.wait_for()
@@ -66,7 +66,7 @@ class Neo4jBrowser:
         ]
 
     def wait_until_drawn(self, *, nodes: int, relationships: int) -> None:
-        """Wait until the newest frame draws so many: relationships between nodes come last."""
+        """Wait until the newest frame draws this many elements; relationships appear last."""
         from playwright.sync_api import expect
 
         said = self.page.locator(f"{part('frame')} >> nth=0").get_by_text(
@@ -82,13 +82,13 @@ class Neo4jBrowser:
         return {circle.get_attribute("fill") or "" for circle in circles.all()}
 
     def captions(self) -> str:
-        """Return what stands on the nodes and edges of the newest frame, without spaces."""
+        """Return the captions of nodes and edges in the newest frame, without spaces."""
         frame = self.page.locator(f"{part('frame')} >> nth=0")
         texts = frame.locator("svg g.node text, svg g.relationship text").all_text_contents()
         return re.sub(r"\s", "", " ".join(texts))
 
     def paste(self, text: str) -> None:
-        """Write into the editor all at once, as from the clipboard."""
+        """Write into the editor in one piece, as when pasting."""
         self.page.click(f"{part('activeEditor')} .view-lines")
         self.page.keyboard.insert_text(text)
 
@@ -98,7 +98,7 @@ class Neo4jBrowser:
         self.page.evaluate(_DROP, [file.name, content])
 
     def script_folders(self) -> list[str]:
-        """Return the folders of the saved scripts of this user."""
+        """Return the folders of the user's saved scripts."""
         self.page.click(part("navigationFavorites"))
         names = self.page.locator("[data-testid^='expandFolder-']")
         names.first.wait_for()
@@ -110,5 +110,5 @@ class Neo4jBrowser:
 
 
 def part(name: str) -> str:
-    """Return the selector of what Browser's own tests find by this name."""
+    """Return the selector for the name that Browser's own tests use."""
     return f'[data-testid="{name}"]'

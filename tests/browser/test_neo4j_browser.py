@@ -1,4 +1,4 @@
-"""What the command prints for Neo4j Browser works there."""
+"""Links, statements and scripts for Neo4j Browser work in Neo4j Browser."""
 
 import json
 import re
@@ -12,13 +12,13 @@ from xlagraph.queries.pictures.style import NODE_STYLES
 ODD = f"{ODD_RUN}/step"
 
 
-def test_a_link_shows_rows_after_one_press_though_the_run_has_an_odd_name(
+def test_a_link_shows_rows_after_one_press_even_if_the_run_has_an_odd_name(
     neo4j_browser: Neo4jBrowser, command: Command
 ) -> None:
     assert_a_link_shows_rows(neo4j_browser, command)
 
 
-def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(
+def test_a_link_draws_the_rows_of_the_query_after_the_style_is_loaded(
     neo4j_browser: Neo4jBrowser, command: Command
 ) -> None:
     style, config = command("query", "--browser-style").splitlines()
@@ -33,7 +33,7 @@ def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(
     neo4j_browser.open(command(*asked, "--browser"))
     neo4j_browser.press_the_arrow()
     edges = json.loads(command(*asked, "--format", "json"))
-    # pair, make and q are held; pair and make belong to a line each
+    # pair, make and q are values in memory; pair and make have a source line each
     neo4j_browser.wait_until_drawn(nodes=6, relationships=len(edges))
     colors = {NODE_STYLES[label].color for label in ("MemorySpace", "Value", "SourceLine")}
     assert {fill.lower() for fill in neo4j_browser.fills()} == {color.lower() for color in colors}
@@ -56,7 +56,7 @@ def test_the_link_of_each_picture_draws_it(neo4j_browser: Neo4jBrowser, command:
         neo4j_browser.wait_until_drawn(nodes=nodes, relationships=relationships)
 
 
-def test_what_show_prints_gives_rows_when_it_is_pasted(
+def test_a_pasted_statement_of_show_returns_rows(
     neo4j_browser: Neo4jBrowser, command: Command
 ) -> None:
     neo4j_browser.open(f"{neo4j_browser.server.browser_url}?dbms={neo4j_browser.server.uri}")
@@ -65,7 +65,7 @@ def test_what_show_prints_gives_rows_when_it_is_pasted(
     assert "parameter" in [row[2] for row in neo4j_browser.rows()]
 
 
-def test_saved_scripts_are_imported_in_one_drop(
+def test_one_drop_imports_all_saved_scripts(
     neo4j_browser: Neo4jBrowser, command: Command, tmp_path: Path
 ) -> None:
     archive = tmp_path / "scripts.zip"

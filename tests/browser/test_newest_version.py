@@ -1,4 +1,4 @@
-"""The newest version of the server: its answers are those of a file, its Browser shows them."""
+"""The newest server version gives the same answers as a file, and its Browser shows them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jSe
         yield server
 
 
-def test_its_browser_shows_rows_behind_a_link(
+def test_its_browser_shows_the_rows_of_a_link(
     browser_server: Neo4jServer, neo4j_browser: Neo4jBrowser, command: Command, tmp_path: Path
 ) -> None:
     write_odd_run(tmp_path)
@@ -44,7 +44,7 @@ def test_its_browser_shows_rows_behind_a_link(
     assert_a_link_shows_rows(neo4j_browser, command)
 
 
-def test_it_holds_and_answers_what_a_file_does(
+def test_it_stores_and_answers_the_same_as_a_file(
     browser_server: Neo4jServer, no_connection_named: None, monkeypatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NEO4J_PASSWORD", SECRET)
@@ -71,7 +71,7 @@ def test_it_holds_and_answers_what_a_file_does(
         for one in (graph, file):
             assert ingest(one, runs, jobs=1).ok
         both_hold_the_same()
-        # one of each theme: all of them are asked where the tests run on that version
+        # one query of each theme; the full tests can also run on that version
         themes = {query.id.partition("/")[0]: query for query in load_catalogue().values()}
         for query in themes.values():
             given = suitable_parameters(query)

@@ -1,15 +1,15 @@
-"""How a test runs the command: in this process, or as one of its own."""
+"""Runs of the command in a test: in this process, or as a separate one."""
 
 import json
 import sys
 from typing import NamedTuple
 
 COMMAND = (sys.executable, "-c", "from xlagraph.cli import main; raise SystemExit(main())")
-"""The command as a process of its own."""
+"""The command as a separate process."""
 
 
 class Ended(NamedTuple):
-    """How a command ended, and what it wrote."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -17,6 +17,6 @@ class Ended(NamedTuple):
 
 
 def json_rows(ended: Ended) -> list[tuple[object, ...]]:
-    """Return the rows that a command wrote as JSON, without the names of columns."""
+    """Return the rows that a command wrote as JSON, without column names."""
     assert ended.code == 0, ended.err
     return [tuple(row.values()) for row in json.loads(ended.out)]

@@ -1,4 +1,4 @@
-"""What tests of the command line share: two tiny runs in a graph, and a way to ask it."""
+"""Fixtures of the command line: two tiny runs in a graph, and a way to run commands on it."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Run = Callable[..., Ended]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run a command in an empty folder, with nothing set that names a graph."""
+    """Run a command in an empty folder, without environment variables that name a graph."""
     for name in ("XLAGRAPH_GRAPH", "XLAGRAPH_QUERIES", "NEO4J_URI", "NEO4J_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "here"
@@ -34,7 +34,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.fixture
 def complete(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], list[str]]:
-    """Return what the shell offers for the last of some words."""
+    """Return the shell's completions for the last of some words."""
 
     def offered(words: Sequence[str]) -> list[str]:
         monkeypatch.setenv("_XLAGRAPH_COMPLETE", "complete_bash")
@@ -47,7 +47,7 @@ def complete(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[st
 
 @pytest.fixture(scope="session")
 def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a graph with the runs `before` and `after`; not to be changed."""
+    """Return a graph with the runs `before` and `after`; tests must not change it."""
     folder = tmp_path_factory.mktemp("two_runs")
     path = folder / "graph.lbug"
     with open_graph(path, create=True) as graph:
@@ -64,7 +64,7 @@ def graph(run: Run, two_runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def own_graph(run: Run, two_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Name a copy of it, which a test may change."""
+    """Name a copy of that graph, which a test may change."""
     path = tmp_path / "own.lbug"
     shutil.copy(two_runs, path)
     monkeypatch.setenv("XLAGRAPH_GRAPH", str(path))

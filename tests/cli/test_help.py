@@ -1,4 +1,4 @@
-"""Help is quick, plain off a terminal, and has an example for every command."""
+"""Help is fast, plain off a terminal, and has an example for every command."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def test_every_command_has_an_example(run, command):
     assert f"Example: xlagraph {command}" in ended.out
 
 
-def test_help_off_a_terminal_has_no_boxes_no_colours_and_wraps_nothing(run):
+def test_help_off_a_terminal_has_no_boxes_no_colours_and_no_wrapping(run):
     for command in COMMANDS:
         text = run(command, "--help").out
         assert "\x1b" not in text
@@ -39,7 +39,7 @@ def test_help_off_a_terminal_has_no_boxes_no_colours_and_wraps_nothing(run):
     assert "(default: XLAGRAPH_GRAPH, NEO4J_URI, ./xlagraph.lbug)" in run("runs", "--help").out
 
 
-def test_the_help_of_a_query_is_made_from_its_header(run):
+def test_the_help_of_a_query_is_generated_from_its_header(run):
     query = load_catalogue()["peak/contributors"]
     text = run("query", query.id, "--help").out
     assert query.answers in text
@@ -55,7 +55,7 @@ def test_every_query_of_the_catalogue_has_its_command(run):
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["query"], ["runs", "--help"]], ids=" ".join)
-def test_what_needs_no_graph_loads_nothing_slow(arguments):
+def test_commands_without_a_graph_import_nothing_slow(arguments):
     statement = (
         "import json, sys\nfrom xlagraph.cli import main\n"
         f"main({arguments!r})\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"

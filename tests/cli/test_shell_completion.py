@@ -1,4 +1,4 @@
-"""Completion in real shells: what Tab offers for commands, queries, options, runs."""
+"""Completion in real shells: commands, queries, options and runs that Tab offers."""
 
 import os
 import pty
@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 60
 
 @pytest.fixture
 def environment(graph, monkeypatch, tmp_path):
-    """Put `xlagraph` on PATH, as it is installed, and forget the user's own start files."""
+    """Put `xlagraph` on PATH as installed, without the user's start files."""
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TERM", "dumb")
@@ -51,7 +51,7 @@ def test_bash_offers_commands_and_the_names_of_runs(environment):
 
 
 @needs("fish")
-def test_fish_offers_queries_with_what_they_answer(environment):
+def test_fish_offers_queries_with_their_titles(environment):
     script = (
         "_XLAGRAPH_COMPLETE=source_fish xlagraph | source\n"
         "complete -C 'xlagraph query peak/by-dt'; complete -C 'xlagraph compilations bef'"
@@ -62,7 +62,7 @@ def test_fish_offers_queries_with_what_they_answer(environment):
 
 
 @needs("zsh")
-def test_zsh_completes_what_is_typed(environment):
+def test_zsh_completes_the_typed_word(environment):
     process, terminal = pty.fork()
     if process == 0:
         os.execvp("zsh", ["zsh", "-f", "-i"])
@@ -81,7 +81,7 @@ def test_zsh_completes_what_is_typed(environment):
 
 
 def read_until(terminal: int, text: bytes) -> None:
-    """Read what a terminal shows until a text is in it."""
+    """Read the output of a terminal until it contains a text."""
     shown = b""
     end = time.monotonic() + TIMEOUT_SECONDS
     while text not in shown:

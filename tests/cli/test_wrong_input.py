@@ -16,13 +16,13 @@ FAILED, USAGE, NO_GRAPH = 1, 2, 3
 
 
 def one_line(err: str) -> str:
-    """Return what is said beside which graph it is."""
+    """Return the message without the line that names the graph."""
     lines = [line for line in err.splitlines() if not line.startswith("graph: ")]
     assert len(lines) == 1, err
     return lines[0]
 
 
-def test_a_missing_folder_fails_and_no_graph_is_made(run, tmp_path):
+def test_a_missing_folder_is_an_error_and_no_graph_is_created(run, tmp_path):
     ended = run("ingest", tmp_path / "nowhere")
     assert ended.code == FAILED
     assert "nowhere: cannot be read" in ended.err
@@ -40,7 +40,7 @@ def test_an_empty_folder_and_one_without_dumps_fail_with_the_remedy(run, tmp_pat
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
-def test_an_unreadable_folder_fails(run, tmp_path):
+def test_an_unreadable_folder_is_an_error(run, tmp_path):
     folder = tmp_path / "closed"
     folder.mkdir(mode=0)
     ended = run("ingest", folder)
@@ -48,7 +48,7 @@ def test_an_unreadable_folder_fails(run, tmp_path):
     assert "closed" in ended.err
 
 
-def test_binary_garbage_is_left_out_and_named_while_the_rest_goes_in(run, tmp_path):
+def test_binary_garbage_is_skipped_and_named_and_the_rest_is_loaded(run, tmp_path):
     write_dump(tmp_path / "runs", 1, "jit_f", dump(256))
     bad = write_dump(tmp_path / "runs", 2, "jit_g", "")
     bad.write_bytes(b"BufferAssignment:\n\xff\xfe\x00garbage")
@@ -58,7 +58,7 @@ def test_binary_garbage_is_left_out_and_named_while_the_rest_goes_in(run, tmp_pa
     assert "ingested 1 compilation in 1 run: 1 added" in ended.err
 
 
-def test_a_total_that_does_not_add_up_is_loaded_and_named(run, tmp_path):
+def test_a_total_that_does_not_add_up_is_loaded_and_reported(run, tmp_path):
     write_dump(tmp_path / "runs", 1, "jit_f", dump(256, total=1000))
     ended = run("ingest", tmp_path / "runs")
     assert ended.code == FAILED
@@ -80,7 +80,7 @@ def test_a_tag_without_equals_sign_is_a_usage_error(run, command):
     assert one_line(ended.err) == "error: a tag is name=value, found 'nightly'"
 
 
-def test_a_graph_file_that_is_not_there_is_exit_3(run):
+def test_a_graph_file_that_does_not_exist_is_exit_3(run):
     ended = run("runs", "--graph", "missing.lbug")
     assert ended.code == NO_GRAPH
     assert "missing.lbug; `xlagraph ingest` makes one" in one_line(ended.err)
@@ -94,7 +94,7 @@ def test_a_file_that_is_not_a_graph_is_exit_3(run):
     assert "notes.txt is not a graph" in one_line(ended.err)
 
 
-def test_a_server_that_is_not_there_is_exit_3(run):
+def test_a_server_that_does_not_exist_is_exit_3(run):
     ended = run("runs", "--graph", "bolt://127.0.0.1:1")
     assert ended.code == NO_GRAPH
     assert "bolt://127.0.0.1:1" in ended.err
@@ -113,7 +113,7 @@ def test_a_secret_in_the_uri_is_refused_and_not_repeated(run):
     assert "hunter2" not in ended.err
 
 
-def test_an_unknown_query_names_what_is_near(run):
+def test_an_unknown_query_names_similar_ones(run):
     ended = run("query", "peak/contributor")
     assert ended.code == USAGE
     assert "'peak/contributors'" in one_line(ended.err)
@@ -125,7 +125,7 @@ def test_a_missing_parameter_is_named_as_its_option(run, graph):
     assert one_line(ended.err).startswith("error: alias/chain needs --value: ")
 
 
-def test_an_ill_typed_parameter_is_named_as_its_option(run, graph):
+def test_a_parameter_of_the_wrong_type_is_named_as_its_option(run, graph):
     ended = run("query", "peak/contributors", "--limit", "many")
     assert ended.code == USAGE
     assert one_line(ended.err).startswith(
@@ -161,7 +161,7 @@ def test_an_ambiguous_compilation_lists_the_matches(run, graph):
     ],
     ids=" ".join,
 )
-def test_a_name_that_nothing_has_is_exit_1_and_names_what_is_near(run, graph, command):
+def test_an_unknown_name_is_exit_1_with_similar_names(run, graph, command):
     ended = run(*command, "befor/module")
     assert ended.code == FAILED
     assert "befor/module" in one_line(ended.err)
@@ -175,7 +175,7 @@ def test_a_name_that_nothing_has_is_exit_1_and_names_what_is_near(run, graph, co
         ("bfore", "before/module_0001.jit_f.cpu_after_optimizations"),
     ],
 )
-def test_an_unknown_compilation_is_answered_with_near_ones_and_where_it_was_sought(
+def test_an_unknown_compilation_is_reported_with_similar_names_and_the_graph(
     run, graph, name, near
 ):
     ended = run("query", "peak/contributors", "--compilation", name, "-q")
@@ -185,20 +185,20 @@ def test_an_unknown_compilation_is_answered_with_near_ones_and_where_it_was_soug
     assert f"'{near}'" in ended.err
 
 
-def test_a_run_that_is_not_there_cannot_be_renamed_or_tagged(run, own_graph):
+def test_a_run_that_does_not_exist_cannot_be_renamed_or_tagged(run, own_graph):
     for command in (["rename", "befor", "x"], ["tag", "befor", "a=b"]):
         ended = run("runs", *command)
         assert ended.code == FAILED
         assert "did you mean 'before'" in one_line(ended.err)
 
 
-def test_a_name_that_another_run_has_is_refused(run, own_graph):
+def test_the_name_of_another_run_is_refused(run, own_graph):
     ended = run("runs", "rename", "before", "after")
     assert ended.code == FAILED
     assert "after is there already" in one_line(ended.err)
 
 
-def test_a_name_that_cannot_name_a_run_is_a_wrong_command_line(run, own_graph):
+def test_an_invalid_name_of_a_run_is_a_usage_error(run, own_graph):
     ended = run("runs", "rename", "before", "after/")
     assert ended.code == USAGE
     assert "'after/' cannot name a run" in one_line(ended.err)
@@ -230,7 +230,7 @@ def test_a_statement_that_does_not_parse_is_exit_1(run, graph):
     assert ended.err.count("error: ") == 1
 
 
-def test_a_parameter_of_a_statement_that_is_not_given_is_named(run, graph):
+def test_a_missing_parameter_of_a_statement_is_named(run, graph):
     ended = run("cypher", "MATCH (r:Run) WHERE r.name = $name RETURN r.name AS run")
     assert ended.code == FAILED
     assert "$name" in one_line(ended.err)
@@ -242,7 +242,7 @@ def test_a_parameter_without_a_name_is_a_usage_error(run, graph):
     assert one_line(ended.err) == "error: --param expects name=value, found '=1'"
 
 
-def test_a_limit_that_is_not_a_number_of_bytes_shows_the_forms(run, graph):
+def test_a_limit_that_is_not_a_number_of_bytes_shows_the_valid_forms(run, graph):
     assert "expected bytes such as 64MiB" in run("check", "--max-reserved", "1 cup").err
     ended = run("compare", "before", "after", "--max-growth", "a lot")
     assert ended.code == USAGE
@@ -257,14 +257,14 @@ def test_an_output_that_cannot_be_written_is_named(run, graph):
     )
 
 
-def test_a_place_that_takes_no_output_is_named(run, graph, tmp_path):
+def test_a_destination_that_accepts_no_output_is_named(run, graph, tmp_path):
     ended = run("runs", "--output", tmp_path)
     assert ended.code == FAILED
     assert one_line(ended.err) == f"error: {tmp_path} cannot be written: Is a directory"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_behind_stdout_is_named(graph):
+def test_a_full_disk_behind_stdout_is_reported(graph):
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
             [*COMMAND, "runs"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -274,7 +274,7 @@ def test_a_full_disk_behind_stdout_is_named(graph):
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
-def test_closed_streams_are_no_failure(graph, closed):
+def test_closed_streams_are_not_an_error(graph, closed):
     ended = subprocess.run(
         ["bash", "-c", f"{shlex.join(COMMAND)} runs {closed}"],
         capture_output=True,
@@ -286,7 +286,7 @@ def test_closed_streams_are_no_failure(graph, closed):
 
 
 @pytest.mark.parametrize("reader", ["2>&1 >/dev/null | true", "2>/dev/full"])
-def test_messages_that_nobody_reads_are_no_failure(graph, reader):
+def test_unread_messages_are_not_an_error(graph, reader):
     text = f"{shlex.join(COMMAND)} runs {reader}; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=False)
     assert ended.returncode == 0
@@ -300,19 +300,19 @@ def test_an_empty_path_or_run_name_is_a_usage_error(run, tmp_path):
     assert one_line(ended.err) == "error: --run is empty: name the run, or omit the option"
 
 
-def test_what_is_not_utf_8_is_said(run, graph, tmp_path):
+def test_input_that_is_not_utf_8_is_reported(run, graph, tmp_path):
     assert "error: --run is not UTF-8" in run("ingest", tmp_path, "--run", "\udcff").err
     ended = run("ingest", tmp_path, "--graph", tmp_path / "\udcff.lbug")
     assert ended.err.count("error: ") == 1
     assert "defect" not in ended.err
 
 
-def test_a_parameter_that_is_nested_too_deep_is_a_usage_error(run, graph):
+def test_a_parameter_nested_too_deep_is_a_usage_error(run, graph):
     ended = run("cypher", "RETURN $x AS x", "--param", f"x={'[' * 50_000}")
     assert (ended.code, one_line(ended.err)) == (USAGE, "error: --param x is nested too deep")
 
 
-def test_a_parameter_that_is_given_twice_is_a_usage_error(run, graph):
+def test_a_repeated_parameter_is_a_usage_error(run, graph):
     ended = run("cypher", "RETURN $x AS x", "--param", "x=1", "--param", "x=2")
     assert (ended.code, one_line(ended.err)) == (USAGE, "error: --param gives x twice")
 
@@ -327,14 +327,14 @@ def test_an_unknown_command_and_an_unknown_format_are_usage_errors(run, graph):
     )
 
 
-def test_removing_asks_and_where_nobody_is_asked_needs_yes(run, own_graph):
+def test_removing_asks_and_without_a_terminal_needs_yes(run, own_graph):
     ended = run("remove", "before")
     assert ended.code == USAGE
     assert "--yes" in one_line(ended.err)
     assert "before" in run("runs").out
 
 
-def test_the_dumps_of_another_folder_do_not_slip_into_a_run(run, own_graph, tmp_path):
+def test_the_dumps_of_another_folder_are_not_added_to_a_run(run, own_graph, tmp_path):
     write_dump(tmp_path / "other" / "before", 1, "jit_f", dump(1024))
     ended = run("ingest", tmp_path / "other")
     assert ended.code == FAILED
@@ -342,7 +342,7 @@ def test_the_dumps_of_another_folder_do_not_slip_into_a_run(run, own_graph, tmp_
     assert "--replace" in ended.err
 
 
-def test_a_defect_is_told_without_a_traceback_unless_asked(capsys):
+def test_a_defect_is_reported_without_a_traceback_by_default(capsys):
     set_verbosity(Verbosity.NORMAL)
     assert write_failure(ZeroDivisionError("no")) == FAILED
     message = capsys.readouterr().err
@@ -350,7 +350,7 @@ def test_a_defect_is_told_without_a_traceback_unless_asked(capsys):
     assert "Traceback" not in message
 
 
-def test_a_reader_that_has_enough_is_not_a_failure(run, graph, tmp_path):
+def test_a_reader_that_closes_early_is_not_an_error(run, graph, tmp_path):
     piped = f"{shlex.join(COMMAND)} query --format ndjson | head -1; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=False)
     assert ended.returncode == 0

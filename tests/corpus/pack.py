@@ -1,9 +1,9 @@
-"""Pack real dumps into the archive beside this file, the same bytes for the same dumps.
+"""Pack real dumps into the archive beside this file; the same dumps give the same bytes.
 
     python -m tests.corpus.pack FOLDER...
 
 Each folder becomes one in the archive. Absolute paths of programs become `programs/NAME.py`:
-where somebody's program lay is nobody's business, and no length of a line depends on it.
+the original paths are private, and the lengths of lines do not depend on them.
 """
 
 import io
@@ -19,7 +19,7 @@ PROGRAM = re.compile(rb'"/(?:[^"/]+/)*([^"/]+\.py)"')
 
 
 def packed(folders: Iterable[Path]) -> bytes:
-    """Return a tar of the dumps below folders: by name, without times and owners."""
+    """Return a tar of the dumps below folders, sorted by name, without times and owners."""
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for folder in sorted(folders, key=lambda folder: folder.name):

@@ -14,7 +14,7 @@ RUNS = Path(__file__).resolve().parents[2] / "examples" / "runs"
 
 @pytest.fixture(scope="session")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    """The example runs; not to be changed."""
+    """The example runs; tests must not change them."""
     file = tmp_path_factory.mktemp("examples") / "graph.lbug"
     with open_graph(file, create=True) as graph:
         assert ingest(graph, RUNS, jobs=1).ok
@@ -23,7 +23,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    """The small program; not to be changed."""
+    """The small program; tests must not change it."""
     folder = tmp_path_factory.mktemp("small")
     with open_graph(folder / "graph.lbug", create=True) as graph:
         ingest_small(graph, folder / "runs")

@@ -1,4 +1,4 @@
-"""A program small enough to know every byte of, in a graph."""
+"""A program small enough to know every byte, in a graph."""
 
 import re
 from pathlib import Path
@@ -8,9 +8,9 @@ from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
 
 SMALL = "small/jit_f"
-"""Its peak is at step 4: 4096 of `x` and `over`, 1024 of `kept` and `out`. It has no stacks."""
+"""Peak at step 4: 4096 bytes of `x` and `over`, 1024 of `kept` and `out`. No stacks."""
 OLD = "old/jit_f"
-"""The same without live ranges."""
+"""The same program without live ranges."""
 
 _ALLOCATIONS = """
     0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}

@@ -1,4 +1,4 @@
-"""The same files come out of a graph in a file and of one on a server."""
+"""Both engines export the same files."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from xlagraph.exports import (
 from xlagraph.graph import Graph
 
 _WHEN_AND_WHERE = {"Run", "Compilation"}
-"""Tables that hold the time of the ingest."""
+"""Tables that contain the time of the ingest."""
 
 
 def export_all(graph: Graph, folder: Path) -> dict[str, bytes]:
-    """Return the content of every file, by its path."""
+    """Return the content of every file by its path."""
     write_pprof(graph, SMALL, folder / "small.pb.gz")
     write_speedscope(graph, SMALL, folder / "small.json")
     write_perfetto(graph, SMALL, folder / "small.pftrace")
@@ -32,14 +32,14 @@ def export_all(graph: Graph, folder: Path) -> dict[str, bytes]:
 
 
 def sorted_lines(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Return the files, those of tables with their rows sorted: a graph has no order."""
+    """Return the files with the rows of tables sorted, because a graph has no order."""
     return {
         name: b"\n".join(sorted(content.splitlines())) if name.endswith(".csv") else content
         for name, content in files.items()
     }
 
 
-def test_both_engines_give_the_same_files(small: Graph, neo4j_graph: Graph, tmp_path: Path) -> None:
+def test_engines_export_the_same_files(small: Graph, neo4j_graph: Graph, tmp_path: Path) -> None:
     ingest_small(neo4j_graph, tmp_path / "dumps")
     of_file = export_all(small, tmp_path / "file")
     of_server = export_all(neo4j_graph, tmp_path / "server")

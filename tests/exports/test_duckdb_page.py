@@ -1,4 +1,4 @@
-"""The questions of docs/duckdb.md: in SQL over the tables, they give what canned queries give."""
+"""The SQL in docs/duckdb.md gives the same rows as the canned queries."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The schedule as a trace of Perfetto."""
+"""The schedule as a Perfetto trace."""
 
 import json
 import shutil
@@ -66,7 +66,7 @@ def tracks(trace: Any) -> dict[int, str]:
 
 
 def events(trace: Any, kind: str) -> list[tuple[str, int, Any]]:
-    """Return the track, the step and the event of each packet of a kind."""
+    """Return track, step and event of each packet of a kind."""
     names = tracks(trace)
     return [
         (names[packet.track_event.track_uuid], packet.timestamp // _STEP, packet.track_event)
@@ -92,7 +92,7 @@ def test_counters_are_the_bytes_live_along_the_schedule(trace: Any) -> None:
         (track, step, event.counter_value) for track, step, event in events(trace, "TYPE_COUNTER")
     ]
     physical, logical = "memory space 0: physical bytes", "memory space 0: logical bytes"
-    # at step 3 `over` takes the place of `wide`, which is live there for the last time
+    # at step 3 `over` replaces `wide`, which is live there for the last time
     assert [row[1:] for row in counted if row[0] == physical] == [
         (0, 4096),
         (1, 8192),
@@ -111,7 +111,7 @@ def test_counters_are_the_bytes_live_along_the_schedule(trace: Any) -> None:
     ]
 
 
-def test_a_value_is_a_slice_on_a_track_of_its_allocation_with_what_is_known_of_it(
+def test_a_value_is_a_slice_on_the_track_of_its_allocation_with_its_facts_as_arguments(
     trace: Any,
 ) -> None:
     temp = "allocation 2: temp, 6.0 KiB, memory space 0"

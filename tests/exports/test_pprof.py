@@ -1,4 +1,4 @@
-"""The peak as a profile of pprof."""
+"""The peak as a pprof profile."""
 
 import gzip
 import re
@@ -20,7 +20,7 @@ Sample = tuple[tuple[str, ...], tuple[int, int], dict[str, str]]
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """Return the stack, the innermost first, the values and the labels of each sample."""
+    """Return stack (innermost first), values and labels of each sample."""
     profile = Profile.FromString(gzip.decompress(path.read_bytes()))
     texts = profile.string_table
     functions = {function.id: texts[function.name] for function in profile.function}
@@ -36,7 +36,7 @@ def read_samples(path: Path) -> list[Sample]:
 
 
 def pprof(*arguments: object) -> str:
-    """Return what pprof prints, in bytes."""
+    """Return the output of pprof, in bytes."""
     command = [str(installed("pprof")), "-unit=B", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -44,12 +44,12 @@ def pprof(*arguments: object) -> str:
 
 
 def cumulative_bytes(report: str) -> dict[str, int]:
-    """Return the bytes of each function and of what it calls, out of `pprof -top`."""
+    """Return the bytes of each function with its callees, from `pprof -top`."""
     rows = re.findall(r"^ *\S+ +\S+ +\S+ +(-?\d+)B? +\S+ +(.+)$", report, re.MULTILINE)
     return {name: int(count) for count, name in rows}
 
 
-def test_values_without_call_stacks_stand_below_the_scopes_of_their_op(
+def test_values_without_call_stacks_are_below_the_scopes_of_their_op(
     small: Graph, tmp_path: Path
 ) -> None:
     write_pprof(small, SMALL, tmp_path / "small.pb.gz")

@@ -20,29 +20,29 @@ def test_an_array_has_type_dimensions_and_layout() -> None:
     assert (shape.layout.element_size_in_bits, shape.layout.memory_space) == (4, 1)
 
 
-def test_a_physical_shape_within_a_layout_is_not_part_of_it() -> None:
+def test_a_physical_shape_within_a_layout_is_ignored() -> None:
     shape = shape_proto("f32[4]{0:P(s8[4]{0:S(3)})}")
     assert list(shape.layout.minor_to_major) == [0]
     assert shape.layout.memory_space == 0
 
 
-def test_tuples_nest_and_comments_between_elements_count_for_nothing() -> None:
+def test_tuples_nest_and_comments_between_elements_are_ignored() -> None:
     shape = shape_proto("(f32[2]{0}, (s32[], pred[3]{0}), /*index=2*/u8[1]{0}, ())")
     assert [type_name(part) for part in shape.tuple_shapes] == ["F32", "TUPLE", "U8", "TUPLE"]
     assert [type_name(part) for part in shape.tuple_shapes[1].tuple_shapes] == ["S32", "PRED"]
 
 
-def test_a_buffer_is_shown_as_the_array_that_it_holds() -> None:
+def test_a_buffer_is_shown_as_the_array_in_it() -> None:
     shape = shape_proto("(b(f32[4]{0}), f8e4m3fn[2])")
     assert [type_name(part) for part in shape.tuple_shapes] == ["F32", "F8E4M3FN"]
 
 
 @pytest.mark.parametrize("text", ["token[]", "opaque[]", "f7new[3]", "", "no shape", "f32[2])("])
-def test_whatever_is_printed_has_a_shape(text: str) -> None:
+def test_every_printed_shape_is_converted(text: str) -> None:
     names = {"token[]": "TOKEN", "f32[2])(": "F32"}
     assert type_name(shape_proto(text)) == names.get(text, "OPAQUE_TYPE")
 
 
-def test_the_numbers_of_a_shape_index() -> None:
+def test_the_numbers_of_a_shape_index_are_converted() -> None:
     assert index_numbers("{1,0}") == [1, 0]
     assert index_numbers("{}") == index_numbers(None) == []

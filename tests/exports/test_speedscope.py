@@ -1,10 +1,10 @@
-"""The peak as a flame graph of speedscope."""
+"""The peak as a speedscope flame graph."""
 
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jsonschema  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+import jsonschema  # type: ignore[import-untyped, unused-ignore]  # ships no types
 
 from tests.exports.small_plans import SMALL
 from tests.exports.viewers import installed
@@ -37,7 +37,7 @@ def test_each_value_is_a_sample_below_its_scopes_as_wide_as_its_bytes(
     assert {"name": "jit(f)"} in document["shared"]["frames"]
 
 
-def test_the_file_keeps_the_schema_of_speedscope(examples: Graph, tmp_path: Path) -> None:
+def test_the_file_follows_the_schema_of_speedscope(examples: Graph, tmp_path: Path) -> None:
     schema = json.loads(installed(f"{_RELEASE}/file-format-schema.json").read_text("utf-8"))
     write_speedscope(examples, find_compilation(examples, "baseline").key, tmp_path / "file.json")
     document = json.loads((tmp_path / "file.json").read_text(encoding="utf-8"))

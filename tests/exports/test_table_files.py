@@ -34,7 +34,7 @@ def test_each_label_and_type_has_a_file_for_each_run(
     }
 
 
-def test_rows_are_those_of_the_graph_and_nodes_that_runs_share_stand_in_each(
+def test_rows_are_those_of_the_graph_and_shared_nodes_are_in_each_run(
     graph: Graph, tmp_path: Path
 ) -> None:
     write_tables(graph, ["before", "after"], tmp_path, TableFormat.PARQUET)
@@ -50,7 +50,7 @@ def test_rows_are_those_of_the_graph_and_nodes_that_runs_share_stand_in_each(
         assert pq.read_table(tmp_path / "Run" / f"{run}.parquet").column("key").to_pylist() == [run]
 
 
-def test_in_csv_a_text_is_in_quotes_and_null_is_nothing(graph: Graph, tmp_path: Path) -> None:
+def test_csv_quotes_text_and_writes_null_as_nothing(graph: Graph, tmp_path: Path) -> None:
     tag_run(graph, "after", {"note": 'a "b", c'})
     write_tables(graph, ["after"], tmp_path, TableFormat.CSV)
     run = (tmp_path / "Run" / "after.csv").read_text(encoding="utf-8")
@@ -73,7 +73,7 @@ def test_an_export_replaces_the_files_of_its_runs_and_leaves_the_others(
     assert (tmp_path / "Value" / "before.parquet").read_bytes() == before
 
 
-def test_any_name_of_a_run_makes_a_file_in_the_folder(
+def test_every_name_of_a_run_makes_a_file_in_the_folder(
     embedded_graph: Graph, tmp_path: Path
 ) -> None:
     write_padded_run(tmp_path / "dumps")
@@ -84,9 +84,9 @@ def test_any_name_of_a_run_makes_a_file_in_the_folder(
     assert file.name == "..%2Fa b%2F%C3%BC%25.parquet"
 
 
-def test_an_export_that_fails_leaves_no_unfinished_file(graph: Graph, tmp_path: Path) -> None:
+def test_a_failed_export_leaves_no_unfinished_file(graph: Graph, tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "WITHIN").touch()  # where a folder belongs
+    (tmp_path / "tables" / "WITHIN").touch()  # at the path of a folder
     with pytest.raises(GraphUnwritable, match="could not be written"):
         write_tables(graph, ["before"], tmp_path / "tables", TableFormat.PARQUET)
     assert not [path for path in (tmp_path / "tables").rglob("*.*") if path.is_file()]

@@ -1,4 +1,4 @@
-"""A profile whose memory viewer shows the plan."""
+"""A profile that shows the plan in the memory viewer."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def read_programs(path: Path) -> dict[str, Any]:
     return programs
 
 
-def test_the_profile_lies_where_xprof_looks_for_it(small: Graph, tmp_path: Path) -> None:
+def test_the_profile_is_where_xprof_looks_for_it(small: Graph, tmp_path: Path) -> None:
     path = write_xprof(small, "small", [SMALL], tmp_path)
     assert path == tmp_path / "plugins" / "profile" / "small" / "xlagraph.xplane.pb"
     assert list(read_programs(path)) == ["jit_f(1)"]
@@ -110,7 +110,7 @@ def test_shapes_keep_dimensions_layout_and_type(small: Graph, tmp_path: Path) ->
 
 @pytest.fixture(scope="module")
 def real(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    """The example run `baseline`, and dumps of TPUs, which have several memory spaces."""
+    """The example run `baseline`, and TPU dumps, which have several memory spaces."""
     with open_graph(tmp_path_factory.mktemp("real") / "graph.lbug", create=True) as graph:
         assert ingest(graph, [corpus / "runs" / "baseline", corpus / "tpu"], jobs=1).added
         yield graph
@@ -134,9 +134,9 @@ def test_xprof_shows_the_bytes_of_the_graph(real: Graph, tmp_path: Path) -> None
 
 
 def shown_bytes(graph: Graph, compilation: str, color: int) -> dict[str, int]:
-    """Return what the memory viewer adds up, out of the graph.
+    """Return the bytes that the memory viewer adds up, computed from the graph.
 
-    It takes what is not a temporary as there all the time, and follows the temporaries.
+    The viewer counts everything else as live throughout, and follows the temporaries.
     """
     program = read_program(graph, compilation)
     allocations = [each for each in program.allocations if each.memory_space == color]
@@ -155,7 +155,7 @@ def shown_bytes(graph: Graph, compilation: str, color: int) -> dict[str, int]:
 
 
 def live_bytes(values: Sequence[StoredValue], step: int) -> int:
-    """Return how many bytes hold a value that is live at a step."""
+    """Return the bytes that are live at a step."""
     total = 0
     ends: dict[int, int] = {}
     for value in sorted(values, key=lambda each: each.offset_bytes):
@@ -177,7 +177,7 @@ def test_xprof_opens_small_and_old_dumps(small: Graph, compilation: str, tmp_pat
     assert view["moduleName"] == "jit_f"
 
 
-def test_a_session_that_is_there_is_not_replaced(small: Graph, tmp_path: Path) -> None:
+def test_an_existing_session_is_not_replaced(small: Graph, tmp_path: Path) -> None:
     first = write_xprof(small, "small", [SMALL], tmp_path)
     written = first.read_bytes()
     with pytest.raises(GraphUnwritable, match="is there already; remove it, or name another"):
@@ -185,7 +185,7 @@ def test_a_session_that_is_there_is_not_replaced(small: Graph, tmp_path: Path) -
     assert first.read_bytes() == written
 
 
-def test_what_names_nothing_is_refused(small: Graph, tmp_path: Path) -> None:
+def test_an_unknown_name_is_refused(small: Graph, tmp_path: Path) -> None:
     with pytest.raises(NameUnknown, match="no compilation small/nothing"):
         write_xprof(small, "small", ["small/nothing"], tmp_path)
     assert not list(tmp_path.iterdir())

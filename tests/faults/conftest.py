@@ -1,4 +1,4 @@
-"""What tests of faults share."""
+"""Fixtures of the tests of faults."""
 
 from collections.abc import Iterator
 
@@ -15,6 +15,6 @@ from tests.faults.harness.forked_commands import Commands, command_server  # noq
 
 @pytest.fixture(scope="session")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    """Processes that run `xlagraph`, one at a time; nothing names a graph but arguments."""
+    """Processes that run `xlagraph`, one at a time; only arguments name a graph."""
     with command_server(tmp_path_factory.mktemp("commands")) as started:
         yield started

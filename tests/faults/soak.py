@@ -7,8 +7,8 @@ damage      a million damaged dumps
 readers     a reader beside a writer that replaces, for many rounds
 cuts        a connection to the server cut at 50 places
 
-Each prints what it saw, and the seed that shows it again; the first fault ends it. A server
-is started from Maven's artifacts, as in the tests; without one its half is left out and said.
+Each prints its observations, and the seed that repeats them; the first fault ends it. A server
+is started from Maven's artifacts, as in the tests; without one its half is skipped with a message.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def _kill_on_server(
 
 
 def damaged(given: argparse.Namespace, _: Path) -> None:
-    """Parse damaged dumps; one in a thousand also under a count of its memory."""
+    """Parse damaged dumps; measure the memory of one in a thousand."""
     count = given.count or 1_000_000
     chance = random.Random(given.seed)
     slowest = most = 0.0
@@ -143,7 +143,7 @@ def cuts(given: argparse.Namespace, folder: Path) -> None:
 
 
 def with_server(folder: Path, work: Callable[[Neo4jServer], None]) -> None:
-    """Call a function with a server of our own."""
+    """Call a function with a server of the tests."""
     try:
         with own_server(folder / "home") as (server, _):
             work(server)
@@ -155,7 +155,7 @@ PARTS: dict[str, Run] = {"kills": kills, "damage": damaged, "readers": readers, 
 
 
 def largest_mebibytes() -> int:
-    """Return what this process took at its peak."""
+    """Return the peak memory of this process."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 2**20
 

@@ -1,4 +1,4 @@
-"""Dumps that change or go while they are read: named, and the others are not lost."""
+"""Dumps that change or vanish during an ingest are named, and the others are loaded."""
 
 import shutil
 import threading
@@ -15,7 +15,7 @@ from xlagraph.graph import Graph
 from xlagraph.ingest import Progress, ingest
 
 
-def test_folder_that_vanishes_meanwhile_costs_what_was_not_read(graph: Graph, tmp_path: Path):
+def test_a_folder_that_vanishes_meanwhile_skips_only_the_unread_files(graph: Graph, tmp_path: Path):
     runs = tmp_path / "runs"
     write_dump(runs / "mine", 1, "jit_large", wide_dump(20))
     for number in (2, 3):
@@ -25,13 +25,13 @@ def test_folder_that_vanishes_meanwhile_costs_what_was_not_read(graph: Graph, tm
         shutil.rmtree(runs, ignore_errors=True)
 
     summary = ingest(graph, runs, jobs=1, progress=take_away)
-    # what is small is read together
+    # small files are read together
     assert set(complete_digests(graph)) == set(summary.added) >= {key_of("mine", 1, "jit_large")}
     assert len(summary.added) + len(summary.problems) == 3
     assert all("No such file" in problem.message for problem in summary.problems)
 
 
-def test_vanished_dump_stays_in_the_graph_and_is_said(graph: Graph, tmp_path: Path):
+def test_a_vanished_dump_stays_in_the_graph_and_is_reported(graph: Graph, tmp_path: Path):
     runs = tmp_path / "runs"
     gone = write_dump(runs / "mine", 1, "jit_f", dump(64))
     write_dump(runs / "mine", 2, "jit_g", dump(64))
@@ -44,7 +44,7 @@ def test_vanished_dump_stays_in_the_graph_and_is_said(graph: Graph, tmp_path: Pa
 
 @contextmanager
 def growing(path: Path) -> Iterator[None]:
-    """Write a dump again and again, line by line, as a compiler does."""
+    """Write a dump repeatedly, line by line, like a compiler."""
     lines = wide_dump(60).splitlines(keepends=True)
     is_over = threading.Event()
 
@@ -64,7 +64,7 @@ def growing(path: Path) -> Iterator[None]:
         writer.join()
 
 
-def test_file_that_grows_while_it_is_read_is_whole_or_left_out(graph: Graph, tmp_path: Path):
+def test_a_file_that_grows_while_it_is_read_is_complete_or_skipped(graph: Graph, tmp_path: Path):
     runs = tmp_path / "runs"
     write_dump(runs / "mine", 2, "jit_g", dump(64))
     path = write_dump(runs / "mine", 1, "jit_f", "")
@@ -82,8 +82,10 @@ def test_file_that_grows_while_it_is_read_is_whole_or_left_out(graph: Graph, tmp
         assert all_rows(graph) == all_rows(clean)
 
 
-def test_every_beginning_of_a_dump_is_left_out_or_lacks_what_it_lacks(graph: Graph, tmp_path: Path):
-    """A writer that is slow or dies: a dump that ends anywhere."""
+def test_every_beginning_of_a_dump_is_skipped_or_lacks_only_the_missing_part(
+    graph: Graph, tmp_path: Path
+):
+    """A slow or killed writer leaves a dump that ends anywhere."""
     text = dump(64)
     for length in range(0, len(text), 97):
         write_dump(tmp_path / "runs" / "mine", length, "jit_f", text[:length])

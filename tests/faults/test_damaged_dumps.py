@@ -1,4 +1,4 @@
-"""Damaged dumps of every generation: an error that says where, or a plan that renders back."""
+"""A damaged dump of any generation is an error with a place, or a plan that renders back."""
 
 import random
 
@@ -17,14 +17,14 @@ from xlagraph.ingest import parse_plan
 from xlagraph.ingest.carriers.text.text import DumpPart
 
 
-def test_every_sample_is_whole_before_it_is_damaged():
+def test_every_sample_is_complete_before_it_is_damaged():
     for sample in SAMPLES:
         parse_plan(sample)
 
 
 @settings(max_examples=400, derandomize=True)
 @given(st.data())
-def test_damaged_dump_is_an_error_or_comes_back(data: st.DataObject):
+def test_a_damaged_dump_is_an_error_or_renders_back(data: st.DataObject):
     sample = data.draw(st.sampled_from(SAMPLES))
     parts = damage(sample, lambda low, high: data.draw(st.integers(low, high)))
     assert_error_or_faithful_plan(parts)
@@ -32,11 +32,11 @@ def test_damaged_dump_is_an_error_or_comes_back(data: st.DataObject):
 
 @settings(max_examples=100, derandomize=True)
 @given(st.text(st.sampled_from("BufferAssignment:\n allocation0{}<>@,(size=)é\r"), max_size=200))
-def test_any_text_is_an_error_or_comes_back(text: str):
+def test_any_text_is_an_error_or_renders_back(text: str):
     assert_error_or_faithful_plan([DumpPart("mine.txt", text)])
 
 
-def test_dump_cut_at_each_line_is_an_error_or_comes_back():
+def test_a_dump_cut_at_each_line_is_an_error_or_renders_back():
     for sample in SAMPLES:
         for place, part in enumerate(sample):
             for end in regions(part.text):
@@ -53,8 +53,8 @@ def test_memory_is_a_small_multiple_of_the_text():
         assert peak_bytes(parts) <= 100 * max(size, 10_000)
 
 
-def test_number_that_promises_much_takes_no_memory():
-    """A header may claim any number of steps."""
+def test_a_large_number_in_a_header_takes_no_memory():
+    """A header may contain any number of steps."""
     whole = dump(64)
     for text in (
         whole.replace("(max 3)", "(max 3000000000)"),

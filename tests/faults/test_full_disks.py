@@ -1,4 +1,4 @@
-"""A disk that is full, or lets nobody write: the graph is as it was, and the message says so."""
+"""On a full or read-only disk the graph is unchanged, and the message says so."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("no_connection_named")
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A graph of two runs, alone in its folder."""
+    """A graph of two runs in an otherwise empty folder."""
     path = tmp_path / "graphs" / "g.lbug"
     path.parent.mkdir()
     with open_graph(path, create=True) as graph:
@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small disk of its own."""
+    """A small separate disk."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if shutil.which("mount") is None or mount(folder, "size=64m").returncode:
@@ -56,7 +56,7 @@ def change_dumps(runs: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 100_000, 19_000_000])
-def test_file_as_large_as_it_may_be_stays_as_it_was(
+def test_a_file_at_its_size_limit_stays_unchanged(
     file: Path, tmp_path: Path, commands: Commands, limit: int
 ):
     with open_graph(file) as graph:
@@ -74,7 +74,7 @@ def test_file_as_large_as_it_may_be_stays_as_it_was(
         assert all_rows(graph) != before
 
 
-def test_full_disk_leaves_the_file_as_it_was(
+def test_a_full_disk_leaves_the_file_unchanged(
     disk: Path, file: Path, tmp_path: Path, commands: Commands
 ):
     here = disk / "g.lbug"
@@ -91,7 +91,7 @@ def test_full_disk_leaves_the_file_as_it_was(
         assert all_rows(graph) == before
 
 
-def test_disk_too_small_for_a_first_graph_stays_without_one(
+def test_a_disk_too_small_for_a_first_graph_has_no_graph(
     disk: Path, tmp_path: Path, commands: Commands
 ):
     fill(disk)
@@ -102,7 +102,7 @@ def test_disk_too_small_for_a_first_graph_stays_without_one(
     assert {path.name for path in disk.iterdir()} <= {"other", "g.lbug.lock"}
 
 
-def test_disk_that_becomes_read_only_is_named_and_can_be_read(
+def test_a_disk_that_becomes_read_only_is_named_and_can_be_read(
     disk: Path, file: Path, tmp_path: Path, commands: Commands
 ):
     here = disk / "g.lbug"
@@ -117,17 +117,17 @@ def test_disk_that_becomes_read_only_is_named_and_can_be_read(
     assert commands.run("runs", "--graph", here).code == 0
 
 
-def test_file_that_lets_nobody_write_is_replaced_where_its_folder_does(
+def test_a_read_only_file_is_replaced_if_its_folder_is_writable(
     file: Path, tmp_path: Path, commands: Commands
 ):
-    """As with any program that writes a new file: the folder decides."""
+    """As for any program that writes a new file, the folder decides."""
     file.chmod(0o444)
     change_dumps(tmp_path / "runs")
     assert commands.run("ingest", tmp_path / "runs", "--graph", file).code == 0
     assert commands.run("compilations", "--graph", file).code == 0
 
 
-def test_folder_of_the_graph_that_vanishes_meanwhile_is_said(file: Path, tmp_path: Path):
+def test_a_graph_folder_that_vanishes_meanwhile_is_reported(file: Path, tmp_path: Path):
     change_dumps(tmp_path / "runs")
 
     def take_away(_: Progress) -> None:
@@ -138,7 +138,7 @@ def test_folder_of_the_graph_that_vanishes_meanwhile_is_said(file: Path, tmp_pat
     assert not file.exists()
 
 
-def test_folder_without_a_place_for_the_graph_is_said(tmp_path: Path, commands: Commands):
+def test_a_missing_folder_of_the_graph_is_reported(tmp_path: Path, commands: Commands):
     write_runs(tmp_path / "runs")
     ended = commands.run("ingest", tmp_path / "runs", "--graph", tmp_path / "no" / "g.lbug")
     assert ended.code in (1, 3)
@@ -146,7 +146,7 @@ def test_folder_without_a_place_for_the_graph_is_said(tmp_path: Path, commands: 
     assert str(tmp_path / "no") in ended.err
 
 
-def test_foreign_file_is_never_overwritten(tmp_path: Path, commands: Commands):
+def test_a_foreign_file_is_never_overwritten(tmp_path: Path, commands: Commands):
     write_runs(tmp_path / "runs")
     for content in (b"", b"my thesis\n", os.urandom(5000)):
         path = tmp_path / "thesis.txt"

@@ -1,4 +1,4 @@
-"""What a dump calls its things is data: kept as it is, and harmless on a terminal."""
+"""Names in a dump are data: stored unchanged, and harmless on a terminal."""
 
 import json
 import re
@@ -30,7 +30,7 @@ HOSTILE = {
 
 
 def escaped(name: str) -> str:
-    """Write a name as XLA prints it inside quotes: as in C, bytes that are no text in octal."""
+    """Write a name like XLA in quotes: C escapes, and octal for bytes that are not text."""
     text = name.replace("\\", "\\\\").replace('"', '\\"')
     return re.sub(
         "[\x00-\x1f\x7f-\U0010ffff]",
@@ -40,7 +40,7 @@ def escaped(name: str) -> str:
 
 
 def write_hostile_dumps(folder: Path) -> None:
-    """Write a run for each name, whose op and source file are called like it too."""
+    """Write a run for each name, with op and source file of the same name."""
     for number, name in enumerate(HOSTILE.values()):
         text = dump(256, op="OP").replace("OP", escaped(name)).replace("f.py", escaped(name))
         write_dump(folder / file_name(name), number, f"jit_{file_name(name)[:40]}", text)
@@ -50,7 +50,7 @@ def file_name(name: str) -> str:
     return name.replace("/", "_").replace("\x00", "_")
 
 
-def test_names_come_back_as_they_are(graph: Graph, tmp_path: Path):
+def test_names_are_stored_unchanged(graph: Graph, tmp_path: Path):
     write_hostile_dumps(tmp_path / "runs")
     assert ingest(graph, tmp_path / "runs", jobs=1).ok
     assert runs_of(graph) == {file_name(name) for name in HOSTILE.values()}
@@ -77,7 +77,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG.values(), ids=LONG.keys())
-def test_name_of_a_megabyte_is_kept(graph: Graph, tmp_path: Path, name: str):
+def test_a_name_of_a_megabyte_is_kept(graph: Graph, tmp_path: Path, name: str):
     instruction = "t" + "0123456789" * 100_000
     text = re.sub(r"(?<![\w.])t(?![\w.])", instruction, dump(256, op="OP"))
     text = text.replace("OP", escaped(name)).replace("f.py", escaped(name))
@@ -91,7 +91,7 @@ def test_name_of_a_megabyte_is_kept(graph: Graph, tmp_path: Path, name: str):
     assert found.rows == ((instruction, name, name, name),)
 
 
-def test_nothing_that_steers_a_terminal_is_shown(
+def test_no_control_sequence_is_shown_on_a_terminal(
     commands: Commands, tmp_path: Path, no_connection_named: None
 ):
     file = tmp_path / "g.lbug"
@@ -117,9 +117,7 @@ def test_nothing_that_steers_a_terminal_is_shown(
     assert steering == {"\n"}
 
 
-def test_names_are_written_whole_for_programs(
-    commands: Commands, tmp_path: Path, no_connection_named: None
-):
+def test_programs_get_complete_names(commands: Commands, tmp_path: Path, no_connection_named: None):
     file = tmp_path / "g.lbug"
     write_hostile_dumps(tmp_path / "runs")
     assert commands.run("ingest", tmp_path / "runs", "--graph", file).code == 0

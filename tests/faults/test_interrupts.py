@@ -1,4 +1,4 @@
-"""Ctrl-C ends an ingest between two batches of compilations: what was finished stays."""
+"""Ctrl-C ends an ingest between two batches of compilations; finished ones stay."""
 
 import errno
 import random
@@ -27,12 +27,12 @@ def dumps(tmp_path: Path) -> ChangingDumps:
 
 @pytest.fixture
 def large_dumps(tmp_path: Path) -> ChangingDumps:
-    """Files of a megabyte, each of which is prepared and loaded alone."""
+    """Files of a megabyte, each prepared and loaded separately."""
     return ChangingDumps(tmp_path / "runs", random.Random(3), wide=300, blank_lines=2**20)
 
 
 def interrupt_after(compilations: int, times: int = 1) -> Callable[[Progress], None]:
-    """Press Ctrl-C when so many compilations are done, and again with each one after that."""
+    """Press Ctrl-C after this many compilations, and again after each further one."""
 
     def press(progress: Progress) -> None:
         if compilations <= progress.compilations_done < compilations + times:
@@ -41,9 +41,7 @@ def interrupt_after(compilations: int, times: int = 1) -> Callable[[Progress], N
     return press
 
 
-def test_finished_compilations_are_complete_when_ctrl_c_comes(
-    graph: Graph, large_dumps: ChangingDumps
-):
+def test_finished_compilations_are_complete_after_ctrl_c(graph: Graph, large_dumps: ChangingDumps):
     with pytest.raises(KeyboardInterrupt):
         ingest(graph, large_dumps.folder, jobs=1, progress=interrupt_after(2))
     assert len(complete_digests(graph)) == 2
@@ -58,7 +56,7 @@ def test_ctrl_c_with_the_last_compilation_still_ends_as_interrupted(
     assert complete_digests(graph).keys() == set(KEYS)
 
 
-def test_the_next_ingest_brings_the_rest(graph: Graph, large_dumps: ChangingDumps, tmp_path: Path):
+def test_the_next_ingest_loads_the_rest(graph: Graph, large_dumps: ChangingDumps, tmp_path: Path):
     with pytest.raises(KeyboardInterrupt):
         ingest(graph, large_dumps.folder, jobs=1, progress=interrupt_after(1))
     assert ingest(graph, large_dumps.folder, jobs=1).ok
@@ -66,7 +64,7 @@ def test_the_next_ingest_brings_the_rest(graph: Graph, large_dumps: ChangingDump
         assert all_rows(graph) == all_rows(clean)
 
 
-def test_error_of_the_caller_comes_through_and_leaves_what_was_complete(
+def test_an_error_of_the_caller_is_raised_and_complete_compilations_stay(
     graph: Graph, dumps: ChangingDumps
 ):
     def fail(_: Progress) -> None:
@@ -94,7 +92,7 @@ raise SystemExit(main(sys.argv[2:]))
 
 
 @pytest.mark.parametrize("module", ["xlagraph.cli.app", "typer", "ladybug", "pyarrow.parquet"])
-def test_command_that_is_interrupted_while_it_starts_says_no_more(
+def test_a_command_interrupted_while_it_starts_prints_no_more(
     dumps: ChangingDumps, tmp_path: Path, no_connection_named: None, module: str
 ):
     command = [sys.executable, "-c", PRESSED_AT_IMPORT, module]
@@ -128,8 +126,8 @@ def test_ctrl_c_after_the_end_of_a_command_changes_nothing():
 
 PRESSES = 3
 MOST_PRESSES = 20
-"""After which at least one came while a command was at work: after each that did not, they come
-within half the time, for the first command may have met a machine that had more to do.
+"""Presses until at least one has met a running command. After each that has not, the next ones
+are within half the time, because the machine may have been busier with the first command.
 """
 
 
@@ -147,7 +145,7 @@ def press_at_random(
         time.sleep(chance.uniform(0.05, 1) * seconds)
         running.signal(signal.SIGINT)
         ended = running.wait()
-        if ended.code == 0:  # it had been done
+        if ended.code == 0:  # the command had ended before
             seconds /= 2
         else:
             assert ended.code == 130
@@ -160,14 +158,14 @@ def press_at_random(
     assert 130 in codes
 
 
-def test_interrupted_command_ends_with_130_and_leaves_a_whole_file(
+def test_an_interrupted_command_ends_with_130_and_leaves_a_complete_file(
     commands: Commands, dumps: ChangingDumps, tmp_path: Path, no_connection_named: None
 ):
     press_at_random(commands, tmp_path / "g.lbug", dumps, CleanGraphs(tmp_path / "clean"))
     assert {path.name for path in tmp_path.glob("g.lbug*")} == {"g.lbug", "g.lbug.lock"}
 
 
-def test_interrupted_command_ends_with_130_and_leaves_whole_compilations(
+def test_an_interrupted_command_ends_with_130_and_leaves_complete_compilations(
     commands: Commands,
     dumps: ChangingDumps,
     tmp_path: Path,
@@ -185,15 +183,15 @@ def press_while_removing(
     *,
     whole: bool,
 ):
-    """Remove a run, or let Ctrl-C end that; ``whole``: all of it goes, or nothing."""
+    """Remove a run, or interrupt that; ``whole``: all or nothing is removed."""
     chance = random.Random(8)
     kept = {key for key in KEYS if not key.startswith("alpha/")}
     seconds = None
-    codes: list[int] = []  # of the first, which nothing disturbs, and of those that are pressed
+    codes: list[int] = []  # seconds of the undisturbed removal, and of the interrupted ones
     while len(codes) <= PRESSES or (130 not in codes and len(codes) <= MOST_PRESSES):
         assert commands.run("ingest", dumps.folder, "--graph", location).code == 0
         running = commands.start("remove", "alpha", "--yes", "--graph", location)
-        running.wait_for_text("graph: ")  # it has opened it
+        running.wait_for_text("graph: ")  # it has opened the graph
         started = time.monotonic()
         if seconds is not None:
             time.sleep(chance.uniform(0, seconds))
@@ -201,7 +199,7 @@ def press_while_removing(
         ended = running.wait()
         if seconds is None:
             seconds = time.monotonic() - started
-        elif ended.code == 0:  # it had been done
+        elif ended.code == 0:  # the command had ended before
             seconds /= 2
         if ended.code != 0:
             assert ended.code == 130
@@ -221,7 +219,7 @@ def press_while_removing(
     assert 130 in codes
 
 
-def test_interrupted_removal_leaves_the_file_as_it_was_or_as_it_would_be(
+def test_an_interrupted_removal_leaves_the_file_as_before_or_as_after(
     commands: Commands, dumps: ChangingDumps, tmp_path: Path, no_connection_named: None
 ):
     clean = CleanGraphs(tmp_path / "clean")
@@ -229,7 +227,7 @@ def test_interrupted_removal_leaves_the_file_as_it_was_or_as_it_would_be(
     assert {path.name for path in tmp_path.glob("g.lbug*")} == {"g.lbug", "g.lbug.lock"}
 
 
-def test_interrupted_removal_leaves_nothing_by_halves_on_a_server(
+def test_an_interrupted_removal_leaves_nothing_half_removed_on_a_server(
     commands: Commands,
     dumps: ChangingDumps,
     tmp_path: Path,
@@ -242,7 +240,7 @@ def test_interrupted_removal_leaves_nothing_by_halves_on_a_server(
 
 @contextmanager
 def statements_of(server: Neo4jServer) -> Iterator[Callable[[str], list[str]]]:
-    """Return how the statements that contain some words stand on a server."""
+    """Return the states of a server's statements that contain some words."""
     with server.session() as session:
         yield lambda words: [
             row["status"]
@@ -254,7 +252,7 @@ def statements_of(server: Neo4jServer) -> Iterator[Callable[[str], list[str]]]:
         ]
 
 
-def test_ctrl_c_ends_a_statement_at_work_on_a_server(
+def test_ctrl_c_ends_a_running_statement_on_a_server(
     commands: Commands, neo4j_graph: Graph, neo4j_server: Neo4jServer
 ):
     text = "UNWIND range(1, 1000000000) AS a UNWIND range(1, 1000) AS b RETURN max(a % b) AS most"
@@ -270,14 +268,14 @@ def test_ctrl_c_ends_a_statement_at_work_on_a_server(
             assert time.monotonic() < deadline
 
 
-def test_second_ctrl_c_does_not_wait_for_a_server(
+def test_a_second_ctrl_c_does_not_wait_for_a_server(
     commands: Commands,
     dumps: ChangingDumps,
     tmp_path: Path,
     neo4j_graph: Graph,
     neo4j_server: Neo4jServer,
 ):
-    """A removal that waits for another transaction ends only with that, or with its process."""
+    """A removal that waits for another transaction ends with that, or with its process."""
     ingest(neo4j_graph, dumps.folder, jobs=1)
     with (
         neo4j_server.session() as session,
@@ -292,7 +290,7 @@ def test_second_ctrl_c_does_not_wait_for_a_server(
         running.signal(signal.SIGINT)
         time.sleep(0.5)
         assert not running.has_ended()
-        # a loaded machine may not have come to the first yet, and takes two for one
+        # a loaded machine may not have handled the first yet, and merges two into one
         ended = wait_for(running, press_every=2)
         assert ended.code == 130
         assert ended.err.endswith("interrupted\n")
@@ -303,7 +301,7 @@ def test_second_ctrl_c_does_not_wait_for_a_server(
 
 
 def wait_for(running: Running, *, press_every: float | None = None) -> Ended:
-    """Wait for a command that is to end soon, and press Ctrl-C meanwhile if asked to."""
+    """Wait for a command that should end soon; optionally press Ctrl-C meanwhile."""
     next_press = time.monotonic()
     deadline = next_press + 180
     while not running.has_ended():

@@ -1,4 +1,4 @@
-"""A password is in the environment or typed; it is never said, stored or passed on."""
+"""A password is in the environment or typed; it is never printed, stored or passed on."""
 
 import os
 import random
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("no_connection_named")
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    """A folder with a certificate that nobody has signed but its owner; None without openssl."""
+    """A folder with a self-signed certificate; None without openssl."""
     if shutil.which("openssl") is None:
         return None
     folder = tmp_path_factory.mktemp("certificates")
@@ -56,7 +56,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
 def locked_server(
     certificates: Path | None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Neo4jServer]:
-    """A server that asks for a password, and may be spoken to in TLS."""
+    """A server that requires a password and accepts TLS."""
     settings = dict(ASK_FOR_PASSWORD)
     if certificates:
         settings |= {
@@ -78,13 +78,13 @@ def assert_secret_is_not_told(ended: Ended) -> None:
     assert "Traceback (most recent call last)" not in ended.out
 
 
-def test_wrong_password_is_tried_once_and_locks_nobody_out(
+def test_a_wrong_password_is_tried_once_and_locks_no_account(
     commands: Commands, locked_server: Neo4jServer
 ):
     right = locked_server.environment()
     wrong = right | {"NEO4J_PASSWORD": "wr0ng-Pa55w0rd"}
     for _ in range(3):
-        # the server refuses everybody after the third wrong password in a row
+        # the server locks the account after the third wrong password in a row
         for _ in range(2):
             ended = commands.run("runs", "--graph", locked_server.uri, environment=wrong)
             assert ended.code == 3
@@ -96,7 +96,7 @@ def test_wrong_password_is_tried_once_and_locks_nobody_out(
         assert ended.code == 0, ended
 
 
-def test_missing_password_is_asked_for_on_a_terminal_only(
+def test_a_missing_password_is_asked_for_on_a_terminal_only(
     commands: Commands, locked_server: Neo4jServer
 ):
     ended = commands.run("runs", "--graph", locked_server.uri)
@@ -113,7 +113,7 @@ def test_missing_password_is_asked_for_on_a_terminal_only(
     assert asked == ["neo4j"]
 
 
-def test_certificate_that_is_not_trusted_is_named_with_the_remedies(
+def test_an_untrusted_certificate_is_named_with_the_remedies(
     certificates: Path | None, locked_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ):
     if certificates is None:
@@ -129,7 +129,7 @@ def test_certificate_that_is_not_trusted_is_named_with_the_remedies(
         assert graph.query("RETURN 1 AS one").rows == ((1,),)
 
 
-def test_password_is_told_and_kept_nowhere(
+def test_a_password_is_printed_and_stored_nowhere(
     commands: Commands, locked_server: Neo4jServer, tmp_path: Path
 ):
     dumps = ChangingDumps(tmp_path / "runs", random.Random(7), wide=20)
@@ -163,7 +163,7 @@ def open_graph_with(environment: dict[str, str], uri: str):
         return open_graph(uri)
 
 
-def test_password_in_the_uri_is_refused_without_an_echo(commands: Commands):
+def test_a_password_in_the_uri_is_refused_without_an_echo(commands: Commands):
     for uri in (
         f"neo4j://neo4j:{SECRET}@localhost",
         f"bolt://neo4j:{SECRET}@localhost:7687",
@@ -192,18 +192,18 @@ def test_password_in_the_uri_is_refused_without_an_echo(commands: Commands):
         assert_secret_is_not_told(ended)
 
 
-def test_traceback_of_a_lost_connection_holds_no_password(commands: Commands):
+def test_the_traceback_of_a_lost_connection_has_no_password(commands: Commands):
     environment = {"NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": SECRET}
     with reserved_port() as port:
         ended = commands.run(
             "runs", "--graph", f"bolt://127.0.0.1:{port}", "--verbose", environment=environment
         )
     assert ended.code == 3
-    assert "Traceback" in ended.err  # asked for by --verbose
+    assert "Traceback" in ended.err  # the traceback that --verbose shows
     assert SECRET not in ended.err
 
 
-def test_password_that_the_driver_cannot_use_is_not_told(commands: Commands):
+def test_a_password_that_the_driver_cannot_use_is_not_printed(commands: Commands):
     environment = {"NEO4J_PASSWORD": f"{SECRET}\udcff", "NEO4J_URI": "bolt://127.0.0.1:1"}
     ended = commands.run("runs", "-v", environment=environment)
     assert ended.code == 3
@@ -216,8 +216,8 @@ def test_no_command_takes_a_password_as_an_argument(commands: Commands):
         assert not [option for option in options if re.search("pass|user|auth|secret", option)]
 
 
-def test_drivers_log_holds_no_password(locked_server: Neo4jServer):
-    """Even where a program turns on all logging."""
+def test_the_log_of_the_driver_has_no_password(locked_server: Neo4jServer):
+    """The driver logs no password even if a program turns on all logging."""
     script = (
         "import logging; logging.basicConfig(level=logging.DEBUG)\n"
         "from xlagraph.graph import open_graph\n"
@@ -234,7 +234,7 @@ def test_drivers_log_holds_no_password(locked_server: Neo4jServer):
     assert SECRET not in ended.stdout + ended.stderr
 
 
-def test_open_server_names_no_password_in_its_error(
+def test_the_error_of_an_open_server_has_no_password(
     locked_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("NEO4J_PASSWORD", "wr0ng-Pa55w0rd")

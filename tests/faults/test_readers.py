@@ -1,4 +1,4 @@
-"""A reader sees what was before or what is after, never what is between."""
+"""A reader sees the state before or after a change, never one between."""
 
 from pathlib import Path
 
@@ -12,13 +12,13 @@ from xlagraph.graph import Graph, open_graph
 KEY = key_of("alpha", 1, "jit_wide")
 
 
-def test_reader_of_a_file_sees_one_state(
+def test_a_reader_of_a_file_sees_one_state(
     commands: Commands, tmp_path: Path, no_connection_named: None
 ):
     assert watch_a_file(commands, tmp_path, rounds=3, seed=4)
 
 
-def test_open_file_shows_what_it_held_when_it_was_opened(
+def test_an_open_file_shows_the_state_at_the_time_of_opening(
     commands: Commands, tmp_path: Path, no_connection_named: None
 ):
     file, folder = tmp_path / "g.lbug", tmp_path / "runs"
@@ -33,7 +33,7 @@ def test_open_file_shows_what_it_held_when_it_was_opened(
         assert answers(graph, [KEY]) != before
 
 
-def test_reader_of_a_server_sees_a_compilation_whole_or_not_at_all(
+def test_a_reader_of_a_server_sees_a_complete_compilation_or_none(
     commands: Commands, tmp_path: Path, neo4j_graph: Graph, neo4j_server: Neo4jServer
 ):
     assert watch_a_server(commands, tmp_path, neo4j_graph, neo4j_server.uri, rounds=4, seed=4)

@@ -1,4 +1,4 @@
-"""Ad-hoc Cypher reads the graph; it changes nothing, and reaches neither disk nor network."""
+"""Ad-hoc Cypher can only read the graph; it cannot change it, or reach disk or network."""
 
 from pathlib import Path
 
@@ -143,7 +143,7 @@ DEEP = {
     "a long text": "RETURN '" + "x" * 200_000 + "' AS x",
 }
 UNKNOWN_TO_AN_ENGINE = {"remove", "foreach", "write in count", "sequence"}
-"""They fail where they are unknown; what an engine knows is refused."""
+"""Statements that fail on an engine that lacks them, and are refused on the other."""
 READS = {
     "names in quotes": "RETURN 'LOAD CSV' AS `CALL`",
     "comments around a semicolon": "UNWIND [1, 2] AS number RETURN number /* CALL */ ;",
@@ -174,7 +174,7 @@ def filled(graph_of: GraphOf) -> Graph:
     return graph_of(ingest_two_runs)
 
 
-def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folder: Path):
+def test_a_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folder: Path):
     before, files = all_rows(filled), sorted(folder.rglob("*"))
     let_through: list[tuple[str, object]] = []
     unknown: set[str] = set()
@@ -185,7 +185,7 @@ def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folde
         except QueryRefused:
             continue
         except QueryFailed as failed:
-            # the engine cannot make sense of it; it has not looked there
+            # the engine rejects the syntax; it has not accessed the path
             unknown.add(name)
             if "xternal resource" in str(failed) or "IO exception" in str(failed):
                 let_through.append((name, failed))
@@ -196,12 +196,12 @@ def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folde
 
 
 @pytest.mark.parametrize("text", READS.values(), ids=READS.keys())
-def test_statement_that_only_looks_dangerous_is_let_through(filled: Graph, text: str):
+def test_a_statement_that_only_looks_dangerous_is_allowed(filled: Graph, text: str):
     assert filled.query(text).rows
 
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
-def test_statement_that_would_overflow_the_stack_is_refused(filled: Graph, text: str):
+def test_a_statement_that_would_overflow_the_stack_is_refused(filled: Graph, text: str):
     with pytest.raises(QueryRefused, match=r"expected (at most|a statement of at most)"):
         filled.query(text)
     with pytest.raises(QueryRefused, match=r"expected (at most|a statement of at most)"):
@@ -217,7 +217,7 @@ def test_parameters_that_are_nested_too_deep_are_refused(filled: Graph):
             filled.query("RETURN $x AS x", {"x": value})  # type: ignore[dict-item]
 
 
-def test_an_answer_may_be_bounded_in_bytes(filled: Graph):
+def test_an_answer_can_be_limited_in_bytes(filled: Graph):
     text = "UNWIND range(1, 100) AS n RETURN n AS n2, range(1, 1000) AS numbers"
     assert len(filled.query(text, max_bytes=1_000_000).rows) == 100
     with pytest.raises(QueryFailed, match=r"the answer has more than 97\.7 KiB"):

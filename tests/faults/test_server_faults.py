@@ -1,4 +1,4 @@
-"""A server that goes, comes back, is too small, or was used by another version."""
+"""A server that stops, restarts, has little memory, or has another schema version."""
 
 import logging
 import random
@@ -35,13 +35,13 @@ def dumps(tmp_path: Path) -> ChangingDumps:
 
 @pytest.fixture
 def proxy(neo4j_graph: Graph, neo4j_server: Neo4jServer) -> Iterator[DroppingProxy]:
-    """A way to the session's server, which is emptied."""
+    """A proxy to the session's server, which is emptied."""
     with closing(DroppingProxy(neo4j_server.uri)) as proxy:
         yield proxy
 
 
 @pytest.mark.parametrize("sent_bytes", [150, 1_000, 60_000, 400_000])
-def test_connection_that_is_cut_meanwhile_costs_nothing(
+def test_a_dropped_connection_loses_nothing(
     commands: Commands,
     dumps: ChangingDumps,
     tmp_path: Path,
@@ -63,7 +63,7 @@ def test_connection_that_is_cut_meanwhile_costs_nothing(
         assert all_rows(neo4j_graph) == all_rows(clean)
 
 
-def test_server_that_cannot_be_reached_is_said_at_once(
+def test_an_unreachable_server_is_reported_at_once(
     commands: Commands, dumps: ChangingDumps, no_connection_named: None
 ):
     with reserved_port() as port:
@@ -75,7 +75,7 @@ def test_server_that_cannot_be_reached_is_said_at_once(
                 assert "Traceback" not in ended.err
 
 
-def test_server_that_speaks_something_else_is_said(commands: Commands, no_connection_named: None):
+def test_a_server_of_another_protocol_is_reported(commands: Commands, no_connection_named: None):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         uri = f"bolt://127.0.0.1:{listener.getsockname()[1]}"
         running = commands.start("runs", "--graph", uri)
@@ -93,7 +93,7 @@ def test_server_that_speaks_something_else_is_said(commands: Commands, no_connec
     assert "Traceback" not in ended.err
 
 
-def test_killed_server_that_comes_back_gets_everything(
+def test_a_killed_server_that_restarts_gets_everything(
     commands: Commands, dumps: ChangingDumps, tmp_path: Path, no_connection_named: None
 ):
     home = tmp_path / "home"
@@ -123,14 +123,14 @@ def test_killed_server_that_comes_back_gets_everything(
 
 @pytest.fixture(scope="module")
 def small_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
-    """A server whose transactions may hold little."""
+    """A server with little memory for transactions."""
     home = tmp_path_factory.mktemp("small")
     limit = {"db.memory.transaction.max": "16m"}
     with skipped_without_neo4j(), own_server(home, limit, is_short_lived=True) as (server, _):
         yield server
 
 
-def test_server_with_little_memory_is_written_to_in_smaller_chunks(
+def test_a_server_with_little_memory_gets_smaller_chunks(
     commands: Commands,
     dumps: ChangingDumps,
     tmp_path: Path,
@@ -148,14 +148,14 @@ def test_server_with_little_memory_is_written_to_in_smaller_chunks(
 
 @pytest.fixture
 def refusals(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """What a server says of transactions for which it has no memory, from the driver's log."""
+    """Messages of the server about transactions without memory, from the driver's log."""
     said: list[str] = []
 
     def listen(record: logging.LogRecord) -> bool:
         message = record.getMessage()
         if "OutOfMemory" in message:
             said.append(message)
-        return False  # it goes nowhere else: all rows are in this log
+        return False  # not propagated: all rows are in this log
 
     log = logging.getLogger("neo4j.io")
     caplog.set_level(logging.DEBUG, log.name)
@@ -164,7 +164,7 @@ def refusals(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
     log.removeFilter(listen)
 
 
-def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
+def test_a_size_that_exceeded_the_memory_of_a_server_is_not_tried_again(
     tmp_path: Path, small_server: Neo4jServer, no_connection_named: None, refusals: list[str]
 ):
     empty(small_server)
@@ -184,7 +184,7 @@ def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
         assert all_rows(graph)["all nodes"] == [(0,)]
 
 
-def test_what_a_server_has_no_memory_for_leaves_no_trace(
+def test_a_compilation_that_exceeds_the_memory_of_a_server_leaves_no_trace(
     tmp_path: Path, small_server: Neo4jServer, no_connection_named: None
 ):
     empty(small_server)
@@ -198,7 +198,7 @@ def test_what_a_server_has_no_memory_for_leaves_no_trace(
         assert all_rows(graph)["all nodes"] == [(0,)]
 
 
-def test_shared_nodes_for_which_a_server_has_no_memory_are_made_in_portions(
+def test_shared_nodes_that_exceed_the_memory_of_a_server_are_made_in_portions(
     tmp_path: Path, small_server: Neo4jServer, no_connection_named: None
 ):
     empty(small_server)
@@ -216,7 +216,7 @@ def test_shared_nodes_for_which_a_server_has_no_memory_are_made_in_portions(
     ("version", "error", "remedy"),
     [(VERSION + 1, GraphTooNew, "upgrade xlagraph"), (VERSION - 1, WrongSchema, "empty database")],
 )
-def test_graph_of_another_schema_is_refused_with_the_remedy(
+def test_a_server_of_another_schema_is_refused_with_the_remedy(
     neo4j_graph: Graph,
     neo4j_server: Neo4jServer,
     version: int,
@@ -233,7 +233,7 @@ def test_graph_of_another_schema_is_refused_with_the_remedy(
     ("version", "error", "remedy"),
     [(VERSION + 1, GraphTooNew, "upgrade xlagraph"), (VERSION - 1, WrongSchema, "a new file")],
 )
-def test_file_of_another_schema_is_refused_with_the_remedy(
+def test_a_file_of_another_schema_is_refused_with_the_remedy(
     tmp_path: Path,
     dumps: ChangingDumps,
     commands: Commands,
@@ -259,7 +259,7 @@ def test_file_of_another_schema_is_refused_with_the_remedy(
     assert file.read_bytes() == before
 
 
-def test_database_that_is_not_there_is_said(
+def test_a_database_that_does_not_exist_is_reported(
     commands: Commands, neo4j_graph: Graph, neo4j_server: Neo4jServer
 ):
     environment = neo4j_server.environment() | {"NEO4J_DATABASE": "elsewhere"}

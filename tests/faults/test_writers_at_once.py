@@ -1,4 +1,4 @@
-"""Writers at once: on a server side by side, on a file one after another; nothing is lost."""
+"""Simultaneous writers: in parallel on a server, in turn on a file; nothing is lost."""
 
 import os
 import random
@@ -20,7 +20,7 @@ WRITERS = 8
 def ingest_at_once(
     commands: Commands, location: str | Path, dumps: ChangingDumps, clean: CleanGraphs
 ) -> None:
-    """Eight processes, each with its own choice of the folders, as a team's jobs would."""
+    """Run eight processes, each with different folders, like the jobs of a team."""
     folders = ([dumps.folder], [dumps.folder / "alpha"], [dumps.folder / "beta"])
     for _ in range(2):
         running = [
@@ -36,7 +36,7 @@ def ingest_at_once(
         dumps.change()  # now all of them replace
 
 
-def test_eight_writers_into_one_server_make_what_one_makes(
+def test_eight_writers_into_one_server_give_the_graph_of_one(
     commands: Commands, tmp_path: Path, neo4j_graph: Graph, neo4j_server: Neo4jServer
 ):
     dumps = ChangingDumps(tmp_path / "runs", random.Random(8), wide=300)
@@ -44,14 +44,14 @@ def test_eight_writers_into_one_server_make_what_one_makes(
     assert_no_leftovers(neo4j_graph)
 
 
-def test_eight_writers_into_one_file_make_what_one_makes(
+def test_eight_writers_into_one_file_give_the_graph_of_one(
     commands: Commands, tmp_path: Path, no_connection_named: None
 ):
     dumps = ChangingDumps(tmp_path / "runs", random.Random(8), wide=100)
     ingest_at_once(commands, tmp_path / "g.lbug", dumps, CleanGraphs(tmp_path / "clean"))
 
 
-def test_writers_that_remove_and_ingest_leave_no_shared_node_lost_or_alone(
+def test_simultaneous_removals_and_ingests_lose_and_orphan_no_shared_node(
     commands: Commands, tmp_path: Path, neo4j_graph: Graph, neo4j_server: Neo4jServer
 ):
     dumps = ChangingDumps(tmp_path / "runs", random.Random(9), wide=300)
@@ -77,7 +77,7 @@ def test_writers_that_remove_and_ingest_leave_no_shared_node_lost_or_alone(
     assert_no_leftovers(neo4j_graph)
 
 
-def test_second_writer_of_a_file_says_for_whom_it_waits(
+def test_a_second_writer_of_a_file_names_the_writer_that_it_waits_for(
     commands: Commands, tmp_path: Path, no_connection_named: None
 ):
     file = tmp_path / "g.lbug"
@@ -90,7 +90,7 @@ def test_second_writer_of_a_file_says_for_whom_it_waits(
     assert "is being written by process" in ended.err
 
 
-def test_second_writer_that_does_not_wait_says_who_writes(
+def test_a_second_writer_that_does_not_wait_names_the_other(
     tmp_path: Path, no_connection_named: None
 ):
     file = tmp_path / "g.lbug"

@@ -1,4 +1,4 @@
-"""A folder of runs to ingest, and what writes dumps of one value there."""
+"""A folder of runs to ingest, and a function that writes dumps of one value."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Dumps of one value, and what an ingest of them did."""
+"""Dumps of one value, and the outcome of ingesting them."""
 
 import gzip
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from xlagraph.ingest import IngestSummary
 Write = Callable[..., Path]
 
 BLANK_LINES = "\n" * 2**20
-"""Make a dump large enough to be prepared alone."""
+"""Bytes that make a dump large enough to be prepared separately."""
 
 CUT_GZIP = gzip.compress(b"BufferAssignment:\n" * 99, mtime=0)[:-9]
 
 
 def dump_text(size: int = 16, *, total: int | None = None) -> str:
-    """Write a whole dump of one value that lives in one step."""
+    """Write a complete dump of one value that is live in one step."""
     return tiny_dump(
         f"0 | {size} | output shape is |f32[4]|, maybe-live-out",
         f"0 | add | f32[4]{{0}} | 0 | {size} | 0-1 | constant({{1, 2, 3, 4}})",

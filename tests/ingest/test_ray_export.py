@@ -1,4 +1,4 @@
-"""An export on a Ray cluster is that of one process, whatever happens to workers.
+"""An export on a Ray cluster equals that of one process, even if workers fail.
 
 Starting a cluster takes seconds, and a gigabyte: these tests run where XLAGRAPH_TEST_RAY is set.
 """
@@ -45,7 +45,7 @@ def expected(corpus: Path, tmp_path: Path) -> dict[str, bytes]:
     return sorted_tables(tmp_path / "one")
 
 
-def test_it_is_the_export_of_one_process(corpus, tmp_path, expected):
+def test_it_equals_the_export_of_one_process(corpus, tmp_path, expected):
     manifest, summary = export_on_ray(str(tmp_path / "ray"), [str(corpus / "runs")], OPTIONS)
     assert summary.ok
     assert manifest is not None
@@ -53,7 +53,7 @@ def test_it_is_the_export_of_one_process(corpus, tmp_path, expected):
     assert sorted_tables(tmp_path / "ray") == expected
 
 
-def test_workers_that_are_killed_cost_no_row(corpus, tmp_path, expected, monkeypatch):
+def test_killed_workers_lose_no_row(corpus, tmp_path, expected, monkeypatch):
     monkeypatch.setattr(ray_export, "_LEAST_BYTES", 2**18)
     killed: list[int] = []
     is_over = threading.Event()
@@ -78,7 +78,7 @@ def test_workers_that_are_killed_cost_no_row(corpus, tmp_path, expected, monkeyp
     assert sorted_tables(tmp_path / "ray") == expected
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_exported(tmp_path):
+def test_an_unreadable_file_is_named_and_the_rest_is_exported(tmp_path):
     folder = tmp_path / "runs" / "run"
     folder.mkdir(parents=True)
     for number, text in ((1, dump_text()), (2, "BufferAssignment:\nnonsense\n")):

@@ -1,4 +1,4 @@
-"""Nothing is lost: what a graph gives back of a compilation is what its plan says."""
+"""An export of a graph has all facts of the plan."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def plan_of(dump: DumpFiles) -> PrintedPlan:
 
 
 def said_by_plan(plan: PrintedPlan) -> Facts:
-    """Return all that a plan says but addresses and the stack-trace tree, without its order."""
+    """Return all facts of a plan except addresses and the stack-trace tree, without order."""
     label = {value.value_id: value.label for value in plan.values}
     used = plan.used_values or ()
     ranges = plan.live_ranges
@@ -74,7 +74,7 @@ def said_by_plan(plan: PrintedPlan) -> Facts:
 
 
 def said_by_graph(rows: CompilationRows) -> Facts:
-    """Return the same of what a graph holds."""
+    """Return the same facts from a graph."""
     compilation = rows.nodes["Compilation"].to_pylist()[0]
     values = rows.nodes["Value"].to_pylist()
     value_by_key = {value["key"]: value for value in values}
@@ -149,7 +149,7 @@ def said_by_graph(rows: CompilationRows) -> Facts:
 
 @pytest.fixture(scope="module")
 def dumps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the largest dump below 100 kB of each folder, each of another producer."""
+    """A folder with the largest dump below 100 kB of each producer's folder."""
     largest: dict[str, DumpFiles] = {}
     found = find_dumps(corpus).dumps
     for dump in (dump for dump in found if dump.size_bytes < 100_000):
@@ -163,7 +163,7 @@ def dumps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_graph_gives_back_what_the_plans_of_all_producers_say(graph: Graph, dumps):
+def test_a_graph_has_all_facts_of_the_plans_of_all_producers(graph: Graph, dumps):
     summary = ingest(graph, dumps, jobs=1)
     assert summary.ok, summary.problems
     for dump in find_dumps(dumps).dumps:

@@ -1,4 +1,4 @@
-"""A program is run so that XLA dumps what it compiles."""
+"""A program is run so that XLA writes dumps of its compilations."""
 
 import signal
 import sys
@@ -25,30 +25,30 @@ def flags(present: str) -> str:
     return dump_variables(DUMPS, {"XLA_FLAGS": present})["XLA_FLAGS"]
 
 
-def test_flags_are_added_to_those_that_are_there():
+def test_flags_are_added_to_the_existing_ones():
     added = "--xla_dump_to=/dumps --xla_dump_hlo_as_text"
     assert dump_variables(DUMPS, {})["XLA_FLAGS"] == added
     assert flags("--xla_cpu_enable_fast_math=true") == f"--xla_cpu_enable_fast_math=true {added}"
 
 
-def test_flags_that_are_there_are_neither_doubled_nor_replaced():
+def test_existing_flags_are_neither_repeated_nor_replaced():
     for present in (
         "--xla_dump_to=/mine --xla_dump_hlo_as_text",
         "--xla_dump_hlo_as_text=false --xla_dump_to=/mine",
     ):
         assert flags(present) == present
     assert flags("--xla_dump_to=/mine") == "--xla_dump_to=/mine --xla_dump_hlo_as_text"
-    # another flag that begins alike
+    # another flag with the same prefix
     assert "--xla_dump_to=/dumps" in flags("--xla_dump_to_elsewhere=/mine")
 
 
-def test_a_folder_with_a_space_is_quoted_so_that_it_is_read_back():
+def test_a_folder_with_a_space_is_quoted_so_that_it_reads_back():
     for name in ("/my dumps", '/a "b" c', "/it's", "/back\\slash"):
         variables = dump_variables(Path(name), {})
         assert dump_folder_in_flags(variables) == Path(name)
 
 
-def test_the_last_folder_in_the_flags_counts_as_it_does_for_xla():
+def test_the_last_folder_in_the_flags_is_used_as_in_xla():
     assert dump_folder_in_flags({}) is None
     assert dump_folder_in_flags({"XLA_FLAGS": "--xla_dump_hlo_as_text"}) is None
     two = "--xla_dump_to=/one --xla_dump_to=/two"
@@ -65,7 +65,7 @@ def test_the_last_folder_in_the_flags_counts_as_it_does_for_xla():
         ("--xla_dump_to='/a", "XLA_FLAGS cannot be read: No closing quotation"),
     ],
 )
-def test_flags_that_leave_no_way_to_dump_are_refused(present, message):
+def test_flags_that_prevent_dumps_are_refused(present, message):
     with pytest.raises(FlagsUnusable, match=message):
         dump_folder_in_flags({"XLA_FLAGS": present})
 
@@ -78,7 +78,7 @@ def test_the_compilation_cache_is_off_and_source_lines_are_on():
     }
 
 
-def test_dumps_go_into_a_new_or_empty_folder_only(tmp_path):
+def test_dumps_are_written_only_into_a_new_or_empty_folder(tmp_path):
     folder = tmp_path / "runs" / "baseline"
     assert new_dump_folder(folder).is_dir()
     assert new_dump_folder(folder) == folder
@@ -87,7 +87,7 @@ def test_dumps_go_into_a_new_or_empty_folder_only(tmp_path):
         new_dump_folder(folder)
 
 
-def test_a_recording_is_named_after_the_script_or_the_program_and_its_start():
+def test_a_recording_is_named_after_the_script_or_program_and_its_start():
     started = datetime(2026, 3, 1, 9, 5, 7, tzinfo=UTC)
     assert recording_name(["python", "src/train.py", "other.py"], started) == (
         "train-20260301-090507"
@@ -106,7 +106,7 @@ def test_files_that_no_ingest_reads_are_removed_with_their_folders(tmp_path):
     assert set(tmp_path.iterdir()) == read
 
 
-def test_nothing_is_removed_where_there_is_no_dump_or_one_has_a_fault(tmp_path):
+def test_nothing_is_removed_without_dumps_or_after_a_fault(tmp_path):
     (tmp_path / "module_0001.jit_f.ir-no-opt.ll").write_text("; llvm\n")
     remove_unread_files(tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
@@ -122,16 +122,16 @@ def run_python(text: str) -> int:
     return run_program([sys.executable, "-c", text], {"ADDED": "yes"})
 
 
-def test_a_program_is_run_with_the_variables_and_its_exit_code_returned():
+def test_a_program_runs_with_the_variables_and_its_exit_code_is_returned():
     assert run_python("import os; raise SystemExit(7 if os.environ['ADDED'] == 'yes' else 1)") == 7
     assert run_python("") == 0
 
 
-def test_a_program_that_a_signal_ends_has_the_exit_code_of_a_shell():
+def test_a_program_ended_by_a_signal_has_the_exit_code_of_a_shell():
     assert run_python("import os; os.kill(os.getpid(), 9)") == 137
 
 
-def test_the_handling_of_signals_is_as_before_when_the_program_has_ended():
+def test_signal_handlers_are_restored_after_the_program_ends():
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     run_python("")
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before

@@ -1,4 +1,4 @@
-"""A watched folder: a compilation enters when its files are complete, and never half."""
+"""A watched folder: a compilation is loaded once its files are complete."""
 
 import threading
 from pathlib import Path
@@ -18,7 +18,7 @@ def graph(embedded_graph: Graph) -> Graph:
 
 @pytest.fixture
 def watched(graph: Graph, runs: Path) -> Watch:
-    """The folder of runs, which is looked at when a test says so."""
+    """The folder of runs, scanned when a test asks for it."""
     return Watch(graph, [runs], IngestOptions(), jobs=1)
 
 
@@ -26,7 +26,7 @@ def keys(graph: Graph) -> list[object]:
     return [key for key, _ in compilations(graph)]
 
 
-def test_a_compilation_enters_when_two_looks_see_the_same_files(graph, watched, write):
+def test_a_compilation_is_loaded_when_two_scans_see_the_same_files(graph, watched, write):
     write("run", 1)
     watched.look()
     assert keys(graph) == []
@@ -34,7 +34,7 @@ def test_a_compilation_enters_when_two_looks_see_the_same_files(graph, watched, 
     assert keys(graph) == [f"run/{name(1)}"]
 
 
-def test_a_file_that_grows_in_pieces_enters_only_when_it_is_whole(graph, watched, write):
+def test_a_file_that_grows_in_pieces_is_loaded_when_it_is_complete(graph, watched, write):
     text = dump_text(160)
     seen = []
     for end in range(40, len(text), 40):
@@ -48,7 +48,7 @@ def test_a_file_that_grows_in_pieces_enters_only_when_it_is_whole(graph, watched
     assert compilations(graph) == [(f"run/{name(1)}", 160)]
 
 
-def test_what_a_dead_writer_left_never_enters_and_is_named(graph, watched, write):
+def test_files_of_a_dead_writer_are_never_loaded_and_are_named(graph, watched, write):
     text = dump_text()
     write("run", 1)
     write("run", 2, text[: text.index("Total bytes used")])
@@ -60,7 +60,7 @@ def test_what_a_dead_writer_left_never_enters_and_is_named(graph, watched, write
     assert "its allocations do not add up to its total" in held.reason
 
 
-def test_a_compilation_without_a_file_that_others_have_waits_for_it(graph, watched, write):
+def test_a_compilation_waits_for_a_file_that_others_have(graph, watched, write):
     write("run", 1).with_name(f"{name(1)}.txt").write_text("HloModule f\n")
     late = write("run", 2).with_name(f"{name(2)}.txt")
     for _ in range(3):
@@ -76,7 +76,9 @@ def test_a_compilation_without_a_file_that_others_have_waits_for_it(graph, watch
     assert watched.summary.held_back == []
 
 
-def test_changed_content_replaces_a_compilation_and_the_same_is_left_alone(graph, watched, write):
+def test_changed_content_replaces_a_compilation_and_unchanged_content_is_skipped(
+    graph, watched, write
+):
     write("run", 1)
     for _ in range(2):
         watched.look()
@@ -88,7 +90,7 @@ def test_changed_content_replaces_a_compilation_and_the_same_is_left_alone(graph
     assert (summary.added, summary.updated, summary.unchanged) == (1, 1, 0)
 
 
-def test_a_second_process_of_the_same_module_leaves_no_compilation_twice(graph, watched, runs):
+def test_a_second_process_of_the_same_module_adds_no_duplicate(graph, watched, runs):
     def write(process: str) -> None:
         folder = runs / "f" / process
         folder.mkdir(parents=True)
@@ -104,7 +106,7 @@ def test_a_second_process_of_the_same_module_leaves_no_compilation_twice(graph, 
     assert keys(graph) == [f"runs/f/vm_1/{name(1)}", f"runs/f/vm_2/{name(1)}"]
 
 
-def test_readers_see_each_state_while_it_watches(graph, watched, write, tmp_path):
+def test_readers_see_each_state_during_a_watch(graph, watched, write, tmp_path):
     for number in (1, 2):
         write("run", number)
         watched.look()
@@ -129,7 +131,7 @@ def test_a_remote_folder_is_watched_too(graph):
     assert keys(graph) == [f"run/{name(1)}"]
 
 
-def test_it_looks_until_it_is_stopped(graph, runs, write):
+def test_it_scans_until_it_is_stopped(graph, runs, write):
     write("run", 1)
     stop = threading.Event()
     watching = threading.Thread(

@@ -1,7 +1,7 @@
-"""What a Neo4j server is made of: a Java, and artifacts that Maven fetches.
+"""The parts of a Neo4j server: a Java, and artifacts that Maven fetches.
 
-XLAGRAPH_NEO4J_VERSION=2026.08.1 names the version of what is started here. Java is that of
-JAVA_HOME, of the path or below /usr/lib/jvm, the first that is new enough.
+XLAGRAPH_NEO4J_VERSION=2026.08.1 selects the version of local servers. Java is the first that is
+new enough of JAVA_HOME, the path and /usr/lib/jvm.
 """
 
 import fcntl
@@ -19,11 +19,11 @@ LONG_TERM = "5.26.30"
 NEWEST = "2026.08.1"
 VERSION = os.environ.get("XLAGRAPH_NEO4J_VERSION") or LONG_TERM
 BROWSER = "org.neo4j.client:neo4j-browser:5.24.0"
-"""The last Browser that is published as an artifact; servers since then carry a later one."""
+"""The last Browser published as an artifact; newer servers include a later one."""
 
 
 class NoNeo4j(Exception):
-    """No server can be had here; the message says why."""
+    """No server is available here; the message says why."""
 
 
 def find_java(version: str) -> str:
@@ -47,7 +47,7 @@ def server_libraries(version: str) -> Path:
 
 
 def server_program(java: str, version: str) -> Path:
-    """Compile what starts the server once; Java would do so at each start, for three seconds."""
+    """Compile the launcher of the server once; Java would need three seconds at each start."""
     source = HERE / "Serve.java"
     compiler = Path(shutil.which(java) or java).resolve().with_name("javac")
     if not compiler.exists():
@@ -85,7 +85,7 @@ def _fetched(name: str, *arguments: str) -> Path:
 
 @contextmanager
 def _shared_folder(name: str) -> Iterator[tuple[Path, bool]]:
-    """Yield a folder that runs of the tests share, and whether it is made; else the caller does."""
+    """Yield a folder shared by test runs, and whether it exists; else the caller fills it."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = caches / "xlagraph-tests" / name
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Servers: how a running one is spoken to, and how one of our own is started and ended."""
+"""Neo4j servers: the address of a running one, and starting and stopping a local one."""
 
 import re
 import subprocess
@@ -39,7 +39,7 @@ ASK_FOR_PASSWORD = {"dbms.security.auth_enabled": "true"}
 
 _JAVA_OPTIONS = (
     "-Xmx1g",
-    "-XX:+UseSerialGC",  # others have threads, which take the processors from what is tested
+    "-XX:+UseSerialGC",  # other settings have threads, which take processors from the tested code
     # a seventh of a start is spent on verifying classes, which are those of releases
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-BytecodeVerificationRemote",
@@ -50,19 +50,19 @@ _JAVA_OPTIONS = (
     "--add-modules=jdk.incubator.vector",
 )
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1"
-"""Warm in half the time, and from then on half as fast or less."""
+"""Java options that halve the start time, and at least halve the later speed."""
 
 
 @dataclass(frozen=True)
 class Neo4jServer:
-    """A server that runs; name and password are None where it asks for none."""
+    """A running server; name and password are None if it requires none."""
 
     uri: str
     user: str | None = None
     password: str | None = None
     database: str | None = None
     browser_url: str | None = None
-    """Where it serves Browser, if it was started with it."""
+    """Address of Browser if the server was started with it."""
 
     def environment(self) -> dict[str, str]:
         """Return the variables that name it to xlagraph."""
@@ -104,7 +104,7 @@ def own_server(
     """Start a server from Maven's artifacts in a folder; used again, the folder keeps its graph.
 
     It listens on loopback only, on free ports if settings name none. One that
-    ``is_short_lived`` has little to do: it is soon warm, and slower from then on.
+    ``is_short_lived`` starts faster, and is slower afterwards.
     """
     java = find_java(version)
     classes = [server_program(java, version), f"{server_libraries(version)}/*"]
@@ -135,7 +135,7 @@ def own_server(
         else:
             raise NoNeo4j(f"the server did not start: {(home / 'stderr.txt').read_text()[-2000:]}")
     finally:
-        process.kill()  # to end by itself takes seconds, and what it committed stays without
+        process.kill()  # a normal shutdown takes seconds, and committed data stays without it
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
@@ -143,7 +143,7 @@ def own_server(
 
 
 def with_password(server: Neo4jServer, password: str) -> Neo4jServer:
-    """Set the password of a server that was never logged in to, and return it with that."""
+    """Set the password of a new server, and return the server with it."""
     import neo4j
 
     with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
@@ -153,7 +153,7 @@ def with_password(server: Neo4jServer, password: str) -> Neo4jServer:
 
 
 def neo4j_admin(home: Path, *, version: str = VERSION) -> Path:
-    """Write a program that is `neo4j-admin` for the server of that folder; NoNeo4j without Java."""
+    """Write a `neo4j-admin` program for the server of that folder; NoNeo4j without Java."""
     java, libraries = find_java(version), server_libraries(version)
     (home / "conf").mkdir(parents=True, exist_ok=True)
     program = home / "neo4j-admin"

@@ -1,4 +1,4 @@
-"""Bytes as people write and read them: binary units, shares."""
+"""Bytes as people write and read them: binary units, and shares."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_bytes_are_written_with_binary_units(size_bytes, text):
     assert human_bytes(size_bytes) == text
 
 
-def test_bytes_that_look_alike_are_written_in_full():
+def test_bytes_that_look_equal_are_written_in_full():
     assert distinct_bytes(3 << 20, 1 << 20) == ("3.0 MiB", "1.0 MiB")
     assert distinct_bytes(1 << 20, 1 << 20) == ("1.0 MiB", "1.0 MiB")
     assert distinct_bytes(1049400, 1048576) == ("1,049,400 B", "1,048,576 B")
@@ -47,7 +47,7 @@ def test_bytes_are_read_with_any_unit(text, size_bytes):
 
 
 @pytest.mark.parametrize("text", ["", "MiB", "1e3", "-1", "64 MoB", "2%", "1.MiB"])
-def test_what_is_not_a_number_of_bytes_is_refused(text):
+def test_invalid_numbers_of_bytes_are_refused(text):
     with pytest.raises(ValueError, match="expected bytes such as 64MiB"):
         parse_bytes(text)
 

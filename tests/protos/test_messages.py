@@ -1,4 +1,4 @@
-"""Messages of other tools: their definitions, the descriptor sets made of them, XLA's own bytes."""
+"""Protobuf messages of other tools: definitions, descriptor sets, and the bytes of XLA."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ PROTOS = Path(__file__).resolve().parents[2] / "protos"
 
 
 @pytest.mark.parametrize("name", ["hlo", "perfetto", "profile"])
-def test_a_descriptor_set_is_that_of_its_definition(name: str, tmp_path: Path) -> None:
+def test_a_descriptor_set_matches_its_definition(name: str, tmp_path: Path) -> None:
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
     made = tmp_path / "made.binpb"
@@ -20,7 +20,7 @@ def test_a_descriptor_set_is_that_of_its_definition(name: str, tmp_path: Path) -
     assert FileDescriptorSet.FromString(made.read_bytes()) == checked_in, "run make protos"
 
 
-def test_an_assignment_is_read_at_the_numbers_of_xla() -> None:
+def test_an_assignment_is_read_with_the_field_numbers_of_xla() -> None:
     from xlagraph.protos.hlo import HloProto
 
     # HloProto.3 {1: {1: 7, 2: 64, 3: {4: 9}, 4: 1}, 3: {2: 64, 5: true, 9: {1: 7, 3: 64}}}
@@ -36,7 +36,7 @@ def test_an_assignment_is_read_at_the_numbers_of_xla() -> None:
     assert [(held.logical_buffer_id, held.size) for held in allocation.assigned] == [(7, 64)]
 
 
-def test_what_the_definition_leaves_out_is_kept() -> None:
+def test_unknown_fields_are_kept() -> None:
     from xlagraph.protos.hlo import HloProto
 
     literal_of_an_instruction = bytes.fromhex("0a 08 1a 06 12 04 42 02 08 0b")
@@ -46,7 +46,7 @@ def test_what_the_definition_leaves_out_is_kept() -> None:
 
 
 @pytest.mark.parametrize("name", ["HloProto", "MemoryUsageReportProto", "XSpace"])
-def test_the_messages_have_a_package_of_their_own(name: str) -> None:
+def test_the_messages_have_a_separate_package(name: str) -> None:
     from xlagraph.protos import hlo
 
     assert getattr(hlo, name).DESCRIPTOR.full_name == f"xlagraph.hlo.{name}"

@@ -14,7 +14,7 @@ from xlagraph.ingest import find_dumps, ingest
 
 @pytest.fixture(scope="session")
 def largest_dumps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of one or two compilations of each producer, with all that is odd about them."""
+    """A folder with one or two compilations of each producer, including all odd ones."""
     root = tmp_path_factory.mktemp("real")
     link_largest(corpus, root)
     write_odd_dumps(root / "odd")
@@ -23,7 +23,7 @@ def largest_dumps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="session")
 def real(largest_dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealDumps]:
-    """The largest dumps in a file, and read plainly."""
+    """The largest dumps in a graph file, and parsed independently."""
     with open_graph(tmp_path_factory.mktemp("graph") / "real.lbug", create=True) as graph:
         ingest(graph, largest_dumps, jobs=1)
         yield RealDumps(graph, [read_dump(files) for files in find_dumps(largest_dumps).dumps])

@@ -1,4 +1,4 @@
-"""Dumps that are right and odd, where a query that takes the usual for granted goes wrong."""
+"""Dumps that are valid but odd, for which a query with usual assumptions is wrong."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ HloLiveRange (max 1):
     tuple{}:0-1
   Peak memory could not be determined.
 """
-"""An empty module: one table of no bytes."""
+"""An empty module: one tuple table of no bytes."""
 
 THREAD_LOCAL = tiny_dump(
     """
@@ -38,7 +38,7 @@ THREAD_LOCAL = tiny_dump(
     1 | b | f32[] | 0 | 4 | - | copy(a)      | same
     """,
 )
-"""Nothing but thread-local values, and no section of live ranges."""
+"""Only thread-local values, and no section of live ranges."""
 
 FIRST_FILE_ONLY = "\n".join(
     [
@@ -51,7 +51,7 @@ FIRST_FILE_ONLY = "\n".join(
         "",
     ]
 )
-"""Only the allocation file of a dump in three files: no users, no live ranges."""
+"""The allocation file of a dump in three files, without the other two: no users, no live ranges."""
 
 OTHER_SPACE = tiny_dump(
     """
@@ -96,7 +96,7 @@ SAME_STEP = tiny_dump(
     0 | w | f32[16]{0} | 0  | 64 | 4-5 | copy(c)                        | jit(f)/out
     """,
 )
-"""Ranges of one step, and one value that takes a part of another in place."""
+"""Ranges of one step, and a value that overwrites a part of another in place."""
 
 ODD = {
     "nothing": NOTHING,

@@ -1,9 +1,9 @@
-"""What each canned query must answer: dumps and expected rows, written by hand.
+"""The expected rows of each canned query: dumps and rows, written by hand.
 
-A case is one file, `cases/theme/noun.txt`: what it shows; its dumps; then, under each `== ask`,
-parameters and the rows that must come. A dump is two tables, see `tests.tiny_dumps`; its name may
-be followed by `printed at 7`, the step of the peak that XLA prints. What tables do not express, as
-the text of a module, is a `== file` with its whole name.
+A case is one file, `cases/theme/noun.txt`: its purpose; its dumps; then, under each `== ask`,
+parameters and the expected rows. A dump is two tables, see `tests.tiny_dumps`; its name may
+be followed by `printed at 7`, the step of the peak that XLA prints. Other parts, such as
+the text of a module, are a `== file` with its whole name.
 
     The table of a tuple is not padding.
 
@@ -16,7 +16,7 @@ the text of a module, is a `== file` with its whole name.
     value | paddingBytes
     a     | 56
 
-Rows are JSON where they can be, else text. Only the columns named are compared.
+Rows are JSON if possible, or else text. Only the named columns are compared.
 The dumps of a case are ingested as the run `theme.noun` (`theme.noun/FOLDER` if the name has
 a folder).
 """
@@ -33,7 +33,7 @@ CASES = Path(__file__).parent / "cases"
 
 @dataclass(frozen=True)
 class Ask:
-    """One question, and the rows that must come."""
+    """One question, and its expected rows."""
 
     parameters: dict[str, Any]
     columns: tuple[str, ...]

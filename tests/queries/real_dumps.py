@@ -1,4 +1,4 @@
-"""Real dumps, one or two of each producer: a folder of them, or read plainly beside a graph."""
+"""Real dumps, one or two of each producer: in a folder, or parsed beside a graph."""
 
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -14,14 +14,14 @@ OF_EACH_RUN = 2
 
 @dataclass(frozen=True)
 class RealDumps:
-    """A graph, and all that it holds read plainly."""
+    """A graph, and its dumps parsed independently."""
 
     graph: Graph
     dumps: list[PlainDump]
 
     @property
     def telling(self) -> list[PlainDump]:
-        """Of each run the dump with the most values, and all that are odd."""
+        """Return the dump with the most values of each run, and all odd ones."""
         by_run: dict[str, PlainDump] = {}
         for dump in sorted(self.dumps, key=lambda dump: len(dump.values)):
             by_run[dump.files.run if dump.files.run != "odd" else dump.key] = dump
@@ -29,7 +29,7 @@ class RealDumps:
 
 
 def link_largest(corpus: Path, root: Path) -> None:
-    """Link the largest dumps of each run below a folder that can be ingested."""
+    """Link the largest dumps of each run into a folder that can be ingested."""
     found = [
         files
         for producer in sorted(corpus.iterdir())

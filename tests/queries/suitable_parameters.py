@@ -1,4 +1,4 @@
-"""Parameters that suit every query: the one place to name a value for a new one."""
+"""Parameters that suit every query; the place to add a value for a new one."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,13 +16,13 @@ OF_TINY_DUMPS: Final[Mapping[str, Any]] = {
     "allocation": 2,
     "opName": "jit(f)/layer_0/dot",
 }
-"""What the runs of `tests.tiny_dumps` hold."""
+"""Parameters that suit the runs of `tests.tiny_dumps`."""
 
 
 def suitable_parameters(
     query: Query, found: Mapping[str, Any] = OF_TINY_DUMPS, **given: Any
 ) -> dict[str, Any]:
-    """Return a value for every parameter: what is given, found in the graph, or the default."""
+    """Return a value for every parameter: given, from the graph, or the default."""
     values = {**found, **given}
     names = {parameter.name for parameter in query.parameters if parameter.required}
     assert names <= values.keys(), f"{query.id}: no value for {sorted(names - values.keys())}"

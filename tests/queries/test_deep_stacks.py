@@ -1,4 +1,4 @@
-"""A stack of calls is walked to its outermost caller, however deep frameworks make it."""
+"""A call stack of any depth is followed to its outermost caller."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from xlagraph.queries import picture_of, run
 
 
 def module_text(depth: int) -> str:
-    """Write the tables of a stack of one function that calls itself, a line further each time."""
+    """Write the tables of a stack of one function that calls itself, one line further each time."""
     tables = ["HloModule m", "", "FileNames", '1 "/me/model.py"', "", "FunctionNames", '1 "layer"']
     tables += ["", "FileLocations"]
     tables += [
@@ -19,7 +19,7 @@ def module_text(depth: int) -> str:
         for number in range(1, depth + 1)
     ]
     tables += ["", "StackFrames"]
-    # the caller is printed as its number plus one: the outermost frame has none
+    # the caller is printed as its number plus one; the outermost frame has none
     tables += [
         f"{number} {{file_location_id={number} parent_frame_id={number}}}"
         for number in range(1, depth + 1)

@@ -1,4 +1,4 @@
-"""Runs are kept by their age, or as so many of the last ones; the others are expired."""
+"""Runs are kept by age, or by number of the latest ones; the others expire."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +32,7 @@ def names(graph, **rules):
     return [run.name for run in expired_runs(graph, Retention(**rules), NOW)]
 
 
-def test_an_expired_run_is_known_with_its_time_and_compilations(three_runs):
+def test_an_expired_run_has_its_time_and_compilations(three_runs):
     (run,) = expired_runs(three_runs, Retention(keep_last=2), NOW)
     assert (run.name, run.ingested_at, run.compilations) == (
         "c",
@@ -41,14 +41,14 @@ def test_an_expired_run_is_known_with_its_time_and_compilations(three_runs):
     )
 
 
-def test_runs_expire_that_were_ingested_longer_ago_oldest_first(three_runs):
+def test_runs_older_than_the_age_expire_and_the_oldest_is_first(three_runs):
     assert names(three_runs, older_than=timedelta(days=7)) == ["c", "a"]
-    # of exactly that age is not longer ago
+    # a run of exactly that age is not older
     assert names(three_runs, older_than=timedelta(days=21)) == ["c"]
     assert names(three_runs, older_than=timedelta(days=60)) == []
 
 
-def test_runs_expire_that_are_not_among_the_last(three_runs):
+def test_runs_that_are_not_among_the_latest_expire(three_runs):
     assert names(three_runs, keep_last=1) == ["c", "a"]
     assert names(three_runs, keep_last=0) == ["c", "a", "b"]
     assert names(three_runs, keep_last=9) == []

@@ -1,4 +1,4 @@
-"""What a notebook shows of an answer, a comparison and a diagnosis, and what frames hold."""
+"""An answer, a comparison and a diagnosis in a notebook, and their data frames."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -14,7 +14,7 @@ HOSTILE = "<img src=x onerror=alert(1)>&\u202e$x$"
 
 
 class Page(HTMLParser):
-    """The tags of a page, and its text."""
+    """A parser for the tags and text of a page."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Page(HTMLParser):
 
 
 def page_of(shown: object) -> Page:
-    return Page(shown._repr_html_())  # type: ignore[attr-defined]  # as a notebook asks for it
+    return Page(shown._repr_html_())  # type: ignore[attr-defined]  # called like in a notebook
 
 
 @pytest.fixture(scope="module")
@@ -44,30 +44,30 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
         yield graph
 
 
-def test_hostile_cells_and_columns_are_shown_as_they_are_written():
+def test_hostile_cells_and_columns_are_shown_unchanged():
     page = page_of(Result((HOSTILE,), ((HOSTILE,), ([HOSTILE],), ({"a": HOSTILE},))))
     assert set(page.tags) == {"div", "table", "thead", "tr", "th", "tbody", "td"}
     assert page.text.count("<img src=x onerror=alert(1)>&\\u202e$x$") == 4
     assert "mathjax_ignore" in Result((), ())._repr_html_()
 
 
-def test_page_of_many_long_rows_is_small():
+def test_a_page_of_many_long_rows_is_small():
     columns = tuple(f"c{number}" for number in range(100))
     result = Result(columns, (("x" * 100_000,) * 100,) * 10_000)
     assert len(result._repr_html_()) < 500_000
     assert "9,960 more rows, 76 more columns" in page_of(result).text
 
 
-def test_cells_are_read_by_people():
+def test_cells_are_formatted_for_people():
     page = page_of(Result(("n", "none", "flag"), ((1234567, None, True),)))
     assert page.text.split() == ["n", "none", "flag", "1,234,567", "null", "true"]
 
 
-def test_result_iterates_over_rows_as_mappings():
+def test_a_result_iterates_over_rows_as_mappings():
     assert list(Result(("a", "b"), ((1, 2), (3, 4)))) == [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
 
 
-def test_answer_shows_its_title_its_notes_and_bytes_with_units(graph: Graph):
+def test_an_answer_shows_its_title_its_notes_and_bytes_with_units(graph: Graph):
     answer = run(graph, "peak/by-op", compilation="before", limit=1)
     page = page_of(answer)
     assert answer.query.title in page.text
@@ -77,7 +77,7 @@ def test_answer_shows_its_title_its_notes_and_bytes_with_units(graph: Graph):
     assert list(answer.to_pandas().columns) == list(answer.to_polars().columns)
 
 
-def test_comparison_shows_totals_and_groupings_and_is_a_frame_of_all_parts(graph: Graph):
+def test_a_comparison_shows_totals_and_groupings_and_is_a_frame_of_all_parts(graph: Graph):
     comparison = compare(graph, "before", HOSTILE)
     page = page_of(comparison)
     assert "img" not in page.tags
@@ -88,7 +88,7 @@ def test_comparison_shows_totals_and_groupings_and_is_a_frame_of_all_parts(graph
     assert len(comparison.to_pandas()) == len(comparison.to_polars()) == len(rows)
 
 
-def test_diagnosis_shows_each_finding_with_evidence_and_iterates_over_them(graph: Graph):
+def test_a_diagnosis_shows_each_finding_with_evidence_and_iterates_over_them(graph: Graph):
     diagnosis = advise(graph, "padded")
     page = page_of(diagnosis)
     assert page.tags.count("details") == 1
@@ -102,7 +102,7 @@ def test_diagnosis_shows_each_finding_with_evidence_and_iterates_over_them(graph
     assert len(diagnosis.to_polars()) == 1
 
 
-def test_diagnosis_without_findings_says_so_of_a_hostile_name(graph: Graph):
+def test_a_diagnosis_without_findings_says_so_for_a_hostile_name(graph: Graph):
     diagnosis = advise(graph, HOSTILE)
     assert list(diagnosis) == []
     page = page_of(diagnosis)

@@ -1,4 +1,4 @@
-"""Answers over real dumps agree with a second computation straight from the plan."""
+"""Answers over real dumps agree with an independent computation from the plan."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -36,10 +36,10 @@ OF_ITS_OP: dict[str, Callable[[Attribution], object]] = {
     "userFile": lambda attribution: attribution.user[0],
     "userLine": lambda attribution: attribution.user[1],
 }
-"""Columns that come with `value` everywhere."""
+"""Columns that are always beside `value`."""
 
 
-def test_each_second_computation_is_that_of_a_query():
+def test_each_independent_computation_belongs_to_a_query():
     assert ANSWERS.keys() <= CATALOGUE.keys()
 
 
@@ -111,7 +111,7 @@ def test_groups_add_up_to_the_peak(real: RealDumps):
             shares = dump.shares(color)
             sizes = sum(value.size for value in shares)
             for query in (query for query in ANSWERS if query.startswith("peak/by-")):
-                if query == "peak/by-stack":  # has its own sums
+                if query == "peak/by-stack":  # has separate sums
                     continue
                 names = ("values", "physicalBytes", "sizeBytes")
                 columns = expected_columns(query, dump, {"memorySpace": color}, *names)
@@ -122,7 +122,7 @@ def test_groups_add_up_to_the_peak(real: RealDumps):
 def expected_columns(
     query: str, plain: object, parameters: dict[str, str | int], *names: str
 ) -> list[list[int]]:
-    """Return columns of the rows that a query must answer, and does: see above."""
+    """Return the given columns of the rows that a query returns, after the comparison above."""
     answer = ANSWERS[query]
     rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows(plain, parameters)]
     return [[int(str(row[name])) for row in rows] for name in names]

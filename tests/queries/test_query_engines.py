@@ -1,4 +1,4 @@
-"""Every canned query gives the same rows on both engines, over real dumps, and plans well."""
+"""Every canned query gives the same rows on both engines, over real dumps, with a good plan."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,9 +79,9 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
 
 
 def drawn(result: Result) -> tuple[list[str], list[str]]:
-    """Return the nodes and edges of a picture; of equal rows the engines choose the order."""
+    """Return the nodes and edges of a picture; the engine chooses the order of equal rows."""
     picture = picture_of(result)
-    # The one thing that differs is when it was ingested.
+    # The only difference is the time of the ingest.
     nodes = [(node.label, sorted({**node, "ingestedAt": ""}.items())) for node in picture.nodes]
     edges = [
         (edge.type, edge.source.key, edge.target.key, sorted(edge.items()))
@@ -91,7 +91,7 @@ def drawn(result: Result) -> tuple[list[str], list[str]]:
 
 
 def comparable(row: dict[str, Cell]) -> dict[str, Cell]:
-    """Drop when it was ingested, and the order in which an engine collects a list."""
+    """Remove the time of the ingest, and the order in which an engine collects a list."""
     return {
         name: sorted(map(str, cell)) if isinstance(cell, list) else cell
         for name, cell in row.items()
@@ -124,14 +124,14 @@ def test_rows_are_the_same_on_both_engines(
 
 @pytest.fixture(scope="module")
 def session(engines: Engines) -> Iterator[neo4j.Session]:
-    """A session of the driver's on that server."""
+    """A session of the driver on that server."""
     database = engines.uri.database or "neo4j"
     with engines.uri.driver() as driver, driver.session(database=database) as session:
         yield session
 
 
 @pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
-def test_plan_knows_every_name_and_does_not_scan_all_nodes(
+def test_the_plan_knows_every_name_and_does_not_scan_all_nodes(
     session: neo4j.Session, asked: list[dict[str, Cell]], query: Query
 ):
     text = neo4j.Query(f"EXPLAIN {query.text}")

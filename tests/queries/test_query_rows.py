@@ -1,4 +1,4 @@
-"""Every canned query gives the rows that its case tells, on both engines."""
+"""Every canned query gives the rows of its case, on both engines."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +44,7 @@ def graph(
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.query)
-def test_query_gives_the_rows_written_beside_it(graph: Graph, case: Case):
+def test_a_query_gives_the_rows_written_beside_it(graph: Graph, case: Case):
     for ask in case.asks:
         answer = run(graph, case.query, catalogue=CATALOGUE, **ask.parameters)
         declared = [column.name for column in CATALOGUE[case.query].columns]
@@ -53,7 +53,7 @@ def test_query_gives_the_rows_written_beside_it(graph: Graph, case: Case):
         result = picture_of(answer.result).edge_table() if is_picture else answer.result
         rows = [tuple(row.get(name) for name in ask.columns) for row in result.mappings()]
         expected = ask.rows
-        if is_picture:  # what counts is which edges are drawn
+        if is_picture:  # only the set of edges matters
             rows, expected = sorted(rows, key=str), sorted(expected, key=str)
         assert rows == expected, f"cases/{case.query}.txt:{ask.line}"
 

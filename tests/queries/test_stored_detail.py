@@ -1,4 +1,4 @@
-"""A compilation can be stored with its totals and peaks alone; what needs the rest says so."""
+"""A compilation can be stored with only its totals and peaks; queries for the rest say so."""
 
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def names(graph: Graph, statement: str) -> list[object]:
     return [row[0] for row in graph.query(statement).rows]
 
 
-def test_values_at_the_peak_are_stored_with_what_they_belong_to_and_nothing_else(at_peak: Graph):
+def test_values_at_the_peak_are_stored_with_their_related_nodes_and_nothing_else(at_peak: Graph):
     values = f"MATCH (v:Value {{compilation: '{BEFORE_F}'}}) RETURN v.name AS name ORDER BY name"
     assert names(at_peak, values) == ["early", "left", "p"]
     assert names(at_peak, "MATCH (o:Op) RETURN o.name AS name ORDER BY name") == [
@@ -106,7 +106,7 @@ def test_totals_are_checked_and_sides_compared_without_allocations(at_peak: Grap
     assert not compare(at_peak, BEFORE_F, BEFORE_G).pairs[0].reserved.growth_bytes
 
 
-def test_the_same_dump_in_another_detail_replaces_what_is_stored(graph: Graph, tmp_path: Path):
+def test_the_same_dump_with_another_detail_replaces_the_stored_one(graph: Graph, tmp_path: Path):
     write_late_peak(tmp_path)
     assert len(ingest(graph, tmp_path, PEAK, jobs=1).added) == 2
     assert len(ingest(graph, tmp_path, PEAK, jobs=1).unchanged) == 2
@@ -117,7 +117,7 @@ def test_the_same_dump_in_another_detail_replaces_what_is_stored(graph: Graph, t
     assert run(graph, "peak/by-op", compilation=BEFORE_F).result.rows
 
 
-def test_an_export_of_peaks_has_no_file_of_what_is_left_out(tmp_path: Path):
+def test_an_export_of_peaks_has_no_file_of_the_omitted_parts(tmp_path: Path):
     with open_export(tmp_path / "export") as target:
         ingest(target, write_late_peak(tmp_path / "dumps"), PEAK, jobs=1)
     assert target.manifest.counts["LIVE_AT_PEAK"] == 6

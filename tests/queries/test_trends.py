@@ -1,4 +1,4 @@
-"""Rows over runs come by name of the run, by time of ingest, or by a tag."""
+"""Rows over runs are sorted by run name, time of ingest, or a tag."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def runs_of(graph: Graph, query: str, sort_by: str) -> list[object]:
 
 
 def ingest_tagged_runs(graph: Graph, folder: Path) -> None:
-    """Fill a graph with `before` and `after`, which have tags, and later `late`, without."""
+    """Fill a graph with tagged runs `before` and `after`, and later `late`, which has no tags."""
     ingest(graph, write_runs(folder / "runs"), jobs=1)
     write_dump(folder / "late", 1, "jit_f", dump(256))
     ingest(graph, folder / "late", jobs=1)
@@ -38,10 +38,10 @@ def runs(graph_of: GraphOf) -> Graph:
 
 
 @pytest.mark.parametrize("query", TRENDS)
-def test_runs_come_in_the_order_asked_for(runs: Graph, query: str):
+def test_runs_are_sorted_as_requested(runs: Graph, query: str):
     assert runs_of(runs, query, "run") == ["after", "before", "late"]
     assert sorted(map(str, runs_of(runs, query, "time"))) == ["after", "before", "late"]
-    # 9 before 10 as numbers; a run without the tag comes last
+    # 9 before 10 as numbers; a run without the tag is last
     assert runs_of(runs, query, "build") == ["before", "after", "late"]
     assert runs_of(runs, query, "commit") == ["after", "before", "late"]
     answer = run(runs, query, sortBy="build", **TRENDS[query])
@@ -57,7 +57,7 @@ def test_times_rise_when_sorted_by_time(runs: Graph, query: str):
 
 
 @pytest.mark.parametrize("query", TRENDS)
-def test_tag_that_no_run_has_is_refused_with_what_is_near(runs: Graph, query: str):
+def test_a_tag_that_no_run_has_is_refused_with_similar_ones(runs: Graph, query: str):
     with pytest.raises(NoSuchName, match="no run has a tag called 'buld'; did you mean 'build'"):
         run(runs, query, sortBy="buld", **TRENDS[query])
 
@@ -74,7 +74,7 @@ def test_an_op_with_a_name_too_long_for_a_key_is_found(graph: Graph, tmp_path: P
     assert row["scope"] == "jit(f)"
 
 
-def test_an_op_off_the_peak_is_known_by_the_name_that_newer_jax_would_give_it(
+def test_an_op_off_the_peak_is_found_by_the_name_that_newer_jax_would_give_it(
     graph: Graph, tmp_path: Path
 ):
     value = "0 | a | s8[8] | 0 | 8 | 0-1 | iota() | jit(f)/jit(main)/dot"

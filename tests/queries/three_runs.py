@@ -1,5 +1,5 @@
-# ruff: noqa: E501  a row of a table is a line
-"""Three runs of tiny dumps: `before` and `after` are compared, `tiny` has one of everything."""
+# ruff: noqa: E501  each row of a table is one line
+"""Three runs of tiny dumps: `before` and `after` are compared, `tiny` has one node of each kind."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What tests of the report share: pages that may not reach out, tiny runs."""
+"""Fixtures of the report: pages without network access, and tiny runs."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[OpenPage]:
-    """Open a file; the test fails if the page complains, or asks for anything else."""
+    """Open a file; the test fails if the page logs an error or requests another address."""
     complaints: list[str] = []
     contexts = []
 

@@ -1,4 +1,4 @@
-"""What axe-core, which checks pages for people with disabilities, finds in those of reports."""
+"""axe-core, which checks pages for people with disabilities, finds no fault in reports."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ pytestmark = needs_axe
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_compilation_can_be_read_by_all(
+def test_everyone_can_read_a_compilation(
     open_page: OpenPage, write_report: Callable[..., Path], scheme: str
 ) -> None:
     page = open_page(write_report("before"), f"#c={BEFORE_F}", color_scheme=scheme)
@@ -23,7 +23,7 @@ def test_a_compilation_can_be_read_by_all(
         assert accessibility_faults(page) == []
 
 
-def test_lists_and_comparisons_can_be_read_by_all(
+def test_everyone_can_read_lists_and_comparisons(
     open_page: OpenPage, write_report: Callable[..., Path]
 ) -> None:
     assert accessibility_faults(open_page(write_report())) == []

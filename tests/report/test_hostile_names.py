@@ -1,4 +1,4 @@
-"""Names in dumps and runs are text, whatever they look like: they never run or break the page."""
+"""Names in dumps and runs are shown as text: they never run or break the page."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_hostile_names_are_shown_as_text(
     expect(page.locator(".waterfall")).to_contain_text("</script><script>window.hacked")
     expect(page.locator(".waterfall")).to_contain_text("(1,000,007 characters)")
     page.locator(".pairline button").first.click()
-    # the comparison, with fields of its own, stays until the compilation is there
+    # the comparison, which has other fields, is shown until the compilation is loaded
     expect(page.get_by_role("searchbox", name="search values")).to_be_visible()
     page.keyboard.press("/")
     page.keyboard.type("window.hacked")

@@ -1,4 +1,4 @@
-"""Modules become scopes of one script, imports first; what cannot be joined is named."""
+"""Modules become scopes of one script, imports first; others are refused."""
 
 import pytest
 
@@ -8,7 +8,7 @@ SIZES = "export function humanBytes(bytes) {\n  return `${bytes} B`;\n}\nconst H
 MAIN = "import {humanBytes as text} from './parts/sizes.js';\nconsole.log(text(1));\n"
 
 
-def test_an_import_takes_names_out_of_the_scope_that_it_needs() -> None:
+def test_an_import_takes_names_from_the_scope_that_it_needs() -> None:
     script = join_modules({"main.js": MAIN, "parts/sizes.js": SIZES})
     assert script == (
         "'use strict';\n"
@@ -27,7 +27,7 @@ def test_a_name_that_is_not_exported_is_refused() -> None:
         join_modules({"main.js": "import {HIDDEN} from './sizes.js';\n", "sizes.js": SIZES})
 
 
-def test_a_module_that_is_not_there_is_refused() -> None:
+def test_a_module_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match=r"main\.js: there is no sizes\.js"):
         join_modules({"main.js": "import {a} from './sizes.js';\n"})
 
@@ -52,7 +52,7 @@ def test_other_forms_of_import_and_export_are_refused(line: str) -> None:
         join_modules({"main.js": f"{line}\n"})
 
 
-def test_the_page_joins_to_one_script_that_its_policy_allows() -> None:
+def test_the_page_is_joined_to_one_script_that_its_policy_allows() -> None:
     source = page_source()
     assert "\nimport " not in source.script
     assert "</script" not in source.script

@@ -1,4 +1,4 @@
-"""Parts of a page are typed columns, compressed; the same rows give the same bytes."""
+"""Parts of a page are compressed typed columns; the same rows give the same bytes."""
 
 import gzip
 import json
@@ -27,13 +27,13 @@ def one_column(kind: Kind, *given: Cell) -> Part:
     return Part(facts={}, tables={"t": {"c": PackedColumn(kind, given)}})
 
 
-def test_bytes_are_exact_to_the_last_one() -> None:
+def test_bytes_are_exact() -> None:
     large, unknown = cells(one_column(Kind.WIDE_NUMBER, 2**53 - 1, None), "d")
     assert large == 2**53 - 1
     assert math.isnan(unknown)
 
 
-def test_unknown_numbers_and_flags_have_a_value_of_their_own() -> None:
+def test_unknown_numbers_and_flags_have_a_reserved_value() -> None:
     assert cells(one_column(Kind.NUMBER, 0, None), "i") == (0, -(2**31))
     assert cells(one_column(Kind.FLAG, True, False, None), "B") == (1, 0, 2)
 
@@ -46,25 +46,25 @@ def test_numbers_beyond_32_bits_are_as_wide_as_bytes() -> None:
     assert math.isnan(unknown)
 
 
-def test_a_text_is_its_place_among_the_strings() -> None:
+def test_a_text_is_an_index_into_the_strings() -> None:
     part = one_column(Kind.TEXT, "a", None, "b", "a")
     assert unpacked(part)[0]["strings"] == ["", "a", "b"]
     assert cells(part, "B") == (1, 0, 2, 1)
 
 
-def test_many_texts_have_wider_places() -> None:
+def test_many_texts_have_wider_indices() -> None:
     part = one_column(Kind.TEXT, *(str(number) for number in range(300)))
     assert unpacked(part)[0]["tables"]["t"]["columns"]["c"]["kind"] == "text16"
     assert cells(part, "H") == tuple(range(1, 301))
 
 
-def test_a_long_text_is_cut_and_counted() -> None:
+def test_a_long_text_is_cut_and_its_length_is_shown() -> None:
     part = one_column(Kind.TEXT, "x" * 1_000_000)
     (_, text) = unpacked(part)[0]["strings"]
     assert text == "x" * LONGEST_TEXT + "… (1,000,000 characters)"
 
 
-def test_columns_begin_at_multiples_of_eight() -> None:
+def test_columns_are_aligned_to_eight_bytes() -> None:
     part = Part(
         facts={},
         tables={

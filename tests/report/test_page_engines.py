@@ -1,4 +1,4 @@
-"""A page shows the same whichever engine holds the graph."""
+"""A page is the same for both engines."""
 
 from pathlib import Path
 

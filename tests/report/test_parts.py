@@ -1,4 +1,4 @@
-"""What a page carries: what was asked for, the user's own queries too, and what repeats it."""
+"""Parts of a page: the requested compilations, users' queries, and commands that repeat tables."""
 
 import base64
 import gzip
@@ -37,7 +37,7 @@ ORDER BY value
 
 @pytest.fixture
 def without_live_ranges(tmp_path: Path) -> Iterator[Graph]:
-    """Yield two runs whose dumps end before the live ranges."""
+    """Yield two runs whose dumps have no live ranges."""
     for run, temp in (("before", 256), ("after", 512)):
         text, _, _ = dump(temp).partition("\n\nHloLiveRange")
         write_dump(tmp_path / "runs" / run, 1, "jit_f", text)
@@ -47,7 +47,7 @@ def without_live_ranges(tmp_path: Path) -> Iterator[Graph]:
 
 
 def facts_by_part(html: str) -> dict[str, dict[str, Any]]:
-    """Return the facts of each part that a page carries."""
+    """Return the facts of each part in a page."""
     found = {}
     for name, text in re.findall(r'data-part="([^"]*)">([^<]*)<', html):
         whole = gzip.decompress(base64.b64decode(text))
@@ -55,7 +55,7 @@ def facts_by_part(html: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_the_first_compilation_is_carried_however_large_it_is(
+def test_the_first_compilation_is_included_whatever_its_size(
     tiny_graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report_module, "MOST_BYTES", 1)
@@ -79,7 +79,7 @@ def test_the_users_own_queries_are_answered(tiny_graph: Graph, tmp_path: Path) -
     assert command_line(query, {"isReversed": True}) == "xlagraph query names/all --is-reversed"
 
 
-def test_what_repeats_a_table_runs_where_it_is_pasted(tiny_graph: Graph) -> None:
+def test_commands_beside_a_table_can_be_pasted_and_run(tiny_graph: Graph) -> None:
     provenance: Any = compilation_part(tiny_graph, BEFORE_F).facts["provenance"]
     live_at = provenance["liveAt"]["cypher"].replace("$step", "1")
     assert [row["value"] for row in tiny_graph.query(live_at)] == ["t", "p"]

@@ -1,4 +1,4 @@
-"""Repeated layers are shown as one, with the bytes of all of them, until they are unfolded."""
+"""Repeated layers are shown as one with the bytes of all, and can be unfolded."""
 
 import re
 from pathlib import Path
@@ -68,7 +68,7 @@ def layers(open_page: OpenPage, folder: Path) -> Page:
 
 
 def scopes(page: Page) -> object:
-    """Return the branches of the icicle below its outermost scope, with their bytes."""
+    """Return the branches of the icicle below its outermost scope with their bytes."""
     return page.evaluate(
         "[...window.xlagraphView.holders.root.children.get('jit(f)').children.values()]"
         ".map(({name, bytes}) => [name, bytes])"
@@ -82,7 +82,7 @@ def test_layers_are_one_scope_of_the_icicle_until_they_are_unfolded(layers: Page
     expect(layers).to_have_url(re.compile("layers=all"))
 
 
-def test_the_icicle_tells_how_many_layers_it_folds(layers: Page) -> None:
+def test_the_icicle_shows_how_many_layers_it_folds(layers: Page) -> None:
     layers.locator("canvas.icicle").focus()
     for _ in range(2):
         layers.keyboard.press("ArrowDown")

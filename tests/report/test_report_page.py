@@ -1,4 +1,4 @@
-"""What people do with a report in a browser: look, point, zoom, search, pin, compare."""
+"""Actions on a report in a browser: view, point, zoom, search, pin, compare."""
 
 import re
 from collections.abc import Callable
@@ -20,12 +20,12 @@ def compilation_page(open_page: OpenPage, write_report: WriteReport) -> Page:
 
 
 def shown(page: Page, expression: str) -> object:
-    """Evaluate over the view that the page shows."""
+    """Evaluate an expression on the view that the page shows."""
     return page.evaluate(f"(() => {{ const view = window.xlagraphView; return {expression}; }})()")
 
 
 def box_centre(page: Page, label: str) -> tuple[float, float]:
-    """Return where a value stands on the screen."""
+    """Return the centre of a value on the screen."""
     box = shown(page, f"view.plots.map.boxOf(view.compilation.valueOf({label!r}))")
     frame = page.locator("canvas.overlay").bounding_box()
     assert isinstance(box, dict)
@@ -40,7 +40,7 @@ def click_value(page: Page, label: str) -> None:
     page.mouse.click(*box_centre(page, label))
 
 
-def test_the_list_opens_the_compilation_that_is_clicked(
+def test_the_list_opens_the_clicked_compilation(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
     page = open_page(write_report("before"))
@@ -76,7 +76,7 @@ def test_pointing_at_the_timeline_shows_the_instruction(compilation_page: Page) 
     expect(compilation_page.locator(".tip")).to_contain_text("physical 320 B, logical 320 B")
 
 
-def test_the_figures_are_of_the_plan_and_of_the_list_that_xla_prints(
+def test_the_figures_are_those_of_the_plan_and_of_the_list_that_xla_prints(
     compilation_page: Page,
 ) -> None:
     figures = compilation_page.locator(".figures")
@@ -95,7 +95,7 @@ def test_a_click_pins_a_value_and_opens_its_details(compilation_page: Page) -> N
     expect(details.locator("h2")).to_have_text("out")
 
 
-def test_dragging_in_the_timeline_zooms_all(compilation_page: Page) -> None:
+def test_dragging_in_the_timeline_zooms_all_plots(compilation_page: Page) -> None:
     frame = compilation_page.locator("canvas.timeline").bounding_box()
     assert frame is not None
     left, right = (
@@ -132,7 +132,7 @@ def test_search_finds_by_name_op_and_line(compilation_page: Page) -> None:
     expect(compilation_page.locator(".found")).to_have_text("")
 
 
-def test_a_link_shows_the_same_view_again(
+def test_a_link_restores_the_same_view(
     compilation_page: Page, open_page: OpenPage, write_report: WriteReport
 ) -> None:
     click_value(compilation_page, "t")
@@ -145,12 +145,12 @@ def test_a_link_shows_the_same_view_again(
     assert shown(again, "view.state.by") == "scope"
 
 
-def test_the_legend_fades_all_but_one_group(compilation_page: Page) -> None:
+def test_the_legend_fades_all_groups_except_one(compilation_page: Page) -> None:
     compilation_page.locator(".legend button", has_text="temp").click()
     assert shown(compilation_page, "[...view.scene.found.matches].filter(Boolean).length") == 1
 
 
-def test_the_icicle_adds_up_to_the_peak_and_opens(compilation_page: Page) -> None:
+def test_the_icicle_adds_up_to_the_peak_and_can_be_opened(compilation_page: Page) -> None:
     assert shown(compilation_page, "view.holders.root.bytes") == 384
     assert shown(
         compilation_page,
@@ -164,7 +164,7 @@ def test_the_icicle_adds_up_to_the_peak_and_opens(compilation_page: Page) -> Non
     assert shown(compilation_page, "view.scene.found.count") == 2
 
 
-def test_tables_sort_filter_and_tell_what_made_them(compilation_page: Page) -> None:
+def test_tables_sort_filter_and_show_the_query_behind_them(compilation_page: Page) -> None:
     compilation_page.keyboard.press("2")
     rows = compilation_page.locator(".panel .rows .row")
     expect(rows).to_have_count(3)
@@ -194,7 +194,7 @@ def test_advice_shows_each_finding_with_its_bytes_and_its_evidence(
     expect(finding.locator(".rows .row")).to_contain_text("s8[16,1]")
 
 
-def test_canned_queries_stand_with_their_cypher(compilation_page: Page) -> None:
+def test_canned_queries_are_shown_with_their_cypher(compilation_page: Page) -> None:
     compilation_page.keyboard.press("5")
     compilation_page.click("nav.themes button:has-text('peak/contributors')")
     expect(compilation_page.locator(".answer")).to_contain_text("What is biggest at the peak")
@@ -202,7 +202,7 @@ def test_canned_queries_stand_with_their_cypher(compilation_page: Page) -> None:
     expect(compilation_page.locator("article.details h2")).to_have_text("t")
 
 
-def test_keys_walk_pins_steps_and_panels(compilation_page: Page) -> None:
+def test_keys_move_between_pins_steps_and_panels(compilation_page: Page) -> None:
     click_value(compilation_page, "t")
     compilation_page.keyboard.press("{")
     expect(compilation_page.locator(".chips")).to_contain_text("step 1")
@@ -257,7 +257,7 @@ def test_light_and_dark_follow_the_system_and_the_key(
     assert shown(page, "view.ink.theme") == "light"
 
 
-def test_a_comparison_tells_both_steps_at_the_pointer_and_zooms_into_a_range(
+def test_a_comparison_shows_both_steps_at_the_pointer_and_zooms_into_a_range(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
     page = open_page(write_report("before", "after"))
@@ -278,7 +278,7 @@ def test_a_comparison_tells_both_steps_at_the_pointer_and_zooms_into_a_range(
     expect(page.locator("#announcer")).to_contain_text("before: ")
 
 
-def test_forced_colours_are_those_of_the_plots_and_lines_tell_what_is_chosen(
+def test_forced_colours_are_those_of_the_plots_and_lines_show_the_selection(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
     page = open_page(write_report("before"), f"#c={BEFORE_F}", forced_colors="active")
@@ -298,7 +298,7 @@ SYSTEM_COLOURS = """() => ['Canvas', 'CanvasText'].map((name) => {
 })"""
 
 
-def test_nothing_moves_by_itself_where_less_motion_is_asked_for(
+def test_nothing_moves_by_itself_if_reduced_motion_is_requested(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
     page = open_page(write_report("before"), f"#c={BEFORE_F}", reduced_motion="reduce")
@@ -311,7 +311,7 @@ def test_nothing_moves_by_itself_where_less_motion_is_asked_for(
     assert page.evaluate(f"{moving}.length") == 0
 
 
-def test_where_the_page_scrolls_the_wheel_moves_the_map_once_it_is_clicked(
+def test_on_a_page_that_scrolls_the_wheel_moves_the_map_after_a_click(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
     page = open_page(write_report("before"), f"#c={BEFORE_F}")
@@ -335,7 +335,7 @@ def test_a_phone_shows_everything_in_one_column(
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_without_script_the_page_still_tells_totals_advice_and_the_largest(
+def test_without_script_the_page_still_shows_totals_advice_and_the_largest_values(
     browser: Browser, write_report: WriteReport
 ) -> None:
     context = browser.new_context(java_script_enabled=False)

@@ -1,4 +1,4 @@
-"""Bytes that two values share in a step count once, and belong to the later one."""
+"""Bytes that two values share in a step count once, for the later value."""
 
 from pathlib import Path
 

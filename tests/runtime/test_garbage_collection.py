@@ -1,4 +1,4 @@
-"""Python's cycle collector: kept away while a dump is read, and at work for the caller."""
+"""Python's cycle collector: paused while a dump is read, and active for the caller."""
 
 import gc
 import weakref
@@ -22,7 +22,7 @@ SAMPLE = (
 
 @pytest.fixture
 def collector():
-    """Restore the collector afterwards."""
+    """Restore the collector after the test."""
     was_enabled = gc.isenabled()
     gc.enable()
     yield
@@ -30,7 +30,7 @@ def collector():
         gc.disable()
 
 
-def test_a_pause_ends_with_its_block_however_that_ends(collector):
+def test_a_pause_ends_with_its_block_even_after_an_error(collector):
     with collector_paused():
         assert not gc.isenabled()
     assert gc.isenabled()
@@ -39,20 +39,20 @@ def test_a_pause_ends_with_its_block_however_that_ends(collector):
     assert gc.isenabled()
 
 
-def test_a_collector_that_the_caller_does_without_stays_off(collector):
+def test_a_collector_that_the_caller_has_disabled_stays_disabled(collector):
     gc.disable()
     with collector_paused():
         pass
     assert not gc.isenabled()
 
 
-def test_many_records_are_looked_at_no_more_when_a_pause_ends(collector):
+def test_many_records_are_not_scanned_again_when_a_pause_ends(collector):
     with collector_paused():
         records = [[number] for number in range(50_000)]
     assert len(gc.get_objects(generation=0)) < len(records) // 10
 
 
-def test_so_are_those_that_took_the_place_of_as_many(collector):
+def test_the_same_is_true_of_records_that_replace_others(collector):
     earlier = [[number] for number in range(50_000)]
     gc.collect()
     with collector_paused(has_many=True):
@@ -62,13 +62,13 @@ def test_so_are_those_that_took_the_place_of_as_many(collector):
 
 
 class Garbage:
-    """Refers to itself: only the collector finds that nobody else does."""
+    """An object that refers to itself, so that only the collector can free it."""
 
     def __init__(self):
         self.own = self
 
 
-def test_garbage_of_a_caller_who_reads_many_small_dumps_is_collected(collector):
+def test_the_garbage_of_a_caller_who_reads_many_small_dumps_is_collected(collector):
     parts = [DumpPart(SAMPLE.name, SAMPLE.read_text("utf-8"))]
     garbage = []
     for _ in range(3000):

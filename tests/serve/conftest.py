@@ -1,4 +1,4 @@
-"""What tests of the service share: tiny runs in a file, and a client of its application."""
+"""Fixtures of the service: tiny runs in a file, and a client of its application."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ ADDRESS = "http://127.0.0.1:8000"
 
 @pytest.fixture(scope="session")
 def served_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A graph with the runs `before`, `after` and `padded`; not to be changed."""
+    """A graph with the runs `before`, `after` and `padded`; tests must not change it."""
     folder = tmp_path_factory.mktemp("served")
     path = folder / "graph.lbug"
     with open_graph(path, create=True) as graph:

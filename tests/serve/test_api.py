@@ -1,4 +1,4 @@
-"""The API gives what the commands print, and refuses what it cannot mean with a message."""
+"""The API returns the same as the commands, and refuses wrong requests with a message."""
 
 import json
 import threading
@@ -19,7 +19,7 @@ CATALOGUE = load_catalogue()
 
 
 def asked(query):
-    """Return what has no default, and the compilation: the largest has no value `t`."""
+    """Return the required parameters, and the compilation: the largest has no value `t`."""
     suitable = suitable_parameters(query)
     return {
         parameter.name: suitable[parameter.name]
@@ -29,7 +29,7 @@ def asked(query):
 
 
 @pytest.mark.parametrize("query_id", CATALOGUE)
-def test_every_canned_query_answers_as_its_command_does(client, served_graph, capsys, query_id):
+def test_every_canned_query_answers_like_its_command(client, served_graph, capsys, query_id):
     parameters = asked(CATALOGUE[query_id])
     response = client.get(f"/api/query/{query_id}", params=parameters)
     assert response.status_code == 200, response.text
@@ -66,7 +66,7 @@ def test_the_description_has_a_path_for_every_query(client):
             assert client.get(path, params=given).status_code == 200, path
 
 
-def test_notes_stand_in_a_header(client):
+def test_notes_are_in_a_header(client):
     asked = {"compilation": "before/module_0001", "limit": 1}
     response = client.get("/api/query/peak/contributors", params=asked)
     notes = json.loads(response.headers["X-Xlagraph-Notes"])
@@ -79,13 +79,13 @@ def test_runs_and_compilations_are_listed(client):
     assert [row["reservedBytes"] for row in rows] == [384, 256]
 
 
-def test_two_runs_are_compared_as_the_command_does(client):
+def test_two_runs_are_compared_like_by_the_command(client):
     rows = client.get("/api/compare", params={"a": "before", "b": "after"}).json()
     totals = {row["name"]: row for row in rows if row["part"] == "total"}
     assert (totals["reserved"]["bytesA"], totals["reserved"]["bytesB"]) == (640, 832)
 
 
-def test_a_compilation_is_advised_and_a_value_told(client):
+def test_a_compilation_is_advised_and_a_value_is_described(client):
     (finding,) = client.get("/api/advise/padded/f").json()
     assert (finding["finding"], finding["bytes"]) == ("Padding fills the peak", 8176)
     assert finding["evidence"][0]["value"] == "a"
@@ -94,7 +94,7 @@ def test_a_compilation_is_advised_and_a_value_told(client):
     assert details["life"]["liveFrom"] == 1
 
 
-def test_a_statement_of_ones_own_reads_with_parameters(client):
+def test_a_statement_of_the_user_reads_with_parameters(client):
     statement = {
         "statement": "MATCH (r:Run {name: $name}) RETURN r.name AS name",
         "parameters": {"name": "before"},
@@ -127,7 +127,7 @@ def test_an_empty_array_of_parameters_is_none(client):
     assert client.post("/api/cypher", json=body).json() == [{"one": 1}]
 
 
-def test_a_name_that_the_schema_lacks_is_named_with_what_is_near(client):
+def test_a_name_outside_the_schema_is_reported_with_similar_names(client):
     def answer(statement):
         return client.post("/api/cypher", json={"statement": statement})
 
@@ -139,7 +139,7 @@ def test_a_name_that_the_schema_lacks_is_named_with_what_is_near(client):
     assert mapped.json() == [{"size": 1}]
 
 
-def test_a_statement_comes_as_json_alone(client):
+def test_a_statement_is_accepted_as_json_only(client):
     text = '{"statement": "RETURN 1 AS one"}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         response = client.post("/api/cypher", content=text, headers={"content-type": kind})
@@ -172,7 +172,7 @@ def test_a_statement_comes_as_json_alone(client):
         ("/api/query/peak/contributors?limit=99999999999999999999", 400, "64 bits"),
     ],
 )
-def test_a_request_that_cannot_be_answered_says_why(client, path, code, message):
+def test_a_request_that_cannot_be_answered_gets_a_reason(client, path, code, message):
     response = client.get(path)
     assert response.status_code == code
     assert message in response.json()["error"]
@@ -189,7 +189,7 @@ def test_a_request_that_cannot_be_answered_says_why(client, path, code, message)
         ("[" * 5000 + "]" * 5000, "expected JSON"),
     ],
 )
-def test_odd_parameters_are_refused_with_a_message(client, parameters, message):
+def test_wrong_parameters_are_refused_with_a_message(client, parameters, message):
     name = "z" if "1e999" in parameters else "x"
     body = f'{{"statement": "RETURN ${name} AS x", "parameters": {parameters}}}'
     headers = {"content-type": "application/json"}
@@ -198,7 +198,7 @@ def test_odd_parameters_are_refused_with_a_message(client, parameters, message):
     assert message in response.json()["error"]
 
 
-def test_a_refusal_may_quote_what_is_not_utf_8(client):
+def test_a_refusal_may_quote_text_that_is_not_utf_8(client):
     headers = {"content-type": "application/json"}
     for body in (b'{"statement": "RETURN 1 \\ud800"}', b'{"statement": "", "\\ud800": 1}'):
         response = client.post("/api/cypher", content=body, headers=headers)
@@ -214,7 +214,7 @@ def test_a_refusal_may_quote_what_is_not_utf_8(client):
         ("/", "GET, HEAD, OPTIONS"),
     ],
 )
-def test_options_lists_the_methods_that_are_answered(client, path, allowed):
+def test_options_lists_the_allowed_methods(client, path, allowed):
     listed = client.options(path)
     assert (listed.status_code, listed.headers["allow"]) == (204, allowed)
     for method in ("PUT", "DELETE", "PATCH", "TRACE"):
@@ -224,7 +224,7 @@ def test_options_lists_the_methods_that_are_answered(client, path, allowed):
         assert client.request(method, path).status_code != 405
 
 
-def test_what_a_caller_has_is_not_sent_again(client):
+def test_unchanged_content_is_not_sent_again(client):
     for path in ("/api", "/api/queries", "/api/runs", "/api/query/peak/contributors?limit=1"):
         first = client.get(path)
         again = client.get(path, headers={"if-none-match": first.headers["etag"]})
@@ -232,7 +232,7 @@ def test_what_a_caller_has_is_not_sent_again(client):
         assert client.get(path, headers={"if-none-match": 'W/"other"'}).status_code == 200
 
 
-def test_answers_are_packed_where_the_client_takes_it(client):
+def test_answers_are_compressed_if_the_client_accepts_it(client):
     for path in ("/api/queries", "/api", "/"):
         packed = client.get(path, headers={"accept-encoding": "gzip"})
         plain = client.get(path, headers={"accept-encoding": "identity"})
@@ -255,7 +255,7 @@ def test_it_is_ready_while_the_graph_can_be_read(client, tmp_path):
         assert client.get("/healthz").status_code == 200
 
 
-def test_metrics_count_requests_and_ask_for_the_token(served_graph):
+def test_metrics_count_requests_and_require_the_token(served_graph):
     access = Access(frozenset({"gpu-box"}), "open sesame")
     with TestClient(create_app(served_graph, access=access), base_url="http://gpu-box") as client:
         assert client.get("/metrics").status_code == 401
@@ -268,7 +268,7 @@ def test_metrics_count_requests_and_ask_for_the_token(served_graph):
     assert 'xlagraph_reads_waiting{lane="statements"} 0.0' in text
 
 
-def test_ten_clients_at_once_get_their_own_answers(client):
+def test_ten_clients_at_once_get_their_answers(client):
     barrier = threading.Barrier(10)
 
     def ask(number):
@@ -289,7 +289,7 @@ def test_after_an_ingest_the_next_request_sees_the_new_graph(tmp_path):
         before = client.get("/api/compilations")
         assert len(before.json()) == 4
         write_dump(tmp_path / "runs" / "later", 1, "jit_f", dump(1024))
-        with open_graph(path, create=True, wait=False) as graph:  # nobody holds the file up
+        with open_graph(path, create=True, wait=False) as graph:  # no process has the file open
             ingest(graph, tmp_path / "runs", jobs=1)
         unless = {"if-none-match": before.headers["etag"]}
         assert len(client.get("/api/compilations", headers=unless).json()) == 5

@@ -1,4 +1,4 @@
-"""What a read may take, and that the service goes on when a process that reads dies of it."""
+"""A read is limited, and the service survives the death of a process that reads."""
 
 import json
 import signal
@@ -38,7 +38,7 @@ def until(holds: Callable[[], object]) -> None:
 
 @pytest.fixture
 def busy() -> Busy:
-    """Return the processes that this test started for statements and that have computed."""
+    """Return the processes for statements of this test that have computed."""
     others = set(psutil.Process().children())
 
     def find() -> list[psutil.Process]:
@@ -82,7 +82,7 @@ def test_an_answer_of_too_many_bytes_is_refused(client: TestClient) -> None:
     assert "the answer has more than 32.0 MiB" in json.dumps(answer)
 
 
-def test_a_process_that_dies_ends_its_read_and_no_other(served_graph: Path, busy: Busy) -> None:
+def test_a_process_that_dies_ends_only_its_read(served_graph: Path, busy: Busy) -> None:
     with (
         TestClient(create_app(served_graph), base_url="http://127.0.0.1:8000") as client,
         ThreadPoolExecutor(1) as threads,
@@ -98,7 +98,7 @@ def test_a_process_that_dies_ends_its_read_and_no_other(served_graph: Path, busy
         assert ask(client, "RETURN 1 AS one") == (200, [{"one": 1}])
 
 
-def test_slow_statements_do_not_make_wait_what_is_quick(served_graph: Path, busy: Busy) -> None:
+def test_slow_statements_do_not_delay_fast_reads(served_graph: Path, busy: Busy) -> None:
     with (
         TestClient(create_app(served_graph), base_url="http://127.0.0.1:8000") as client,
         ThreadPoolExecutor(4) as threads,
@@ -116,7 +116,7 @@ def test_slow_statements_do_not_make_wait_what_is_quick(served_graph: Path, busy
 
 @pytest.fixture
 def port(served_graph: Path) -> Iterator[int]:
-    """Serve on a free port of this machine, as the command does."""
+    """Serve on a free port of this machine like the command."""
     listener = listen("127.0.0.1", 0)
     server = server_of(create_app(served_graph), "")
     thread = threading.Thread(target=server.run, args=([listener],))
@@ -163,7 +163,7 @@ def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_limits")
-def test_requests_that_do_not_go_on_are_ended_and_hold_nothing_up(port: int) -> None:
+def test_stalled_requests_are_ended_and_block_no_other(port: int) -> None:
     post = "POST /api/cypher HTTP/1.1\nHost: {host}\nContent-Type: application/json\n"
     bodies = [sent(port, f"{post}Content-Length: 100\n\n") for _ in range(40)]
     headers = [sent(port, "GET /api/runs HTTP/1.1\nHo") for _ in range(40)]
@@ -187,7 +187,7 @@ def test_a_reader_that_does_not_read_is_ended(port: int) -> None:
 
 
 def received(connection: socket.socket) -> bytes:
-    """Return all that a connection sends until it ends, orderly or not."""
+    """Return all bytes from a connection until it ends, orderly or not."""
     pieces = []
     try:
         while piece := connection.recv(1 << 16):
@@ -197,7 +197,7 @@ def received(connection: socket.socket) -> bytes:
     return b"".join(pieces)
 
 
-def test_small_answers_are_sent_at_once() -> None:
+def test_small_answers_are_sent_without_delay() -> None:
     with (
         listen("127.0.0.1", 0) as listener,
         socket.create_connection(listener.getsockname()),

@@ -1,4 +1,4 @@
-"""Requests that an attacker would send, through a browser on the same machine or from afar."""
+"""Requests of an attacker, through a browser on the same machine or from another one."""
 
 import base64
 
@@ -13,7 +13,7 @@ ADDRESS = "http://127.0.0.1:8000"
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost."]
 )
-def test_a_foreign_name_that_leads_here_is_refused(client, host):
+def test_a_foreign_name_that_resolves_to_this_machine_is_refused(client, host):
     assert client.get("/api/runs", headers={"host": host}).status_code == 421
 
 
@@ -32,7 +32,7 @@ def test_a_foreign_name_that_leads_here_is_refused(client, host):
         "[127.0.0.1]x",
     ],
 )
-def test_an_odd_host_is_refused(client, host):
+def test_an_invalid_host_is_refused(client, host):
     assert client.get("/api/runs", headers={"host": host}).status_code == 400
 
 
@@ -46,14 +46,14 @@ def test_this_machine_has_several_names(client, host):
     assert client.get("/healthz", headers={"host": host}).status_code == 200
 
 
-def test_the_case_of_a_name_does_not_matter(served_graph):
+def test_host_names_are_case_insensitive(served_graph):
     access = Access(frozenset({"MyBox"}))
     with TestClient(create_app(served_graph, access=access), base_url="http://mybox") as client:
         for host in ("mybox", "MyBox:8000"):
             assert client.get("/healthz", headers={"host": host}).status_code == 200
 
 
-def test_a_token_is_needed_where_others_can_ask():
+def test_a_token_is_required_if_other_machines_can_connect():
     with pytest.raises(ValueError, match="needs a token"):
         Access(hosts=None)
     for address in ("0.0.0.0", "gpu-box"):
@@ -65,11 +65,11 @@ def test_a_token_is_needed_where_others_can_ask():
     ("address", "names"),
     [("0.0.0.0", None), ("::", None), ("gpu-box", {"gpu-box"}), ("10.1.2.3", {"10.1.2.3"})],
 )
-def test_a_service_is_called_by_its_address_or_on_all_by_any_name(address, names):
+def test_a_service_is_called_by_its_address_or_on_all_addresses_by_any_name(address, names):
     assert Access.on_address(address, "sesame").hosts == names
 
 
-def test_the_name_of_a_proxy_needs_a_token():
+def test_the_name_of_a_proxy_requires_a_token():
     with pytest.raises(ValueError, match="token"):
         Access.on_address("127.0.0.1", None, ("graphs.example",))
     access = Access.on_address("127.0.0.1", "sesame", ("graphs.example",))
@@ -92,11 +92,11 @@ def test_an_address_may_end_in_a_slash_before_a_path(client):
         {"sec-fetch-site": "same-site"},
     ],
 )
-def test_another_page_may_not_ask(client, headers):
+def test_another_page_may_not_send_requests(client, headers):
     assert client.get("/api/runs", headers=headers).status_code == 403
 
 
-def test_its_own_page_may_ask(client):
+def test_its_page_may_send_requests(client):
     own = {"origin": ADDRESS, "sec-fetch-site": "same-origin"}
     assert client.get("/api/runs", headers=own).status_code == 200
 
@@ -141,11 +141,11 @@ def test_a_large_request_is_refused_before_it_is_read(client):
 @pytest.mark.parametrize(
     "path", ["/../etc/passwd", "/page/../../pyproject.toml", "/page/%2e%2e/app.py", "/.git/config"]
 )
-def test_no_path_leads_to_a_file_that_is_not_served(client, path):
+def test_no_path_reads_a_file_that_is_not_served(client, path):
     assert client.get(path).status_code == 404
 
 
-def test_a_token_is_asked_for_where_it_is_set(served_graph):
+def test_a_token_is_required_if_it_is_set(served_graph):
     access = Access(frozenset({"gpu-box"}), "open sesame")
     with TestClient(create_app(served_graph, access=access), base_url="http://gpu-box") as client:
         refused = client.get("/api/runs")

@@ -23,7 +23,7 @@ Outcome = TypeVar("Outcome")
 
 
 def conversation(graph: Path, speak: Callable[[Client], Awaitable[Outcome]]) -> Outcome:
-    """Start the command, and return what a conversation with it returns."""
+    """Start the command, and return the result of a conversation with it."""
     server = StdioServerParameters(
         command=sys.executable, args=["-c", COMMAND, "mcp", "--quiet", "--graph", str(graph)]
     )
@@ -32,13 +32,13 @@ def conversation(graph: Path, speak: Callable[[Client], Awaitable[Outcome]]) -> 
         async with Client(stdio_client(server)) as client:
             return await speak(client)
 
-    # in a thread of its own: where a browser was driven, this one has a loop already
+    # in a separate thread: after browser tests, this one has a running loop
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(anyio.run, converse).result()
 
 
 def spoken(graph: Path, *calls: tuple[str, dict[str, object]]) -> list[CallToolResult]:
-    """Start the command, call its tools, and return what they answer."""
+    """Start the command, call its tools, and return their answers."""
 
     async def speak(client: Client) -> list[CallToolResult]:
         listed = await client.list_tools()
@@ -62,7 +62,7 @@ def rows_of(result: CallToolResult) -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def answers(served_graph: Path) -> dict[str, CallToolResult]:
-    """What one conversation answers, by the name of the call."""
+    """The answers of one conversation, by the name of the call."""
     calls: dict[str, tuple[str, dict[str, object]]] = {
         "runs": ("list_runs", {}),
         "compilations": ("list_compilations", {"run_name": "before"}),
@@ -94,14 +94,14 @@ def answers(served_graph: Path) -> dict[str, CallToolResult]:
     return dict(zip(calls, results, strict=True))
 
 
-def test_it_lists_what_is_there(answers):
+def test_it_lists_the_contents_of_the_graph(answers):
     assert [row["run"] for row in rows_of(answers["runs"])] == ["after", "before", "padded"]
     assert [row["reservedBytes"] for row in rows_of(answers["compilations"])] == [384, 256]
     assert "peak/contributors" in [row["id"] for row in rows_of(answers["queries"])]
     assert json.loads(text_of(answers["described"]))["parameters"]
 
 
-def test_it_answers_what_the_commands_answer(answers):
+def test_it_answers_like_the_commands(answers):
     (row,) = rows_of(answers["peak"])
     assert (row["value"], row["physicalBytes"]) == ("t", 256)
     assert "# showing the first row" in text_of(answers["peak"])
@@ -112,7 +112,7 @@ def test_it_answers_what_the_commands_answer(answers):
     assert (finding["finding"], finding["bytes"]) == ("Padding fills the peak", 8176)
 
 
-def test_a_long_answer_is_cut_and_says_how_to_ask_for_less(answers):
+def test_a_long_answer_is_cut_and_says_how_to_get_less(answers):
     text = text_of(answers["long"])
     assert len(text) <= MOST_CHARACTERS
     assert "rows are left out: ask for fewer" in text.splitlines()[-1]
@@ -121,7 +121,7 @@ def test_a_long_answer_is_cut_and_says_how_to_ask_for_less(answers):
     assert "the first of 1 rows is cut" in text.splitlines()[-1]
 
 
-def test_what_it_may_not_do_is_an_error_with_a_message(answers):
+def test_a_refused_call_is_an_error_with_a_message(answers):
     assert answers["writing"].is_error
     assert "does not read the graph" in text_of(answers["writing"])
     assert answers["unknown"].is_error
@@ -130,18 +130,18 @@ def test_what_it_may_not_do_is_an_error_with_a_message(answers):
     assert "alias, compare" in text_of(answers["unknown theme"])
 
 
-def test_an_argument_that_a_tool_does_not_know_is_refused(answers):
+def test_an_unknown_argument_of_a_tool_is_refused(answers):
     assert answers["unknown argument"].is_error
     assert "limit" in text_of(answers["unknown argument"])
 
 
-def test_a_statement_that_would_overflow_the_stack_is_refused_and_it_goes_on(answers):
+def test_a_statement_that_would_overflow_the_stack_is_refused_and_the_server_goes_on(answers):
     assert answers["deep"].is_error
     assert "brackets and CASE within each other" in text_of(answers["deep"])
     assert rows_of(answers["after all"]) == [{"one": 1}]
 
 
-def test_a_question_leads_to_the_query_that_answers_it(answers):
+def test_a_question_finds_the_query_that_answers_it(answers):
     found = [row["id"] for row in rows_of(answers["found"])]
     assert found[0] == "alias/donated"
     assert "alias/copies" in found[:4]
@@ -180,13 +180,13 @@ def test_prompts_and_resources_can_be_read(served_graph: Path) -> None:
     assert "(:Compilation)" in schema
 
 
-def test_a_call_that_is_cancelled_ends_its_work(served_graph: Path) -> None:
+def test_a_cancelled_call_ends_its_work(served_graph: Path) -> None:
     slow = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000000) AS b RETURN sum(a * b) AS s"
 
     async def cancel(client: Client) -> list[dict[str, object]]:
         with anyio.move_on_after(3):
             await client.call_tool("cypher", {"statement": slow})
-        # both processes for statements are free again long before the time limit of this one
+        # both processes for statements are free long before the time limit of this statement
         for _ in range(3):
             with anyio.move_on_after(3):
                 await client.call_tool("cypher", {"statement": slow})

@@ -1,4 +1,4 @@
-"""The service over a server: each process that reads has a connection of its own."""
+"""The service on a server: each process that reads has a separate connection."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ SLOW = "UNWIND range(1, 100000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a 
 
 @pytest.fixture
 def client(neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    # a server takes its name in any case, and what is not called `neo4j` stands in the location
+    # database names ignore case, and the location includes names other than `neo4j`
     named = (neo4j_server.database or "neo4j").upper()
     for name, value in (neo4j_server.environment() | {"NEO4J_DATABASE": named}).items():
         monkeypatch.setenv(name, value)
@@ -31,7 +31,7 @@ def ask(client: TestClient, statement: str) -> tuple[int, object]:
     return response.status_code, response.json()
 
 
-def test_it_reads_the_database_that_is_named(client: TestClient) -> None:
+def test_it_reads_the_named_database(client: TestClient) -> None:
     assert client.get("/readyz").status_code == 200
     assert client.get("/api/runs").status_code == 200
     assert ask(client, "RETURN 1 AS one") == (200, [{"one": 1}])
@@ -59,6 +59,6 @@ def test_an_answer_of_too_many_bytes_is_refused_while_it_is_read(client: TestCli
 
 
 def running_on(server: Neo4jServer) -> bool:
-    """Return whether a server still runs the slow statement."""
+    """Return True if a server still runs the slow statement."""
     found = server.execute("SHOW TRANSACTIONS YIELD currentQuery")
     return any("slowSum" in str(record["currentQuery"]) for record in found)

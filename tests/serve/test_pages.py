@@ -1,4 +1,4 @@
-"""The pages of the service in a real browser: nothing is fetched from elsewhere, nothing fails."""
+"""The pages of the service in a real browser: no foreign requests, no errors."""
 
 import re
 import threading
@@ -20,7 +20,7 @@ HOSTILE = 'a"b<img src=x onerror=alert(1)>&#é'
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve two runs and one of a hostile name, on a free port of this machine."""
+    """Serve two runs and one with a hostile name, on a free port of this machine."""
     folder = tmp_path_factory.mktemp("pages")
     with open_graph(folder / "graph.lbug", create=True) as graph:
         assert ingest(graph, write_runs(folder / "runs"), jobs=1).ok
@@ -65,7 +65,7 @@ def visit(page: Page, url: str) -> None:
     page.wait_for_selector("html[data-ready]")
 
 
-def test_from_the_runs_to_one_compilation(shown: Page, address: str) -> None:
+def test_the_list_of_runs_links_to_one_compilation(shown: Page, address: str) -> None:
     visit(shown, f"{address}/")
     expect(shown.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
     shown.get_by_role("grid", name="runs").get_by_text("before").click()
@@ -74,7 +74,7 @@ def test_from_the_runs_to_one_compilation(shown: Page, address: str) -> None:
     expect(shown.locator("canvas").first).to_be_visible()
 
 
-def test_what_an_ingest_adds_meanwhile_appears_on_the_page(shown: Page, address: str) -> None:
+def test_an_ingest_meanwhile_appears_on_the_page(shown: Page, address: str) -> None:
     def answer_as_before(route: Route) -> None:
         rows = route.fetch().json()
         route.fulfill(json=[row for row in rows if row["run"] != "after"])
@@ -98,7 +98,9 @@ def test_two_runs_are_compared(shown: Page, address: str) -> None:
     expect(shown.get_by_text("+192 B").first).to_be_visible()
 
 
-def test_a_question_is_found_filled_in_and_answered(shown: Page, address: str) -> None:
+def test_a_question_is_found_and_answered_with_its_parameters_filled_in(
+    shown: Page, address: str
+) -> None:
     visit(shown, f"{address}/queries")
     shown.get_by_label("find a question").fill("rise fall")
     shown.get_by_role("link", name="How does memory rise").click()
@@ -119,7 +121,7 @@ def test_a_statement_is_run_and_an_error_shown(shown: Page, address: str) -> Non
     expect(shown.get_by_role("grid", name="answer")).to_contain_text("3")
 
 
-def test_what_is_refused_is_said_in_words(page: Page, address: str) -> None:
+def test_a_refusal_is_shown_in_words(page: Page, address: str) -> None:
     visit(page, f"{address}/cypher")  # the browser logs the 400 as an error
     page.get_by_label("statement").fill("CREATE (:Run {key: 'x'})")
     page.get_by_role("button", name="run", exact=True).click()
@@ -134,7 +136,7 @@ def test_hostile_names_are_text(shown: Page, address: str) -> None:
     assert shown.locator("img").count() == 0
 
 
-def test_a_screen_of_a_phone_is_not_left(shown: Page, address: str) -> None:
+def test_pages_fit_the_screen_of_a_phone(shown: Page, address: str) -> None:
     shown.set_viewport_size({"width": 390, "height": 844})
     for path in ("/", "/queries", "/cypher", "/query/peak/by-op"):
         visit(shown, address + path)
@@ -142,13 +144,13 @@ def test_a_screen_of_a_phone_is_not_left(shown: Page, address: str) -> None:
 
 
 @needs_axe
-def test_the_pages_of_the_service_can_be_read_by_all(shown: Page, address: str) -> None:
+def test_everyone_can_read_the_pages_of_the_service(shown: Page, address: str) -> None:
     for path in ("/", "/queries", "/cypher", "/query/peak/by-op"):
         visit(shown, address + path)
         assert accessibility_faults(shown) == [], path
 
 
-def test_what_failed_to_load_is_loaded_when_it_is_asked_for_again(page: Page, address: str) -> None:
+def test_a_view_that_failed_to_load_is_loaded_again_on_request(page: Page, address: str) -> None:
     busy = [True]
 
     def answer(route: Route) -> None:
@@ -164,7 +166,7 @@ def test_what_failed_to_load_is_loaded_when_it_is_asked_for_again(page: Page, ad
     expect(page.locator(".barline").first).to_be_visible()
 
 
-def test_the_view_that_was_asked_for_last_is_shown(shown: Page, address: str) -> None:
+def test_the_latest_requested_view_is_shown(shown: Page, address: str) -> None:
     slow, fast = (f"before/module_000{n}.jit_{f}.cpu_after_optimizations" for n, f in ("1f", "3g"))
     held: list[Route] = []
     shown.route(re.compile(r"/parts/before.*jit_f"), lambda route: held.append(route))
@@ -182,9 +184,7 @@ def test_the_view_that_was_asked_for_last_is_shown(shown: Page, address: str) ->
     assert shown.evaluate("xlagraphView.compilation.key") == fast
 
 
-def test_answers_that_are_not_there_yet_are_waited_for_and_a_failure_is_shown(
-    page: Page, address: str
-) -> None:
+def test_missing_answers_are_waited_for_and_a_failure_is_shown(page: Page, address: str) -> None:
     held: list[Route] = []
     page.route("**/parts/answers**", lambda route: held.append(route))
     visit(page, f"{address}/view/before/module_0001/#tab=advice")
@@ -193,7 +193,7 @@ def test_answers_that_are_not_there_yet_are_waited_for_and_a_failure_is_shown(
     expect(page.get_by_role("alert")).to_contain_text("503")
 
 
-def test_answers_that_arrive_leave_the_open_table_and_its_filter_as_they_are(
+def test_arriving_answers_leave_the_open_table_and_its_filter_unchanged(
     shown: Page, address: str
 ) -> None:
     held: list[Route] = []

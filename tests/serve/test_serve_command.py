@@ -1,4 +1,4 @@
-"""`xlagraph serve`: its first line is its address, and Ctrl-C ends it at once."""
+"""`xlagraph serve` prints its address first, and Ctrl-C ends it at once."""
 
 import json
 import os
@@ -68,17 +68,17 @@ def test_ctrl_c_does_not_wait_for_a_statement(start, served_graph):
         before = processor_seconds(process.pid)
         asking.sendall(request.encode())
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while processor_seconds(process.pid) < before + 0.5:  # the statement is at work
+        while processor_seconds(process.pid) < before + 0.5:  # the statement is running
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        with urllib.request.urlopen(f"{address}/healthz"):  # answered while the other runs
+        with urllib.request.urlopen(f"{address}/healthz"):  # answered while the statement runs
             pass
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
 
 
-def test_sigterm_finishes_what_is_under_way(start, served_graph):
+def test_sigterm_finishes_the_open_requests(start, served_graph):
     process = start("--graph", str(served_graph))
     address = process.stdout.readline().strip()
     statement = "UNWIND range(1, 1000) AS a UNWIND range(1, 60000) AS b RETURN sum(a * b) AS sum"
@@ -101,7 +101,7 @@ def test_sigterm_finishes_what_is_under_way(start, served_graph):
     assert process.returncode == -signal.SIGTERM
 
 
-def test_a_service_that_is_killed_leaves_no_process(start, served_graph):
+def test_a_killed_service_leaves_no_process(start, served_graph):
     process = start("--graph", str(served_graph))
     with urllib.request.urlopen(f"{process.stdout.readline().strip()}/readyz"):
         readers = psutil.Process(process.pid).children()
@@ -110,7 +110,7 @@ def test_a_service_that_is_killed_leaves_no_process(start, served_graph):
     assert psutil.wait_procs(readers, timeout=PATIENCE_SECONDS)[1] == []
 
 
-def test_below_the_path_of_a_proxy_every_address_has_it(start, served_graph):
+def test_below_the_path_of_a_proxy_every_address_includes_it(start, served_graph):
     process = start(
         *("--graph", str(served_graph), "--root-path", "/graphs"),
         *("--proxy-name", "graphs.example", "--access-log"),
@@ -123,7 +123,7 @@ def test_below_the_path_of_a_proxy_every_address_has_it(start, served_graph):
         "User-Agent": 'a "b\x1b"',
     }
 
-    def read(path):  # as the proxy asks, which strips the path
+    def read(path):  # like the proxy, which strips the path
         asking = urllib.request.Request(f"{address}{path}", headers=headers)
         with urllib.request.urlopen(asking) as answer:
             return answer.read().decode(), answer.headers
@@ -151,7 +151,9 @@ def test_below_the_path_of_a_proxy_every_address_has_it(start, served_graph):
         ("--memory", "1MiB", "expected --memory of at least 256.0 MiB"),
     ],
 )
-def test_an_option_that_means_nothing_says_what_does(start, served_graph, option, value, message):
+def test_an_option_without_effect_says_which_one_to_use(
+    start, served_graph, option, value, message
+):
     process = start("--graph", str(served_graph), option, value)
     _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 2
@@ -159,11 +161,11 @@ def test_an_option_that_means_nothing_says_what_does(start, served_graph, option
 
 
 def processor_seconds(pid):
-    """Return how long the processes that one has started have computed."""
+    """Return the processor time of the processes that one has started."""
     return sum(sum(child.cpu_times()[:2]) for child in psutil.Process(pid).children())
 
 
-def test_beyond_this_machine_a_token_is_needed(start, served_graph):
+def test_a_token_is_required_if_other_machines_can_connect(start, served_graph):
     process = start("--graph", str(served_graph), "--host", "0.0.0.0")
     _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 2
@@ -182,7 +184,7 @@ def test_a_service_on_all_addresses_is_called_by_any_name_with_the_token(start, 
         assert json.load(answer) == {"status": "ok"}
 
 
-def test_without_a_graph_nothing_listens(start, tmp_path):
+def test_without_a_graph_the_command_does_not_listen(start, tmp_path):
     process = start("--graph", str(tmp_path / "missing.lbug"))
     out, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, out) == (3, "")

@@ -18,13 +18,13 @@ COLUMNS = [
 
 @pytest.fixture
 def padded(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Name a graph in the environment whose one compilation is padding throughout."""
+    """Name a graph in the environment whose only compilation is all padding."""
     with open_graph(tmp_path / "g.lbug", create=True) as graph:
         ingest(graph, write_padded_run(tmp_path / "runs"), jobs=1)
     monkeypatch.setenv("XLAGRAPH_GRAPH", str(tmp_path / "g.lbug"))
 
 
-def test_a_page_says_what_it_costs_who_it_is_and_what_to_change(run, padded):
+def test_a_page_shows_the_savings_the_values_and_what_to_change(run, padded):
     ended = run("advise", "padded/f")
     assert ended.code == 0
     lines = ended.out.splitlines()
@@ -86,14 +86,14 @@ def test_rows_have_columns_that_scripts_can_read(run, padded):
     assert "### 1. Padding fills the peak" in run("advise", "--format", "md").out
 
 
-def test_nothing_stands_out_is_a_good_answer(run, graph):
+def test_no_findings_is_a_good_answer(run, graph):
     ended = run("advise", "before")
     assert ended.code == 0
     assert ended.out.endswith("\nNo findings.\n")
     assert run("advise", "before", "--format", "json").out == "[]\n"
 
 
-def test_a_memory_space_that_is_not_there_is_an_error(run, padded):
+def test_a_memory_space_that_does_not_exist_is_an_error(run, padded):
     for name in ("padded/f", "padded"):
         ended = run("advise", name, "--memory-space", 3)
         assert (ended.code, ended.out) == (1, "")
@@ -101,7 +101,7 @@ def test_a_memory_space_that_is_not_there_is_an_error(run, padded):
         assert "the memory spaces in use: 0" in ended.err
 
 
-def test_an_unknown_name_is_said_with_what_is_near(run, padded):
+def test_an_unknown_name_is_reported_with_similar_names(run, padded):
     ended = run("advise", "paded")
     assert ended.code == 1
     assert "did you mean 'padded'" in ended.err
@@ -133,7 +133,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("returned", FAILING)
-def test_an_own_query_that_fails_is_named_and_the_others_are_asked(
+def test_an_own_query_that_fails_is_named_and_the_others_still_run(
     run, padded, tmp_path, monkeypatch, returned
 ):
     file = tmp_path / "own" / "mine" / "smaller.cypher"
@@ -151,7 +151,7 @@ def test_an_own_query_that_fails_is_named_and_the_others_are_asked(
     (line,) = ended.err.splitlines()
     assert line.startswith(f"left out: {file}: ")
     assert FAILING[returned] in line
-    # nor does it hide that something does not fit
+    # nor does it hide that the program does not fit
     ended = run("check", "padded", "--capacity", "1KiB")
     assert ended.code == 4
     assert "Padding fills the peak" in ended.out

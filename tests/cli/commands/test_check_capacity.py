@@ -1,4 +1,4 @@
-"""Does it fit: each memory space against its capacity, what is missing, what to change."""
+"""`check` compares each memory space with its capacity, and says what to change."""
 
 import json
 
@@ -25,7 +25,7 @@ def rows(ended):
     ]
 
 
-def test_exactly_the_capacity_fits_and_a_byte_less_trips_the_gate(run, graph):
+def test_exactly_the_capacity_fits_and_one_byte_less_trips_the_gate(run, graph):
     ended = run("check", "after", "--capacity", "640B", "--format", "json")
     assert ended.code == 0
     assert rows(ended) == [(0, 640, True, 0), (0, 192, True, 0)]
@@ -37,7 +37,7 @@ def test_exactly_the_capacity_fits_and_a_byte_less_trips_the_gate(run, graph):
     ]
 
 
-def test_each_memory_space_has_a_capacity_of_its_own(run, tmp_path):
+def test_each_memory_space_has_its_capacity(run, tmp_path):
     write_dump(tmp_path / "runs", 1, "jit_f", TWO_SPACES)
     graph = ("--graph", tmp_path / "g.lbug")
     run("ingest", tmp_path / "runs", *graph)
@@ -53,7 +53,7 @@ def test_each_memory_space_has_a_capacity_of_its_own(run, tmp_path):
         assert rows(ended) == found
 
 
-def test_a_memory_space_that_is_not_there_is_an_error(run, graph):
+def test_a_memory_space_that_does_not_exist_is_an_error(run, graph):
     ended = run("check", "--capacity", "3=1KiB")
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.splitlines()[1:] == [
@@ -69,7 +69,7 @@ def test_a_capacity_without_a_unit_is_an_error(run, graph):
     assert run("check", "--capacity", "0").code == 4
 
 
-def test_what_does_not_fit_gets_three_changes_at_most_from_the_advice(run, tmp_path):
+def test_a_compilation_that_does_not_fit_gets_at_most_three_changes_from_the_advice(run, tmp_path):
     # an input that could be donated: 64 KiB of 192 KiB
     text = dump(65536).replace("f32[16]", "f32[16384]").replace("size 64,", "size 65536,")
     text = text.replace("(size=64,", "(size=65536,").replace("65664", "196608")
@@ -96,7 +96,7 @@ def test_what_does_not_fit_gets_three_changes_at_most_from_the_advice(run, tmp_p
     assert row["changes"][0]["query"] in shown
 
 
-def test_all_that_fits_is_said_in_a_sentence(run, graph):
+def test_if_everything_fits_a_sentence_says_so(run, graph):
     shown = run("check", "--capacity", "16GiB", "--format", "md").out
     assert shown.startswith(
         f"**Does it fit? Yes: 4 compilations; the tightest is {AFTER_F}, which leaves 16.0 GiB"
@@ -104,7 +104,7 @@ def test_all_that_fits_is_said_in_a_sentence(run, graph):
     )
 
 
-def test_what_is_free_and_what_is_not_counted_stand_beside_the_verdict(run, graph):
+def test_free_and_uncounted_bytes_are_beside_the_verdict(run, graph):
     (row,) = json.loads(
         run("check", "after/module_0001", "--capacity", "1KiB", "--format", "json").out
     )
@@ -117,21 +117,21 @@ def test_what_is_free_and_what_is_not_counted_stand_beside_the_verdict(run, grap
     assert "every argument once. Not counted, because a compilation does not show it" in shown
 
 
-def test_other_limits_still_hold_beside_a_capacity(run, graph):
+def test_other_limits_apply_together_with_a_capacity(run, graph):
     ended = run("check", "--capacity", "1KiB", "--max-peak", "639B", "-q")
     assert ended.code == 4
     assert ended.err == f"{AFTER_F}: its peak, 640 B, is above 639 B\n"
 
 
 @pytest.mark.parametrize("text", ["much", "1=", "hbm=16GiB", "-1=1GiB", "1=1,2=2"])
-def test_what_is_not_a_capacity_shows_the_forms(run, graph, text):
+def test_an_invalid_capacity_shows_the_valid_forms(run, graph, text):
     ended = run("check", "--capacity", text)
     assert ended.code == 2
     assert "expected" in ended.err
     assert "16GiB" in ended.err
 
 
-def test_a_limit_holds_for_memory_spaces_and_the_gate_for_all(run, graph):
+def test_a_limit_applies_to_memory_spaces_and_the_gate_to_all(run, graph):
     ended = run("check", "--capacity", "1B", "--limit", "1", "--format", "json")
     assert len(rows(ended)) == 1
     assert ended.code == 4
@@ -139,7 +139,7 @@ def test_a_limit_holds_for_memory_spaces_and_the_gate_for_all(run, graph):
     assert "these are the first 1 of 4 rows" in ended.err
 
 
-def test_two_kinds_of_rows_at_once_are_a_usage_error(run, graph):
+def test_two_kinds_of_rows_together_are_a_usage_error(run, graph):
     ended = run("check", "--capacity", "1GiB", "--replay")
     assert (ended.code, ended.out) == (2, "")
 

@@ -1,11 +1,11 @@
-"""`check --resident` adds up programs that are loaded together."""
+"""`check --resident` adds up the memory of programs that are loaded together."""
 
 import json
 
 from tests.tiny_dumps import BEFORE_F, BEFORE_G
 
 
-def test_what_each_program_adds_sums_up_to_the_bound(run, graph):
+def test_the_bytes_that_each_program_adds_sum_up_to_the_bound(run, graph):
     ended = run("check", "--resident", "jit_g", BEFORE_F, "--format", "json")
     assert ended.code == 0
     assert [(row["compilation"], row["addsBytes"]) for row in json.loads(ended.out)] == [
@@ -32,5 +32,5 @@ def test_a_bound_above_the_capacity_trips_the_gate(run, graph):
     assert "they may fit in 384 B, with at most 0 B left." in ended.out
 
 
-def test_it_is_not_asked_for_together_with_a_replay(run, graph):
+def test_it_cannot_be_combined_with_a_replay(run, graph):
     assert run("check", "--resident", "--replay").code == 2

@@ -17,14 +17,14 @@ def test_check_compares_the_totals(run, graph):
 
 
 @pytest.mark.parametrize("option", ["--max-reserved", "--max-peak"])
-def test_a_compilation_beyond_a_limit_trips_the_gate(run, graph, option):
+def test_a_compilation_above_a_limit_trips_the_gate(run, graph, option):
     assert run("check", option, "640B").code == 0
     ended = run("check", option, "639B")
     assert ended.code == 4
     assert ended.err.splitlines()[-1].startswith(f"{AFTER_F}: ")
 
 
-def test_what_is_derived_and_contradicted_or_missing_is_noted(run, tmp_path):
+def test_contradicted_or_missing_derived_facts_are_noted(run, tmp_path):
     program = (
         "main:\n  p = f32[4] parameter(0) <1>\n  a = f32[4] negate(p) <2>\n"
         "  ROOT b = f32[4] negate(a) <3>\n"
@@ -47,7 +47,7 @@ def test_what_is_derived_and_contradicted_or_missing_is_noted(run, tmp_path):
     ]
 
 
-def test_a_peak_that_nobody_knows_does_not_pass_a_limit(run, tmp_path):
+def test_an_unknown_peak_does_not_pass_a_limit(run, tmp_path):
     text = dump(256)
     write_dump(tmp_path / "runs", 1, "jit_f", text[: text.index("HloLiveRange")])
     run("ingest", tmp_path / "runs")

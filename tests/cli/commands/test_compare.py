@@ -1,4 +1,4 @@
-"""What `compare` writes for people and for scripts; one pair, and one against many."""
+"""The output of `compare` for people and for scripts: one pair, and one against many."""
 
 import json
 
@@ -11,7 +11,7 @@ from xlagraph.queries import By
 
 @pytest.fixture
 def renumbered(run, tmp_path):
-    """Return a graph with runs a and b: jit_f grows and has another number, jit_g stays."""
+    """Return a graph with runs a and b: jit_f grows and is renumbered, jit_g is unchanged."""
     write_dump(tmp_path / "runs" / "a", 1, "jit_f", dump(256))
     write_dump(tmp_path / "runs" / "a", 2, "jit_g", dump(128))
     write_dump(tmp_path / "runs" / "b", 7, "jit_f", dump(512).replace('op_name="jit(f)/sum" ', ""))
@@ -21,7 +21,7 @@ def renumbered(run, tmp_path):
     return path
 
 
-def test_a_page_tells_where_by_what_and_because_of_which_line(run, graph):
+def test_a_page_shows_where_memory_grew_by_how_much_and_because_of_which_line(run, graph):
     assert (
         run("compare", "before", "after").out
         == """\
@@ -76,7 +76,7 @@ everything else   256 B   256 B          0 B
     )
 
 
-def test_what_did_not_change_is_summed_and_names_that_nobody_gave_are_said(run, renumbered):
+def test_unchanged_parts_are_summed_and_chosen_names_are_shown(run, renumbered):
     shown = run("compare", "a", "b", "--graph", renumbered).out
     sections = {part.partition("\n")[0]: part for part in shown.split("\n\n")}
     compilations = sections["By compilation: reserved bytes; 1 of 2 pairs are equal"]
@@ -94,19 +94,19 @@ def test_what_did_not_change_is_summed_and_names_that_nobody_gave_are_said(run, 
     by_line = sections["By line: bytes at the physical peak, 640 B → 896 B"]
     assert [line.split("  ")[0] for line in by_line.splitlines()[3:]] == [
         "f.py:5",
-        "null",  # a line counts with the op of its instruction, which has lost its name
+        "null",  # a line is matched by the op of its instruction, which has lost its name
         "f.py:7",
     ]
 
 
-def test_two_equal_runs_show_no_growth_anywhere(run, graph):
+def test_two_equal_runs_show_no_growth(run, graph):
     shown = run("compare", "before", "before").out
     assert "reserved bytes stay at 640 B" in shown
     assert shown.count("; nothing changed\n") == 3
     assert "f.py" not in shown
 
 
-def test_an_unknown_peak_has_no_growth_and_is_said(run, tmp_path):
+def test_the_growth_of_an_unknown_peak_is_unknown_and_noted(run, tmp_path):
     text = dump(256)
     write_dump(tmp_path / "runs" / "a", 1, "jit_f", text[: text.index("HloLiveRange")])
     write_dump(tmp_path / "runs" / "b", 1, "jit_f", dump(512))
@@ -140,7 +140,7 @@ def test_one_against_many_has_a_row_for_each(run, graph):
     assert [line.split()[0] for line in shown[2:]] == ["other", "------", "after", "before"]
 
 
-def test_one_against_many_by_a_grouping_names_the_sides(run, graph):
+def test_one_against_many_with_a_grouping_names_the_sides(run, graph):
     asked = ("compare", "before", "after", "before", "--by", "line")
     found = json.loads(run(*asked, "--format", "json").out)
     assert {(row["a"], row["b"]) for row in found} == {("before", "after"), ("before", "before")}
@@ -149,7 +149,7 @@ def test_one_against_many_by_a_grouping_names_the_sides(run, graph):
     assert run(*asked).out.count("By line: ") == 2
 
 
-def test_of_many_each_that_grew_trips_the_gate_in_a_line(run, graph):
+def test_each_of_many_that_grew_trips_the_gate_in_a_line(run, graph):
     ended = run("compare", "before", "before", "after", "after", "--max-growth", "1%", "-q")
     assert ended.code == 4
     assert [line.partition(":")[0] for line in ended.err.splitlines()] == ["before → after"] * 2
@@ -184,7 +184,7 @@ def test_without_a_limit_five_rows_of_each_part_else_ten_else_all(run, tmp_path)
         ("[x](y)", "\\[x](y)"),
     ],
 )
-def test_names_mean_nothing_to_markdown(text, escaped):
+def test_names_are_escaped_in_markdown(text, escaped):
     assert escape_markdown(text) == escaped
 
 

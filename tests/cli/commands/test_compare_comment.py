@@ -1,4 +1,4 @@
-"""What `compare --format md` writes: a comment for a pull request."""
+"""`compare --format md` writes a comment for a pull request."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from tests.tiny_dumps import dump, tiny_dump, write_dump
 
 MOST_OF_A_COMMENT = 65_536
-"""Characters that a comment on GitHub may have."""
+"""Most characters that a comment on GitHub may have."""
 
 
 @pytest.mark.parametrize(("limit", "said"), [("10%", "failed"), ("30%", "passed")])
@@ -24,14 +24,14 @@ def test_the_verdict_is_the_first_line(run, graph, limit, said):
     )
 
 
-def test_without_a_gate_it_says_what_changed(run, graph):
+def test_without_a_gate_it_summarises_the_change(run, graph):
     first, *_ = run("compare", "after", "before", "--format", "md").out.splitlines()
     assert first == "**`before` needs 192 B (23.1%) less memory than `after`**"
     first, *_ = run("compare", "after", "after", "--format", "md").out.splitlines()
     assert first == "**`after` needs as much memory as `after`**"
 
 
-def test_the_reasons_and_the_growth_by_cause_are_open_and_all_else_is_folded(run, graph):
+def test_the_reasons_and_the_growth_by_cause_are_open_and_the_rest_is_folded(run, graph):
     shown = run("compare", "before", "after", "--format", "md").out
     opened = re.sub(r"<details>.*?</details>\n", "", shown, flags=re.DOTALL)
     assert opened.replace("\xa0", " ").split("\n\n", 2)[2].rstrip() == (
@@ -58,7 +58,7 @@ def test_the_reasons_and_the_growth_by_cause_are_open_and_all_else_is_folded(run
     ]
 
 
-def test_however_much_changed_it_fits_a_comment(run, tmp_path):
+def test_a_comment_is_short_enough_for_any_number_of_changes(run, tmp_path):
     for number in range(40):
         op = "/".join([f"jit(f{number})", *["é" * 900] * 3, "dot"])
         for side, size in (("a", 256), ("b", 512)):
@@ -73,7 +73,7 @@ def test_however_much_changed_it_fits_a_comment(run, tmp_path):
         assert "### Memory by cause" in shown
 
 
-def test_names_are_no_markup_and_mention_nobody(run, tmp_path):
+def test_names_are_escaped_and_mention_no_user(run, tmp_path):
     op = "jit(f)/@team|`x`</details>/mul @ @f.py:1"
     for side, count in (("a", 4), ("b", 8)):
         text = tiny_dump(

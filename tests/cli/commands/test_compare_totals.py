@@ -1,4 +1,4 @@
-"""`compare` says whether it grew, where, and whether that is allowed."""
+"""`compare` shows if and where memory grew, and if that is allowed."""
 
 import json
 
@@ -8,7 +8,7 @@ from tests.cli.command_line import json_rows
 from tests.tiny_dumps import AFTER_F, AFTER_H, BEFORE_F, BEFORE_G
 
 
-def test_compare_tells_on_its_first_line_whether_it_grew(run, graph):
+def test_the_first_line_of_compare_says_if_memory_grew(run, graph):
     ended = run("compare", "before", "after")
     assert ended.out.splitlines()[0] == (
         "before → after: reserved bytes grow by 192 B (+30.0%), from 640 B to 832 B"
@@ -17,7 +17,7 @@ def test_compare_tells_on_its_first_line_whether_it_grew(run, graph):
     assert f"only in after: {AFTER_H} (192 B reserved)" in ended.err
 
 
-def test_compare_gives_every_part_as_rows(run, graph):
+def test_compare_returns_every_part_as_rows(run, graph):
     found = json_rows(run("compare", "before", "after", "--format", "json"))
     assert found[:4] == [
         ("total", "reserved", None, None, 640, 832, 192),
@@ -39,7 +39,7 @@ def test_compare_gives_every_part_as_rows(run, graph):
     ("by", "total"),
     [(by, 640) for by in ("op", "line", "caller", "opcode", "scope", "shape", "role")],
 )
-def test_the_rows_of_a_grouping_add_up_to_the_total_however_few_are_shown(run, graph, by, total):
+def test_the_rows_of_a_grouping_add_up_to_the_total_even_if_few_are_shown(run, graph, by, total):
     for limit in (0, 1):
         found = json.loads(
             run("compare", "before", "after", "--by", by, "--limit", limit, "--format", "json").out

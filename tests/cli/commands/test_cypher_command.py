@@ -4,14 +4,14 @@ import io
 import json
 
 
-def test_cypher_takes_a_statement_and_parameters_as_json_else_strings(run, graph):
+def test_cypher_takes_a_statement_and_its_parameters_as_json_or_strings(run, graph):
     statement = "RETURN $number + 1 AS sum, $text AS text, size($list) AS length"
     given = ("--param", "number=41", "--param", "text=a b", "--param", "list=[1, 2, 3]")
     ended = run("cypher", statement, *given, "--format", "json")
     assert json.loads(ended.out) == [{"sum": 42, "text": "a b", "length": 3}]
 
 
-def test_cypher_names_what_is_near_an_unknown_name(run, graph):
+def test_cypher_names_similar_names_for_an_unknown_name(run, graph):
     ended = run("cypher", "MATCH (v:Valeu) RETURN v.label AS label")
     assert ended.code == 1
     assert "line 1: the schema has no label Valeu; did you mean Value?" in ended.err

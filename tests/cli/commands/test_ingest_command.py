@@ -1,4 +1,4 @@
-"""`ingest` says what went in, and what is gone, lacking or wrong."""
+"""`ingest` reports the loaded, missing, incomplete and wrong dumps."""
 
 import signal
 import subprocess
@@ -11,7 +11,7 @@ from tests.tiny_dumps import BEFORE_F, BEFORE_G, dump, write_dump, write_runs
 from xlagraph.graph import open_graph
 
 
-def test_ingest_says_what_went_in_and_that_totals_agree(run, tmp_path):
+def test_ingest_reports_the_loaded_dumps_and_that_totals_agree(run, tmp_path):
     write_runs(tmp_path / "runs")
     ended = run("ingest", tmp_path / "runs", "--jobs", 1)
     assert ended.code == 0
@@ -22,7 +22,7 @@ def test_ingest_says_what_went_in_and_that_totals_agree(run, tmp_path):
     assert lines[-1] == "4 of 4 agree with XLA's 'Total bytes used'"
 
 
-def test_ingest_that_does_not_wait_says_who_writes(run, tmp_path):
+def test_ingest_without_waiting_says_who_writes(run, tmp_path):
     write_runs(tmp_path / "runs")
     file = tmp_path / "busy.lbug"
     with open_graph(file, create=True) as writer, writer.load():
@@ -31,13 +31,13 @@ def test_ingest_that_does_not_wait_says_who_writes(run, tmp_path):
     assert "is being written by process" in ended.err
 
 
-def test_ingest_says_which_part_a_dump_lacks(run, tmp_path):
+def test_ingest_says_which_part_of_a_dump_is_missing(run, tmp_path):
     text = dump(256)
     write_dump(tmp_path / "runs", 1, "jit_f", text[: text.index("HloLiveRange")])
     assert "live ranges: 1 compilation" in run("ingest", tmp_path / "runs").err
 
 
-def test_the_same_content_again_is_unchanged_and_other_content_replaced(run, tmp_path):
+def test_the_same_content_again_is_unchanged_and_other_content_is_replaced(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     run("ingest", runs)
     assert "0 added, 0 replaced, 4 unchanged" in run("ingest", runs).err
@@ -47,7 +47,7 @@ def test_the_same_content_again_is_unchanged_and_other_content_replaced(run, tmp
     assert f"replaced {BEFORE_F}: the content changed" in ended.err
 
 
-def test_what_is_gone_stays_and_is_said_until_replace_drops_it(run, tmp_path):
+def test_a_missing_dump_stays_and_is_reported_until_replace_removes_it(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     run("ingest", runs)
     next((runs / "before").glob("*jit_g*")).unlink()
@@ -64,7 +64,7 @@ def test_a_dry_run_reads_everything_and_writes_nothing(run, tmp_path):
     assert not list(Path.cwd().iterdir())
 
 
-def test_fail_fast_stops_at_the_first_dump_that_does_not_fit(run, tmp_path):
+def test_fail_fast_stops_at_the_first_bad_dump(run, tmp_path):
     write_dump(tmp_path / "runs", 1, "jit_f", "BufferAssignment:\nnonsense\n")
     write_dump(tmp_path / "runs", 2, "jit_g", dump(128))
     ended = run("ingest", tmp_path / "runs", "--fail-fast", "--jobs", 1)
@@ -74,7 +74,7 @@ def test_fail_fast_stops_at_the_first_dump_that_does_not_fit(run, tmp_path):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_watch_ends_at_a_signal_with_what_it_found_in_the_graph(run, tmp_path, sent):
+def test_a_watch_ends_at_a_signal_and_keeps_what_it_found(run, tmp_path, sent):
     runs = write_runs(tmp_path / "runs")
     command = [*COMMAND, "ingest", str(runs), "--watch", "--every", "0.1", "--jobs", "1"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as watching:

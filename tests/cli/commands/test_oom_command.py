@@ -73,7 +73,7 @@ def test_other_failures_are_counted_with_their_lines(run, log):
     assert "2 more failures in this log, not explained here: line 3, 4." in run("oom", path).out
 
 
-def test_a_log_without_a_message_is_one_clear_sentence(run, log):
+def test_a_log_without_a_message_is_reported_in_one_sentence(run, log):
     path = log("all well\n")
     ended = run("oom", path)
     assert (ended.code, ended.out) == (1, "")
@@ -87,7 +87,7 @@ def test_a_log_without_a_message_is_one_clear_sentence(run, log):
     assert "not in a form that reports memory: 'grpc: RESOURCE_EXHAUSTED" in ended.err
 
 
-def test_a_log_that_is_not_there_fails(run, tmp_path):
+def test_a_log_that_does_not_exist_is_an_error(run, tmp_path):
     ended = run("oom", tmp_path / "none.log")
     assert (ended.code, ended.out) == (1, "")
     assert "none.log" in ended.err
@@ -118,7 +118,7 @@ def test_the_program_is_found_in_a_run_of_the_graph(run, log, graph):
     assert run("oom", log(OF_F), "--run", "nothing").code == 1
 
 
-def test_a_folder_without_dumps_leaves_what_the_message_tells(run, log, tmp_path):
+def test_a_folder_without_dumps_still_shows_the_facts_of_the_message(run, log, tmp_path):
     (tmp_path / "empty").mkdir()
     ended = run("oom", log(OF_F), "--dumps", tmp_path / "empty")
     assert ended.code == 1
@@ -126,6 +126,6 @@ def test_a_folder_without_dumps_leaves_what_the_message_tells(run, log, tmp_path
     assert "no dumps below" in ended.err
 
 
-def test_dumps_and_a_run_at_once_are_a_usage_error(run, log, tmp_path):
+def test_dumps_and_a_run_together_are_a_usage_error(run, log, tmp_path):
     ended = run("oom", log(OF_F), "--dumps", tmp_path, "--run", "after")
     assert (ended.code, ended.out) == (2, "")

@@ -1,4 +1,4 @@
-"""`record` runs a program with XLA's flags set, and loads what it dumped."""
+"""`record` runs a program with XLA's flags set, and loads its dumps."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command_line import COMMAND, json_rows
 from tests.tiny_dumps import dump
 
-# Writes the dump in DUMP into the folder that XLA_FLAGS names, as a program that compiles does.
+# Writes the dump in DUMP into the folder that XLA_FLAGS names, like a program that compiles.
 PROGRAM = """
 import os, pathlib, sys
 flags = dict(flag.partition("=")[::2] for flag in os.environ["XLA_FLAGS"].split())
@@ -26,7 +26,7 @@ stem.with_name("module_0001.jit_f.before_optimizations.txt").write_text("HloModu
 
 @pytest.fixture
 def record(run, monkeypatch, tmp_path):
-    """Record a program that dumps one compilation, then runs some more Python."""
+    """Record a program that dumps one compilation, then runs more Python."""
     monkeypatch.setenv("DUMP", dump(256))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -42,7 +42,7 @@ def temporary_folders(tmp_path: Path) -> list[Path]:
     return list(tmp_path.glob("xlagraph-record-*"))
 
 
-def test_what_a_program_compiles_is_loaded_and_its_dumps_removed(run, record, tmp_path):
+def test_the_compilations_of_a_program_are_loaded_and_its_dumps_removed(run, record, tmp_path):
     ended = record("--run", "baseline", "--tag", "commit=3f2")
     assert ended.code == 0
     assert "recording run baseline: XLA dumps to " in ended.err
@@ -52,13 +52,13 @@ def test_what_a_program_compiles_is_loaded_and_its_dumps_removed(run, record, tm
     assert temporary_folders(tmp_path) == []
 
 
-def test_a_run_without_a_name_is_called_after_the_program(run, record):
+def test_a_run_without_a_name_is_named_after_the_program(run, record):
     record()
     ((name, *_),) = json_rows(run("runs", "--format", "json"))
     assert str(name).startswith(f"{Path(sys.executable).name}-2")
 
 
-def test_dumps_that_are_kept_are_those_that_an_ingest_reads(run, record):
+def test_kept_dumps_are_those_that_an_ingest_reads(run, record):
     assert record("--run", "a", "--dumps", "runs/a").code == 0
     assert [path.name for path in Path("runs/a").iterdir()] == [
         "module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt"
@@ -69,7 +69,7 @@ def test_dumps_that_are_kept_are_those_that_an_ingest_reads(run, record):
     assert "1 unchanged" in run("ingest", "runs", "--run", "a").err
 
 
-def test_the_folder_that_the_users_flags_name_is_used_and_left_as_it_is(run, record, monkeypatch):
+def test_the_folder_in_the_users_flags_is_used_and_left_unchanged(run, record, monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=mine")
     assert record("--run", "a").code == 0
     assert len(list(Path("mine").iterdir())) == 2
@@ -79,7 +79,7 @@ def test_the_folder_that_the_users_flags_name_is_used_and_left_as_it_is(run, rec
     assert "remove that flag or --dumps" in both.err
 
 
-def test_a_program_that_fails_is_loaded_and_its_exit_code_passed_on(run, record, tmp_path):
+def test_a_failing_program_is_loaded_and_its_exit_code_passed_on(run, record, tmp_path):
     ended = record("--run", "a", then="raise SystemExit(7)")
     assert ended.code == 7
     assert "exit code 7; if memory ran out: xlagraph oom LOG --run a" in ended.err
@@ -104,7 +104,7 @@ def test_dumps_that_cannot_be_loaded_are_kept(record, tmp_path, monkeypatch):
     assert len(list(folder.iterdir())) == 2
 
 
-def test_another_recording_of_a_run_takes_its_place_only_with_replace(record, monkeypatch):
+def test_another_recording_replaces_a_run_only_with_replace(record, monkeypatch):
     assert record("--run", "a").code == 0
     monkeypatch.setenv("DUMP", dump(512))
     refused = record("--run", "a")
@@ -113,7 +113,7 @@ def test_another_recording_of_a_run_takes_its_place_only_with_replace(record, mo
     assert "1 replaced" in record("--run", "a", "--replace").err
 
 
-def test_a_graph_that_cannot_be_opened_is_found_before_the_program_runs(run, tmp_path):
+def test_a_graph_that_cannot_be_opened_is_reported_before_the_program_runs(run, tmp_path):
     (tmp_path / "bad.lbug").write_text("not a graph")
     program = "open('ran', 'w')"
     ended = run("record", "--graph", tmp_path / "bad.lbug", "--", sys.executable, "-c", program)
@@ -121,7 +121,7 @@ def test_a_graph_that_cannot_be_opened_is_found_before_the_program_runs(run, tmp
     assert not Path("ran").exists()
 
 
-def test_without_an_ingest_the_dumps_are_left_in_their_folder(run, record):
+def test_without_an_ingest_the_dumps_stay_in_their_folder(run, record):
     assert record("--no-ingest").code == 2
     ended = record("--no-ingest", "--dumps", "runs/a", then="raise SystemExit(1)")
     assert ended.code == 1
@@ -147,7 +147,7 @@ def test_print_shows_the_environment_and_runs_nothing(run, record, monkeypatch):
 
 
 @pytest.mark.parametrize("program", [[], ["no-such-program"]])
-def test_a_program_that_is_not_there_is_a_usage_error(run, program):
+def test_a_program_that_does_not_exist_is_a_usage_error(run, program):
     ended = run("record", "--", *program)
     assert ended.code == 2
     assert "error: expected a program" in ended.err

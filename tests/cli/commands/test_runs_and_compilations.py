@@ -1,4 +1,4 @@
-"""`runs` and `compilations` list what is there; runs are tagged, renamed and removed."""
+"""`runs` and `compilations` list the contents; runs are tagged, renamed and removed."""
 
 import json
 
@@ -19,7 +19,7 @@ def test_a_run_is_named_and_tagged_at_ingest_and_later(run, tmp_path):
     assert json_rows(run("runs", "--format", "json"))[0][4] == ["commit=3f2", "note=a=b"]
 
 
-def test_runs_lists_each_with_its_folder_and_how_many_compilations(run, graph):
+def test_runs_lists_each_run_with_its_folder_and_number_of_compilations(run, graph):
     ended = run("runs", "--format", "csv")
     heading, *lines = ended.out.splitlines()
     assert heading == "run,path,compilations,ingestedAt,tags"
@@ -27,7 +27,7 @@ def test_runs_lists_each_with_its_folder_and_how_many_compilations(run, graph):
     assert ended.err == f"graph: {graph}\n"
 
 
-def test_a_renamed_run_keeps_its_compilations_under_other_keys(run, own_graph):
+def test_a_renamed_run_keeps_its_compilations_under_new_keys(run, own_graph):
     assert run("runs", "rename", "before", "baseline").code == 0
     listed = json_rows(run("compilations", "baseline", "--format", "json"))
     assert [row[1] for row in listed] == [
@@ -36,7 +36,7 @@ def test_a_renamed_run_keeps_its_compilations_under_other_keys(run, own_graph):
     ]
 
 
-def test_compilations_come_largest_reserved_first(run, graph):
+def test_compilations_are_sorted_by_reserved_bytes(run, graph):
     listed = json.loads(run("compilations", "--format", "json").out)
     assert [(row["compilation"], row["reservedBytes"]) for row in listed] == [
         (AFTER_F, 640),
@@ -46,7 +46,7 @@ def test_compilations_come_largest_reserved_first(run, graph):
     ]
 
 
-def test_remove_takes_a_run_or_a_compilation_out(run, own_graph):
+def test_remove_deletes_a_run_or_a_compilation(run, own_graph):
     assert run("remove", BEFORE_G, "--yes").err.splitlines()[-1] == f"removed {BEFORE_G}"
     assert run("remove", "after", "--yes").err.splitlines()[-1] == (
         "removed run after (2 compilations)"
@@ -55,7 +55,7 @@ def test_remove_takes_a_run_or_a_compilation_out(run, own_graph):
     assert [row[1] for row in listed] == [BEFORE_F]
 
 
-def test_remove_takes_nothing_out_by_a_part_of_a_name(run, own_graph):
+def test_remove_deletes_nothing_for_a_part_of_a_name(run, own_graph):
     ended = run("remove", "0001.jit_f", "--yes")
     assert ended.code == 1
     assert "no run and no compilation is called exactly '0001.jit_f'" in ended.err
@@ -65,7 +65,7 @@ def test_remove_takes_nothing_out_by_a_part_of_a_name(run, own_graph):
     assert [line.strip() for line in listed] == ["before", BEFORE_F, BEFORE_G]
 
 
-def test_remove_takes_the_runs_out_that_are_not_kept(run, own_graph):
+def test_remove_deletes_the_runs_that_are_not_kept(run, own_graph):
     kept = run("remove", "--older-than", "30d", "--yes")
     assert (kept.code, kept.err.splitlines()[-1]) == (0, "no run to remove")
     removed = run("remove", "--keep-last", "0", "--module", "jit_g", "--yes")
@@ -100,7 +100,7 @@ def test_remove_shows_the_runs_and_needs_yes_without_a_terminal(run, own_graph):
         (["--keep-last", "0", "--module", "jit_ff"], 1, "no module is called 'jit_ff'"),
     ],
 )
-def test_remove_names_what_is_wrong_with_its_arguments(run, own_graph, arguments, code, message):
+def test_remove_names_wrong_arguments(run, own_graph, arguments, code, message):
     ended = run("remove", *arguments, "--yes")
     assert ended.code == code
     assert message in " ".join(ended.err.split())

@@ -1,4 +1,4 @@
-"""`xlagraph schema`: what a writer of Cypher needs to know, without a graph."""
+"""`xlagraph schema` lists what a writer of Cypher needs, without a graph."""
 
 import json
 
@@ -31,14 +31,14 @@ def test_a_label_has_its_properties_and_the_relationships_at_both_ends(run):
     assert [row["name"] for row in found if row["kind"] == "relationship"] == at_ends
 
 
-def test_a_relationship_type_has_its_own_properties(run):
+def test_a_relationship_type_has_its_properties(run):
     found = rows(run("schema", "HOLDS", "--format", "json"))
     properties = [property_.name for property_ in SCHEMA.relationship("HOLDS").properties]
     assert "sizeBytes" in properties
     assert [row["name"] for row in found] == [*properties, "HOLDS"]
 
 
-def test_an_unknown_label_names_what_is_near(run):
+def test_an_unknown_label_names_similar_ones(run):
     ended = run("schema", "value")
     assert ended.code == 2
     assert "no label or relationship type value; did you mean Value?" in ended.err

@@ -12,13 +12,13 @@ from xlagraph.ingest import ingest
 
 @pytest.fixture
 def tiny(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Name a graph in the environment that holds `tiny/step`."""
+    """Name a graph in the environment that contains `tiny/step`."""
     with open_graph(tmp_path / "g.lbug", create=True) as graph:
         ingest(graph, write_three_runs(tmp_path) / "tiny", jobs=1)
     monkeypatch.setenv("XLAGRAPH_GRAPH", str(tmp_path / "g.lbug"))
 
 
-def test_a_page_tells_everything(run, tiny):
+def test_a_page_shows_all_details(run, tiny):
     ended = run("value", "update{0}")
     assert ended.code == 0
     assert (
@@ -42,18 +42,18 @@ peak     64 B (10.5%) of the physical peak of its memory space, 612 B at step 6;
     )
 
 
-def test_a_page_tells_whose_line_it_is_where_the_maker_does_not(run, tiny):
+def test_a_page_shows_the_source_line_of_a_value_whose_maker_has_none(run, tiny):
     assert (
         "\nfor      op jit(f)/transpose(jvp(layer_1))/mul, which is the first to read it"
         "\n         f.py:9\n"
     ) in run("value", "late").out
 
 
-def test_the_shape_of_a_tuple_stands_as_xla_prints_it(run, tiny):
+def test_the_shape_of_a_tuple_is_as_xla_prints_it(run, tiny):
     assert "\nwhat     (f32[64]{0}, f32[0]{0}), 16 B\n" in run("value", "pair{}").out
 
 
-def test_machines_get_one_object_with_all_parts(run, tiny):
+def test_json_is_one_object_with_all_parts(run, tiny):
     (row,) = json.loads(run("value", "make", "--compilation", "step", "--format", "json").out)
     assert list(row) == [
         *("compilation", "value", "asked", "what", "storage", "maker", "stack"),

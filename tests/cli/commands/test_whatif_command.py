@@ -31,7 +31,7 @@ def plan(run, baseline, monkeypatch):
     return lambda *arguments: run("whatif", "baseline", *arguments)
 
 
-def test_one_object_says_what_is_before_and_after(plan):
+def test_one_object_has_the_bytes_before_and_after(plan):
     ended = plan("--donate", "all", "--format", "json")
     assert ended.code == 0
     found = json.loads(ended.out)
@@ -44,7 +44,7 @@ def test_one_object_says_what_is_before_and_after(plan):
     assert found["donated"][0]["outcome"] in ("in place", "copied first")
 
 
-def test_a_page_begins_with_how_exact_the_replay_is(plan):
+def test_a_page_begins_with_the_accuracy_of_the_replay(plan):
     ended = plan("--donate", "all")
     assert ended.code == 0
     assert "XLA's plan is reproduced byte for byte" in ended.out.splitlines()[0]
@@ -52,13 +52,13 @@ def test_a_page_begins_with_how_exact_the_replay_is(plan):
     assert "Assumed: the schedule does not change." in ended.out
 
 
-def test_changes_of_several_kinds_go_together(plan):
+def test_changes_of_several_kinds_combine(plan):
     alone = json.loads(plan("--donate", "all", "--format", "json").out)
     both = json.loads(plan("--donate", "all", "--shrink", "*=2", "--format", "json").out)
     assert both["reservedBytesAfter"] < alone["reservedBytesAfter"]
 
 
-def test_what_is_not_a_factor_is_a_usage_error(plan):
+def test_an_invalid_factor_is_a_usage_error(plan):
     assert plan("--shrink", "dot").code == 2
     assert plan("--shrink", "*=none").code == 2
 

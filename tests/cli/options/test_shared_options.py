@@ -1,4 +1,4 @@
-"""Options and names that commands take alike: limits, completion, messages."""
+"""Options and names that several commands take: limits, completion, messages."""
 
 import json
 
@@ -11,7 +11,7 @@ MANY = 101
 
 @pytest.fixture
 def many(run, tmp_path, monkeypatch):
-    """Name a graph of more runs than a table shows."""
+    """Name a graph with more runs than a table shows."""
     text = dump(256)
     for number in range(MANY):
         write_dump(tmp_path / "runs" / f"r{number:03}", 1, "jit_f", text)
@@ -32,20 +32,20 @@ def test_a_list_for_people_has_a_limit_and_one_for_programs_has_none(run):
         assert "showing the first 3 of 101 rows" in few.err
 
 
-def test_name_of_a_run_is_enough_for_its_largest_compilation(run, graph):
+def test_the_name_of_a_run_selects_its_largest_compilation(run, graph):
     for command in (["query", "overview/roles", "-c", "before"], ["value", "p", "-c", "before"]):
         ended = run(*command)
         assert ended.code == 0
         assert f"'before' is a run; using {BEFORE_F}, the largest of 2 compilations" in ended.err
 
 
-def test_quiet_says_nothing_and_verbose_says_the_versions(run, graph):
+def test_quiet_prints_no_messages_and_verbose_prints_the_versions(run, graph):
     for command in (["-q", "runs"], ["runs", "-q"]):
         assert run(*command).err == ""
     assert "ladybug 0." in run("runs", "-v").err
 
 
-def test_version_tells_ours_the_engines_and_the_schemas(run):
+def test_version_prints_our_version_and_those_of_the_engines_and_schemas(run):
     ended = run("--version")
     assert ended.code == 0
     names = [line.rpartition(" ")[0] for line in ended.out.splitlines()]
@@ -66,6 +66,6 @@ def test_the_shell_completes_ids_options_runs_and_compilations(complete, graph):
         assert complete(words) == offered
 
 
-def test_the_shell_completes_nothing_where_there_is_no_graph(complete):
+def test_the_shell_completes_nothing_without_a_graph(complete):
     words = ("xlagraph", "query", "peak/by-op", "--compilation", "b")
     assert complete(words) == []

@@ -1,4 +1,4 @@
-"""Rows in every format: whole, escaped, with integers for machines and units for people."""
+"""Rows in every format: complete and escaped, exact for programs and with units for people."""
 
 import csv
 import io
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.cli.output.columns import set_wide
-from xlagraph.cli.output.formats import WRITERS, Format, write_object
+from xlagraph.cli.output.formats import WRITERS, Format, write_object, write_whole_table
 from xlagraph.cli.output.terminal import fitting_columns
 from xlagraph.graph import Cell
 
@@ -30,14 +29,14 @@ def test_every_format_has_a_writer():
     assert set(WRITERS) == set(Format)
 
 
-def test_json_is_one_array_of_objects_and_gives_every_cell_back():
+def test_json_is_one_array_of_objects_and_keeps_every_cell():
     expected = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
     assert json.loads(written(Format.JSON)) == expected
     assert json.loads(written(Format.JSON, rows=())) == []
     assert [json.loads(line) for line in written(Format.NDJSON).splitlines()] == expected
 
 
-def test_json_leaves_nothing_that_a_terminal_obeys():
+def test_json_has_no_control_characters_for_a_terminal():
     text = written(Format.JSON, ("name",), [("\x7f\x9b31m\x1b[31m",)])
     assert text.isascii()
     assert not [sign for sign in text.replace("\n", "") if ord(sign) < 32 or ord(sign) == 127]
@@ -47,14 +46,14 @@ def test_json_leaves_nothing_that_a_terminal_obeys():
     assert stream.getvalue() == '{\n  "name": "\\u007f\\u009b31m"\n}\n'
 
 
-def test_json_has_no_word_for_what_is_not_a_number():
+def test_json_writes_null_for_what_is_not_a_number():
     nan = float("nan")
     cells: list[Cell] = [nan, [1, [nan]], {"x": -float("inf")}]
     rows = json.loads(written(Format.JSON, ("cell",), [(cell,) for cell in cells]))
     assert [row["cell"] for row in rows] == [None, [1, [None]], {"x": None}]
 
 
-def test_csv_quotes_what_needs_it_and_calls_null_null_among_names_only():
+def test_csv_quotes_where_needed_and_distinguishes_null_from_the_name_null():
     heading, first, second, third = csv.reader(io.StringIO(written(Format.CSV)))
     assert tuple(heading) == COLUMNS
     assert first == ["fusion.7", "1572864", "12", "1.5", "true", '["a=b"]']
@@ -62,13 +61,13 @@ def test_csv_quotes_what_needs_it_and_calls_null_null_among_names_only():
     assert third == ["null", "0", "-1", "0.25", "", '["a", "b"]']
 
 
-def test_lists_in_csv_are_json_as_it_is_written_alone():
+def test_lists_in_csv_are_written_as_json():
     row: tuple[Cell, ...] = (["é", float("nan"), "\x9b"],)
     (line,) = list(csv.reader(io.StringIO(written(Format.CSV, ("list",), [row]))))[1:]
     assert line == ['["é", null, "\\u009b"]']
 
 
-def test_md_is_a_table_whose_cells_cannot_break_out():
+def test_md_is_a_table_and_no_cell_can_break_out_of_it():
     lines = written(Format.MD).splitlines()
     assert lines == [
         "| name | sizeBytes | steps | ratio | live | tags |",
@@ -79,7 +78,7 @@ def test_md_is_a_table_whose_cells_cannot_break_out():
     ]
 
 
-def test_a_table_off_a_terminal_is_plain_and_cuts_nothing():
+def test_a_table_off_a_terminal_is_plain_and_not_cut():
     name = "jit(f)/" + "layer/" * 60
     lines = written(Format.TABLE, ("name", "bytesA"), [(name, 2048), ("x", 3)]).splitlines()
     assert lines[0].split() == ["name", "bytesA"]
@@ -93,18 +92,13 @@ class Terminal(io.StringIO):
 
 
 def on_a_terminal(monkeypatch, width, columns, rows):
-    """Return the lines that a command with --wide writes to a terminal."""
     monkeypatch.setenv("COLUMNS", str(width))
     stream = Terminal()
-    set_wide(given=True)
-    try:
-        WRITERS[Format.TABLE](columns, rows, stream)
-    finally:
-        set_wide(given=False)
+    write_whole_table(columns, rows, stream)
     return stream.getvalue().splitlines()
 
 
-def test_a_table_too_wide_for_a_terminal_stands_in_bands_with_numbered_rows(monkeypatch):
+def test_a_table_too_wide_for_a_terminal_is_split_into_bands_with_numbered_rows(monkeypatch):
     columns = ("value", "sizeBytes", "shape", "opcode", "step")
     rows = [("fusion.7", 2048, "f32[512]", "fusion", 7), ("p", 64, "f32[16]", "parameter", 12)]
     assert on_a_terminal(monkeypatch, 33, columns, rows) == [
@@ -126,13 +120,13 @@ def shown_at(monkeypatch, width, columns):
     return [columns[index] for index in fit]
 
 
-def test_the_columns_that_people_need_first_get_the_room_and_keep_their_order(monkeypatch):
+def test_the_most_important_columns_get_the_room_and_keep_their_order(monkeypatch):
     columns = ("value", "offsetBytes", "sizeBytes", "shape", "userFile", "userLine", "agrees")
     for width, shown in (
         (3, ["value"]),
         (13, ["value", "agrees"]),
         (24, ["value", "sizeBytes", "agrees"]),
-        (43, ["value", "sizeBytes", "shape", "agrees"]),  # a file without its line says nothing
+        (43, ["value", "sizeBytes", "shape", "agrees"]),  # a file without its line is useless
         (44, ["value", "sizeBytes", "userFile", "userLine", "agrees"]),
         (51, ["value", "sizeBytes", "shape", "userFile", "userLine", "agrees"]),
         (64, list(columns)),
@@ -149,7 +143,7 @@ def test_the_columns_that_people_need_first_get_the_room_and_keep_their_order(mo
             ["jit(train_st…ttention/add_any        1 B"],
         ),
         (
-            ("compilation", "sizeBytes"),  # they end alike
+            ("compilation", "sizeBytes"),  # they have the same ending
             "run/module_0064.jit_train_step.cpu_after_optimizations",
             ["run/module_0064.jit_train_step.cpu_after…        1 B"],
         ),
@@ -160,7 +154,7 @@ def test_the_columns_that_people_need_first_get_the_room_and_keep_their_order(mo
         ),
     ],
 )
-def test_on_a_terminal_a_name_loses_a_part_and_a_sentence_is_folded(
+def test_on_a_terminal_a_name_is_shortened_and_a_sentence_is_folded(
     monkeypatch, columns, cell, shown
 ):
     width = 52 if columns[0] == "compilation" else 40
@@ -171,7 +165,7 @@ def test_on_a_terminal_a_name_loses_a_part_and_a_sentence_is_folded(
     assert max(map(len, lines)) <= width
 
 
-def test_wide_signs_are_counted_as_two(monkeypatch):
+def test_wide_characters_count_as_two(monkeypatch):
     lines = on_a_terminal(monkeypatch, 80, ("name", "steps"), [("層", 1), ("layer", 2)])
     assert lines[2:] == ["層         1", "layer      2"]
 
@@ -200,14 +194,14 @@ def test_an_empty_table_still_names_its_columns():
     assert written(Format.CSV, ("value", "steps"), ()) == "value,steps\n"
 
 
-def test_columns_of_bytes_are_known_by_their_names():
+def test_columns_of_bytes_are_recognised_by_their_names():
     (line,) = written(
         Format.MD, ("bytesA", "peakBytes", "byteSteps", "steps"), [(1024, 1024, 1024, 1024)]
     ).splitlines()[2:]
     assert line == "| 1.0 KiB | 1.0 KiB | 1024 | 1024 |"
 
 
-def test_columns_chooses_and_orders_in_every_format(run, graph):
+def test_columns_selects_and_orders_in_every_format(run, graph):
     ask = ("runs", "--columns", "compilations,run", "--format")
     assert run(*ask, "json").out == (
         '[\n  {"compilations": 2, "run": "after"},\n  {"compilations": 2, "run": "before"}\n]\n'
@@ -250,14 +244,14 @@ def test_an_unknown_column_is_a_usage_error_that_lists_the_columns(run, graph, c
     assert "found 'sice'" in ended.err
 
 
-def test_chosen_columns_of_a_page_are_those_of_its_rows(run, graph):
+def test_selected_columns_of_a_page_are_those_of_its_rows(run, graph):
     ended = run("compare", "before", "after", "--columns", "part,growthBytes", "--limit", 1)
     assert ended.out.splitlines()[0].split() == ["part", "growthBytes"]
     shown = run("whatif", "before", "--columns", "reservedBytes", "--format", "json").out
     assert json.loads(shown) == {"reservedBytes": 384}
 
 
-def test_a_picture_has_no_columns_to_choose(run, graph):
+def test_a_picture_has_no_columns_to_select(run, graph):
     ended = run("query", "graph/peak", "--format", "dot", "--columns", "source")
     assert ended.code == 2
     assert "draws a picture" in ended.err
@@ -266,7 +260,7 @@ def test_a_picture_has_no_columns_to_choose(run, graph):
 NULLS = "UNWIND [1, 2] AS step RETURN step, null AS shape, null AS opName ORDER BY step"
 
 
-def test_a_table_leaves_out_columns_that_are_all_null_and_says_so(run, graph):
+def test_a_table_omits_columns_that_are_all_null_and_says_so(run, graph):
     ended = run("cypher", NULLS)
     assert ended.out.splitlines() == ["step", "----", "   1", "   2"]
     assert "hidden columns: shape, opName (all null); --wide shows all\n" in ended.err
@@ -287,7 +281,7 @@ def test_a_table_without_rows_or_cells_still_has_columns(run, graph):
     assert none.out.splitlines()[0].split() == ["a", "b"]
 
 
-def test_output_replaces_the_file_whole_and_says_nothing_on_stdout(run, graph):
+def test_output_replaces_the_whole_file_and_writes_nothing_to_stdout(run, graph):
     target = Path("rows.csv")
     target.write_text("old")
     target.chmod(0o600)

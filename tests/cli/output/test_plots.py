@@ -11,7 +11,7 @@ def drawn(write, columns, rows):
     return stream.getvalue().splitlines()
 
 
-def test_bars_are_as_long_as_their_bytes_and_say_their_share(monkeypatch):
+def test_bars_are_as_long_as_their_bytes_and_show_their_share(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     rows = [("dot", 3, 3 * 2**20), (None, 1, 2**20), ("add", 1, 0)]
     dot, nameless, add = drawn(write_bars, ("opName", "values", "physicalBytes"), rows)
@@ -21,20 +21,20 @@ def test_bars_are_as_long_as_their_bytes_and_say_their_share(monkeypatch):
     assert "█" not in add
 
 
-def test_a_series_has_its_highest_bytes_and_its_steps_at_the_axes(monkeypatch):
+def test_a_series_shows_its_highest_bytes_and_its_steps_on_the_axes(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     rows = [(step, "x", step * 2**20, step * 2**19) for step in range(50)]
     lines = drawn(write_series, ("step", "instruction", "logicalBytes", "physicalBytes"), rows)
     assert max(map(len, lines)) <= 60
     assert any("26.9 MiB" in line or "24.5 MiB" in line for line in lines)
-    assert "physicalBytes" in lines[-1]  # without colours one line, that of what holds something
+    assert "physicalBytes" in lines[-1]  # without colours one line: the group that has bytes
 
 
-def test_one_step_alone_is_drawn(monkeypatch):
+def test_a_single_step_is_drawn(monkeypatch):
     assert drawn(write_series, ("step", "physicalBytes"), [(0, 64)])
 
 
-def test_rows_are_drawn_where_they_are_asked_for(run, graph):
+def test_rows_are_drawn_if_requested(run, graph):
     asked = ("--compilation", "after/module_0001")
     plotted = run("query", "peak/by-op", *asked, "--plot")
     assert plotted.code == 0
@@ -43,7 +43,7 @@ def test_rows_are_drawn_where_they_are_asked_for(run, graph):
     assert run("query", "peak/timeline", *asked).out.startswith("step  instruction")
 
 
-def test_what_has_no_bytes_cannot_be_drawn(run, graph):
+def test_rows_without_bytes_cannot_be_drawn(run, graph):
     ended = run(
         "query", "alias/names", "--compilation", "after/module_0001", "--value", "t", "--plot"
     )
@@ -51,7 +51,7 @@ def test_what_has_no_bytes_cannot_be_drawn(run, graph):
     assert "no column of bytes" in ended.err
 
 
-def test_a_plot_has_no_columns_to_choose(run, graph):
+def test_a_plot_has_no_columns_to_select(run, graph):
     for option in (["--columns", "step"], ["--wide"]):
         ended = run("query", "peak/timeline", "after/module_0001", "--plot", *option)
         assert ended.code == 2

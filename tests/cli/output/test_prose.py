@@ -1,4 +1,4 @@
-"""Sentences are wrapped at words where somebody reads them, and nowhere else."""
+"""Sentences are wrapped at words on a terminal, and nowhere else."""
 
 from io import StringIO
 
@@ -17,26 +17,26 @@ def narrow(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
 
 
-def test_a_terminal_gets_lines_that_fit_it_with_an_indent_below_the_first():
+def test_a_terminal_gets_lines_that_fit_with_an_indent_after_the_first():
     shown = Terminal()
     write_prose("JAX:  wrap the layer in jax.checkpoint, or so", shown, indent=6)
     assert shown.getvalue() == "JAX:  wrap the layer in\n      jax.checkpoint, or so\n"
 
 
-def test_a_file_gets_the_line_as_it_is():
+def test_a_file_gets_the_unchanged_line():
     written = StringIO()
     write_prose("JAX:  wrap the layer in jax.checkpoint, or so", written, indent=6)
     assert written.getvalue() == "JAX:  wrap the layer in jax.checkpoint, or so\n"
 
 
-def test_a_path_longer_than_a_line_stays_whole():
+def test_a_path_longer_than_a_line_is_not_broken():
     shown = Terminal()
     path = "/runs/baseline/module_0004.jit_train_step.txt"
     write_prose(f"left out: {path}: empty", shown)
     assert shown.getvalue().splitlines() == ["left out:", f"{path}:", "empty"]
 
 
-def test_an_empty_line_is_one():
+def test_an_empty_line_stays_empty():
     shown = Terminal()
     write_prose("", shown)
     assert shown.getvalue() == "\n"

@@ -1,4 +1,4 @@
-"""What is different where somebody looks: questions, tables that fit, a bar, colours or not."""
+"""Behaviour on a terminal: questions, tables that fit, a progress bar, colours."""
 
 import os
 import select
@@ -17,7 +17,7 @@ pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
 
 
 class Terminal:
-    """A process whose three streams are a terminal."""
+    """A process with a terminal as its three streams."""
 
     def __init__(self, arguments: list[str], **environment: str) -> None:
         self._master, slave = pty.openpty()
@@ -44,14 +44,14 @@ class Terminal:
         os.write(self._master, text.encode())
 
     def end(self) -> int:
-        """Read the rest, and give the exit code."""
+        """Read the rest, and return the exit code."""
         deadline = time.monotonic() + 180
         while self._read(deadline):
             pass
         return self.process.wait(60)
 
     def close(self) -> None:
-        """End what runs in it, and close it."""
+        """End the process, and close the terminal."""
         self.process.kill()
         self.process.wait()
         os.close(self._master)
@@ -75,7 +75,7 @@ def terminal(*arguments: str, **environment: str):
         opened.close()
 
 
-def test_remove_asks_and_a_no_changes_nothing(own_graph):
+def test_remove_asks_and_no_changes_nothing(own_graph):
     with terminal("remove", "before") as asked:
         asked.wait_for("remove run before (2 compilations)? [y/N] ")
         asked.type("n\n")
@@ -109,7 +109,7 @@ def test_a_table_shows_the_columns_that_fit_and_names_the_others(graph):
     assert "liveFrom" in text[text.index("hidden columns: ") : text.index("; --wide shows all")]
 
 
-def test_a_wide_table_stands_in_bands_that_fit_the_terminal(graph):
+def test_a_wide_table_is_split_into_bands_that_fit_the_terminal(graph):
     asked = ("query", "peak/contributors", "--compilation", "after/module_0001", "-q", "--wide")
     with terminal(*asked, COLUMNS="80") as shown:
         assert shown.end() == 0
@@ -119,7 +119,7 @@ def test_a_wide_table_stands_in_bands_that_fit_the_terminal(graph):
         assert any(heading in line.split() for line in lines)
 
 
-def test_bars_stand_beside_the_bytes_of_groups_where_there_is_room(graph):
+def test_bars_are_beside_the_bytes_of_groups_if_there_is_room(graph):
     asked = ("query", "peak/by-op", "--compilation", "after/module_0001", "-q")
     with terminal(*asked, COLUMNS="120") as shown:
         assert shown.end() == 0
@@ -134,14 +134,14 @@ def test_bars_stand_beside_the_bytes_of_groups_where_there_is_room(graph):
     assert "█" not in narrow.shown
 
 
-def test_what_grew_is_red_and_what_shrank_green(graph):
+def test_growth_is_red_and_shrinking_green(graph):
     asked = ("query", "compare/ops", "--run-a", "before", "--run-b", "after", "-q")
     with terminal(*asked) as shown:
         assert shown.end() == 0
     assert "\x1b[31m" in shown.shown
 
 
-def test_no_color_is_honoured_and_data_cannot_colour(run, tmp_path):
+def test_no_color_is_respected_and_data_cannot_set_colours(run, tmp_path):
     write_dump(tmp_path / "runs", 1, "jit_f", dump(256, op="jit(f)/\\033[31mred"))
     graph = str(tmp_path / "g.lbug")
     run("ingest", tmp_path / "runs", "--graph", graph)
@@ -151,7 +151,7 @@ def test_no_color_is_honoured_and_data_cannot_colour(run, tmp_path):
     assert "\x1b[3" not in shown.shown
 
 
-def test_a_bar_is_shown_on_a_terminal_and_gone_at_the_end(run, tmp_path):
+def test_a_progress_bar_is_shown_on_a_terminal_and_removed_at_the_end(run, tmp_path):
     write_dump(tmp_path / "runs", 1, "jit_f", dump(256))
     with terminal("ingest", str(tmp_path / "runs"), "--graph", str(tmp_path / "g.lbug")) as shown:
         assert shown.end() == 0

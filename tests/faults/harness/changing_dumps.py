@@ -1,4 +1,4 @@
-"""Two runs of dumps that change at random, to be ingested by processes that die."""
+"""Two runs of dumps that change at random, for processes that are killed during an ingest."""
 
 import random
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ KEYS = (
 
 
 def wide_dump(count: int) -> str:
-    """Write a dump of so many values: several transactions on a server."""
+    """Write a dump with this many values: several transactions on a server."""
     last = count + 1
     rows = ["0 | p | f32[16]{0} | 0 | 64 | 0-1 | parameter(0) | p"]
     rows += [
@@ -35,9 +35,9 @@ def wide_dump(count: int) -> str:
 
 
 class ChangingDumps:
-    """A folder of dumps, and what is in it by key.
+    """A folder of dumps, and their content by key.
 
-    The wide one has about so many values; each file ends in so many blank lines.
+    The wide one has about ``values`` values; each file ends in a number of blank lines.
     """
 
     def __init__(

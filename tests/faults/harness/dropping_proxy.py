@@ -1,4 +1,4 @@
-"""A way to a server that can be cut."""
+"""A proxy to a server whose connections can be dropped."""
 
 import contextlib
 import socket
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 class DroppingProxy:
-    """Listens on loopback and passes bytes on, until it is told to drop all connections."""
+    """A proxy on loopback that passes bytes on, until all connections are to be dropped."""
 
     def __init__(self, uri: str) -> None:
         self.lead_to(uri)
@@ -17,19 +17,19 @@ class DroppingProxy:
         self._open: list[socket.socket] = []
         self._left: int | None = None
         self.drops = 0
-        """How often connections were dropped."""
+        """Number of times that connections were dropped."""
         self._turn_away = 0
         self._is_over = False
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
 
     def lead_to(self, uri: str) -> None:
-        """Pass on to this server, from the next connection on."""
+        """Connect to this server, from the next connection on."""
         address = urlsplit(uri)
         self._target = (str(address.hostname), address.port or 7687)
 
     def drop_after(self, sent_bytes: int, *, turn_away: int) -> None:
-        """Drop everything once so many more bytes were sent, then turn some connections away."""
+        """Drop everything after this many more bytes, then refuse some connections."""
         with self._lock:
             self._left = sent_bytes
             self._turn_away = turn_away

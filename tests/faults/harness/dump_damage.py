@@ -1,4 +1,4 @@
-"""Damages dumps of every generation, and says what may come of it."""
+"""Damages dumps of every generation, and checks the outcome."""
 
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ _JUNK = (
 )  # fmt: skip
 
 Draw = Callable[[int, int], int]
-"""Gives a number between two, both included."""
+"""Return a number between two bounds, both included."""
 
 
 def damage(sample: Sequence[DumpPart], draw: Draw) -> list[DumpPart]:
@@ -45,7 +45,7 @@ def damage(sample: Sequence[DumpPart], draw: Draw) -> list[DumpPart]:
 
 
 def regions(text: str) -> list[int]:
-    """Return where lines begin, and where the text ends."""
+    """Return the offsets where lines begin, and the end of the text."""
     starts = [0]
     while (end := text.find("\n", starts[-1])) >= 0:
         starts.append(end + 1)
@@ -53,7 +53,7 @@ def regions(text: str) -> list[int]:
 
 
 def assert_error_or_faithful_plan(parts: Sequence[DumpPart]) -> None:
-    """Parse: a ParseError that points into a part, or a plan that gives all bytes back."""
+    """Parse: the outcome is a ParseError with a place, or a plan that renders every byte."""
     try:
         plan = parse_plan(parts)
     except ParseError as error:
@@ -62,14 +62,14 @@ def assert_error_or_faithful_plan(parts: Sequence[DumpPart]) -> None:
         assert render_plan(plan) == tuple(part.text for part in parts)
         return
     (text,) = (part.text for part in parts if part.name == refused.file)
-    # "\r" may end a line too, and what is missing is missed after the last one
+    # "\r" may end a line too, and a missing line is reported after the last one
     assert 1 <= refused.line <= len(text.splitlines()) + 2, refused
     assert len(refused.text) <= 80
     assert refused.expected
 
 
 def peak_bytes(parts: Sequence[DumpPart]) -> int:
-    """Return what parsing takes at its peak."""
+    """Return the peak memory of parsing."""
     tracemalloc.start()
     try:
         assert_error_or_faithful_plan(parts)

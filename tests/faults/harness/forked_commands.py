@@ -1,7 +1,7 @@
-"""Runs `xlagraph` as processes of their own without starting Python for each.
+"""Runs `xlagraph` as separate processes without starting Python for each.
 
-A server imports everything once and forks for each command. It is a plain process with
-one thread, so the fork is a true beginning; a command can be killed like any other.
+A server imports everything once and forks for each command. It has a single thread, so the
+fork is a clean start; a command can be killed like any other process.
 """
 
 import json
@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 PATIENCE_SECONDS = 180
-"""In which a loaded machine shows what is waited for."""
+"""Seconds until a loaded machine shows the expected text."""
 LOGIN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
-"""What the fixture of a server sets for its test."""
+"""Variables that the fixture of a server sets for its test."""
 
 
 class Ended(NamedTuple):
-    """How a command ended: exit code, or minus the signal that killed it."""
+    """End of a command: its exit code, or minus the signal that killed it."""
 
     code: int
     out: str
@@ -36,7 +36,7 @@ class Ended(NamedTuple):
 
 @dataclass
 class Running:
-    """A command that runs."""
+    """A running command."""
 
     pid: int
     server: "subprocess.Popen[str]"
@@ -44,18 +44,18 @@ class Running:
     err: Path
 
     def signal(self, number: int) -> None:
-        """Send a signal; if the command has ended, it is not `wait`ed for yet and stays."""
+        """Send a signal; a command that has ended stays until `wait`."""
         os.kill(self.pid, number)
 
     def has_ended(self) -> bool:
-        """Return whether it has, without waiting."""
+        """Return True if it has ended, without waiting."""
         return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
     def wait_until(self, happens: Callable[[], bool]) -> None:
-        """Wait until something is observed; fail if the command has ended without it."""
+        """Wait until a condition is true; fail if the command ends before."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
-            has_ended = self.has_ended()  # asked first: what it did before its end counts
+            has_ended = self.has_ended()  # before the check: its last act counts
             if happens():
                 return
             if has_ended:
@@ -76,7 +76,7 @@ class Running:
 
 
 class Commands:
-    """Starts commands, any number at once."""
+    """A server that starts any number of commands."""
 
     def __init__(self, server: "subprocess.Popen[str]", folder: Path) -> None:
         self._server = server
@@ -89,9 +89,9 @@ class Commands:
         environment: Mapping[str, str] | None = None,
         file_size_limit: int | None = None,
     ) -> Running:
-        """Start `xlagraph ARGUMENTS`; only these variables and the test's login tell of a graph.
+        """Start `xlagraph ARGUMENTS`; only these variables and the test's login name a graph.
 
-        ``file_size_limit`` in bytes.
+        ``file_size_limit`` is in bytes.
         """
         self._count += 1
         out, err = (self._folder / f"{self._count}.{name}" for name in ("out", "err"))
@@ -158,7 +158,7 @@ def _serve() -> None:
     from xlagraph.cli import main
 
     _import_all()
-    # readline, not iteration: a read-ahead buffer would be shared with the children
+    # readline, not iteration: the children would share a read-ahead buffer
     while line := sys.stdin.readline():
         request = json.loads(line)
         if "wait" in request:
@@ -171,7 +171,7 @@ def _serve() -> None:
                 try:
                     _become(request)
                     code = main()
-                except KeyboardInterrupt:  # before it began; Python itself would end like this
+                except KeyboardInterrupt:  # before the command began
                     sys.stderr.write("interrupted\n")
                     code = 130
                 finally:
@@ -183,7 +183,7 @@ def _serve() -> None:
 
 
 def _import_all() -> None:
-    """Import what commands import as they run, which takes most of them longer than their work."""
+    """Import the modules of all commands, which takes longer than most of their work."""
     from xlagraph import cli, graph, ingest, queries
 
     import_module("pyarrow.parquet")

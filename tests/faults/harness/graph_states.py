@@ -1,4 +1,4 @@
-"""What a graph holds, in a form that two graphs of either engine can be compared by."""
+"""The content of a graph, in a form that compares graphs of both engines."""
 
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from xlagraph.queries import load_catalogue
 
 CATALOGUE = load_catalogue()
 OF_THE_MOMENT = frozenset({"ingestedAt", "path", "tags"})
-"""Properties that tell of an ingest rather than of a dump."""
+"""Properties that describe an ingest and not a dump."""
 
 Rows = list[tuple[Cell, ...]]
 
 
 def all_rows(graph: Graph) -> dict[str, Rows]:
-    """Return all nodes and relationships, whether they may be seen or not."""
+    """Return all nodes and relationships, visible or not."""
     found = {}
     for node in SCHEMA.nodes:
         names = [
@@ -36,14 +36,14 @@ def all_rows(graph: Graph) -> dict[str, Rows]:
         pattern = f"(a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target})"
         text = f"MATCH {pattern} RETURN {', '.join(names)}"
         found[relationship.name] = _sorted(graph.query(text).rows)
-    # a file has one node more, which holds the version of its schema
+    # a file has one more node, with the version of its schema
     text = "MATCH (n) RETURN count(*) - count(n.version) AS nodes"
     found["all nodes"] = _sorted(graph.query(text).rows)
     return found
 
 
 def complete_digests(graph: Graph) -> dict[str, str]:
-    """Return the digest of each compilation that may be seen."""
+    """Return the digest of each visible compilation."""
     rows = graph.query(
         "MATCH (c:Compilation) WHERE c.state = 'complete' RETURN c.key AS key, c.sha256 AS digest"
     ).rows
@@ -51,7 +51,7 @@ def complete_digests(graph: Graph) -> dict[str, str]:
 
 
 def rows_of_compilation(graph: Graph, key: str) -> dict[str, Rows]:
-    """Return one compilation with all that hangs on it, as it can be read back."""
+    """Return one compilation with everything that belongs to it, as an export reads it."""
     rows: CompilationRows = graph.read(key)
     found: dict[str, Rows] = {}
     for label, table in rows.nodes.items():
@@ -65,7 +65,7 @@ def rows_of_compilation(graph: Graph, key: str) -> dict[str, Rows]:
 def answers(
     graph: Graph, compilations: Collection[str], queries: Iterable[str] = CATALOGUE
 ) -> dict[tuple[str, str], Rows | str]:
-    """Ask canned queries, those about one compilation for each of these."""
+    """Answer canned queries; those about one compilation, for each of these."""
     found: dict[tuple[str, str], Rows | str] = {}
     for query in map(CATALOGUE.__getitem__, queries):
         takes_one = any(parameter.name == "compilation" for parameter in query.parameters)
@@ -83,7 +83,7 @@ def answers(
 
 
 def rows_of_dumps(result: Result) -> Rows:
-    """Return rows without what tells of an ingest, in the nodes of paths too."""
+    """Return rows without the properties of an ingest, also in the nodes of paths."""
     return [tuple(_of_dumps(row).values()) for row in result.mappings()]
 
 
@@ -102,14 +102,14 @@ def _cell_of_dumps(cell: Cell) -> Cell:
 
 
 class CleanGraphs:
-    """Graphs that one quiet ingest made, by the dumps that are in them."""
+    """Graphs of one undisturbed ingest each, by the dumps in them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._paths: dict[frozenset[tuple[str, str]], Path] = {}
 
     def of(self, dumps: Mapping[str, str]) -> Graph:
-        """Open a graph of these texts, by key ``run/stem``."""
+        """Open a graph of these texts, by key `run/stem`."""
         wanted = frozenset(dumps.items())
         if wanted not in self._paths:
             folder = self._folder / str(len(self._paths))
@@ -133,12 +133,12 @@ class CleanGraphs:
 
 
 def key_of(run: str, number: int, module: str) -> str:
-    """Return the key that a dump gets."""
+    """Return the key of a dump."""
     return f"{run}/{STEM.format(number=number, module=module)}"
 
 
 def put_dump(folder: Path, key: str, text: str) -> Path:
-    """Write a dump below a folder so that it gets this key."""
+    """Write a dump below a folder with this key."""
     path = folder / f"{key}-buffer-assignment.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

@@ -1,4 +1,4 @@
-"""Kills ingests, replacements and removals at random moments, and looks at what is left."""
+"""Kills ingests, replacements and removals at random moments, and checks the graph."""
 
 import random
 import signal
@@ -24,13 +24,13 @@ from xlagraph.ingest.files.contents import read_dump
 
 ACTIONS = ("ingest", "replace", "remove")
 QUERIES_ASKED = 6
-"""Of the catalogue after each kill; a server plans each of them anew, for half a second."""
+"""Canned queries after each kill; a server needs half a second to plan each of them."""
 Digests = dict[str, str]
-"""Of visible compilations, by key."""
+"""Canned queries of visible compilations, by key."""
 
 
 class Killer:
-    """Kills commands that write into one graph, and checks it after each."""
+    """A writer that kills commands on one graph, and checks the graph after each kill."""
 
     def __init__(
         self, commands: Commands, location: str | Path, folder: Path, *, seed: int, wide: int
@@ -42,14 +42,14 @@ class Killer:
         self._clean = CleanGraphs(folder / "clean")
         self._seconds: dict[str, float] = {}
         self._texts: dict[str, str] = {}
-        """By the digest that the graph keeps of a dump."""
+        """Dumps by the digest that the graph stores."""
         self.outcomes: Counter[str] = Counter()
-        """Actions, and what was visible after the kill: as before it, as after it, or between."""
+        """Number of kills by action and visible state: before, after, or between."""
         self.too_late = 0
-        """Kills that found a command which had ended."""
+        """Number of kills after the command had ended."""
 
     def begin(self) -> None:
-        """Fill the graph, and measure how long each action takes when it is not killed."""
+        """Fill the graph, and measure the undisturbed time of each action."""
         for action in ("ingest", *ACTIONS):
             arguments, _ = self._prepare(action, dict.fromkeys(KEYS, ""))
             started = time.monotonic()
@@ -59,7 +59,7 @@ class Killer:
         self.repair()
 
     def kill_one(self) -> None:
-        """Kill a command at a random moment, and check what is left."""
+        """Kill a command at a random moment, and check the graph."""
         before = self._visible()
         action = self._chance.choice(ACTIONS)
         arguments, after = self._prepare(action, before)
@@ -77,13 +77,13 @@ class Killer:
             self.outcomes[f"{action} {moment}"] += 1
         else:
             self.too_late += 1
-        # what an action takes changes with what else the machine does: a fifth comes too late
+        # the time of an action varies with the load of the machine: a fifth of the kills is late
         self._seconds[action] *= 1.05 if is_killed else 0.8
         if self._chance.random() < 0.5:
             self.repair()
 
     def repair(self) -> None:
-        """Ingest once more, without a kill: nothing of what was killed may be left."""
+        """Ingest again without a kill: nothing of the killed commands may be left."""
         ended = self._commands.run(*self._ingest())
         assert ended.code == 0, ended
         self._know_dumps()
@@ -101,7 +101,7 @@ class Killer:
                 assert_no_leftovers(graph)
 
     def _prepare(self, action: str, before: Digests) -> tuple[list[object], Digests]:
-        """Change the dumps; return the command, and what is visible when it has ended."""
+        """Change the dumps; return the command, and the visible state after it."""
         if action == "remove":
             run = self._chance.choice(("alpha", "beta"))
             after = {key: held for key, held in before.items() if not key.startswith(f"{run}/")}
@@ -163,7 +163,7 @@ def kill_many(
     kills: int,
     wide: int,
 ) -> Mapping[str, int]:
-    """Kill so many commands at work, and return what the kills left."""
+    """Kill this many running commands, and return the states that they left."""
     killer = Killer(commands, location, folder, seed=seed, wide=wide)
     killer.begin()
     while killer.outcomes.total() < kills:

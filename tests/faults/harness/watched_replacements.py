@@ -1,4 +1,4 @@
-"""Reads a graph while another process replaces what is in it."""
+"""Reads of a graph while another process replaces its content."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -36,14 +36,14 @@ def _replace_again_and_again(
 
 
 def _states(*, may_be_absent: bool) -> list[Mapping[str, str]]:
-    """Return the dumps that a reader may find."""
+    """Return the states that a reader may see."""
     other = {OTHER: wide_dump(150)}
     found: list[Mapping[str, str]] = [other | {REPLACED: wide_dump(count)} for count in (400, 500)]
     return [*found, other] if may_be_absent else found
 
 
 def watch_a_file(commands: Commands, folder: Path, *, rounds: int, seed: int) -> int:
-    """Read a file while it is replaced; return how often."""
+    """Read a file while it is replaced; return the number of reads."""
     file, runs = folder / "g.lbug", folder / "runs"
     put_dump(runs, OTHER, wide_dump(150))
     put_dump(runs, REPLACED, wide_dump(500))
@@ -68,7 +68,7 @@ def watch_a_file(commands: Commands, folder: Path, *, rounds: int, seed: int) ->
 def watch_a_server(
     commands: Commands, folder: Path, graph: Graph, uri: str, *, rounds: int, seed: int
 ) -> int:
-    """Ask a server while a compilation is replaced; return how often it was there."""
+    """Query a server while a compilation is replaced; return how often it was found."""
     runs = folder / "runs"
     put_dump(runs, OTHER, wide_dump(150))
     put_dump(runs, REPLACED, wide_dump(500))
@@ -85,7 +85,7 @@ def watch_a_server(
     ]
     for texts in _states(may_be_absent=True):
         with clean.of(texts) as expected:
-            # as people ask, and what a statement finds of what has gone since its name was found
+            # as people ask; a statement may run after the compilation of that name was removed
             for query in asked:
                 allowed.setdefault(query, []).append(_answer(expected, query))
             for (query, _), rows in answers(expected, [REPLACED]).items():
@@ -101,7 +101,7 @@ def watch_a_server(
 
 
 def _answer(graph: Graph, query: str) -> object:
-    """Ask as the command does; None where the compilation is not there."""
+    """Ask like the command; None if the compilation does not exist."""
     declared = {parameter.name for parameter in CATALOGUE[query].parameters}
     given: dict[str, Any] = {"compilation": REPLACED, "limit": 1_000_000}
     try:

@@ -1,4 +1,4 @@
-"""Out-of-memory messages, written by hand: one of each form, with numbers to reckon with."""
+"""Hand-written out-of-memory messages, one of each form, with simple numbers."""
 
 TPU_PLAN = """\
 RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: XLA:TPU compile permanent error. \

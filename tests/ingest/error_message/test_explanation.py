@@ -1,4 +1,4 @@
-"""Explanations: plan or allocator, what is missing, what to change, what is unknown."""
+"""Explanations: plan or allocator, missing bytes, changes, unknown facts."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_the_plan_of_a_tpu_is_explained_from_its_table():
     assert donation.startswith("Donate arguments (donate_argnums): 1.5 GiB of the output")
 
 
-def test_a_bare_line_tells_what_it_cannot_know_and_the_flags_that_show_it():
+def test_a_bare_line_lists_the_unknown_facts_and_the_flags_that_show_them():
     said = explanation(messages.TPU_BARE)
     assert said.facts == ("Missing: 8.0 GiB.",)
     (unknown,) = said.unknown
@@ -44,7 +44,7 @@ def test_a_bare_line_tells_what_it_cannot_know_and_the_flags_that_show_it():
     assert "xlagraph oom LOG --dumps DIR" in unknown.remedy
 
 
-def test_an_allocator_is_told_apart_with_what_else_was_resident():
+def test_a_failure_of_an_allocator_is_distinguished_and_lists_other_resident_bytes():
     said = explanation(messages.BFC + messages.BFC_STATISTICS + messages.GPU_ERROR)
     assert said.verdict == (
         "The plan was accepted, the device was too full to allocate when it ran: 4.0 GiB were"
@@ -64,7 +64,7 @@ def test_an_allocator_is_told_apart_with_what_else_was_resident():
     ]
 
 
-def test_an_allocator_without_statistics_says_that_nobody_knows_what_was_free():
+def test_an_allocator_without_statistics_says_that_the_free_bytes_are_unknown():
     said = explanation(messages.GPU_ERROR)
     assert "how much was free is not said" in said.verdict
     assert "how much was free, and the limit of the allocator" in [
@@ -84,13 +84,13 @@ def test_a_program_that_cannot_be_loaded_is_named():
     )
 
 
-def test_enough_memory_in_pieces_is_fragmentation():
+def test_enough_memory_in_small_blocks_is_fragmentation():
     text = messages.BFC + messages.BFC_STATISTICS.replace("15032385536", "8589934592")
     assert "the memory is fragmented" in explanation(text).facts[0]
 
 
 @pytest.mark.parametrize("text", [messages.VMEM_SCOPED, messages.VMEM])
-def test_scratch_memory_is_a_matter_of_the_kernel(text):
+def test_scratch_memory_belongs_to_the_kernel(text):
     said = explanation(text)
     assert said.facts == (
         "Missing: 8.0 MiB." if text is messages.VMEM_SCOPED else "Missing: 4.0 MiB.",
@@ -100,12 +100,12 @@ def test_scratch_memory_is_a_matter_of_the_kernel(text):
     assert "--xla_tpu_scoped_vmem_limit_kib" in change
 
 
-def test_the_line_of_the_user_is_told():
+def test_the_source_line_of_the_user_is_shown():
     text = f'Traceback (most recent call last):\n  File "a.py", line 3, in f\n{messages.TPU_BARE}'
     assert "Your line: a.py:3 in f." in explanation(text).facts
 
 
-def test_sizes_that_look_alike_are_written_in_full():
+def test_sizes_that_look_equal_are_written_in_full():
     text = "Ran out of memory in memory space hbm. Used 15.76G of 15.75G hbm."
     assert "16,922,171,146 B of HBM, which has 16,911,433,728 B" in explanation(text).verdict
 

@@ -48,12 +48,12 @@ def prefixed(prefix):
     ],
     ids=lambda text: text[:30].encode("unicode_escape").decode(),
 )
-def test_the_message_is_read_the_same_in_every_log(text):
+def test_the_message_reads_the_same_in_every_log(text):
     (failure,) = read(f"step 1 ok\n{text}\nbye\n").failures
     assert without_place(failure) == without_place(PLAIN)
 
 
-def test_a_message_whose_line_breaks_are_lost_keeps_its_list():
+def test_a_message_without_its_line_breaks_keeps_its_list():
     text = " ".join(line.strip() for line in messages.TPU_PLAN.splitlines())
     (failure,) = read(text).failures
     assert [entry.size_bytes for entry in failure.largest] == [
@@ -61,7 +61,7 @@ def test_a_message_whose_line_breaks_are_lost_keeps_its_list():
     ]
 
 
-def test_a_headline_that_is_wrapped_is_one_failure():
+def test_a_wrapped_headline_is_one_failure():
     text = messages.TPU_BARE.replace("memory space hbm.", "memory space\n   hbm.")
     (failure,) = read(f"{text}\n{messages.TPU_BARE}\n").failures
     assert failure.requested_bytes == 40 * 2**30
@@ -71,13 +71,13 @@ def test_a_headline_that_is_wrapped_is_one_failure():
 
 
 @pytest.mark.parametrize("end", range(170, len(messages.TPU_PLAN), 97))
-def test_a_message_that_is_cut_anywhere_is_read_up_to_there(end):
+def test_a_cut_message_is_read_up_to_the_cut(end):
     (failure,) = read(messages.TPU_PLAN[:end]).failures
     assert failure.requested_bytes in (12 * 2**30, None)
     assert len(failure.largest) <= 3
 
 
-def test_a_cut_in_the_list_is_told():
+def test_a_cut_in_the_list_is_reported():
     text = messages.TPU_PLAN
     assert not read(text).failures[0].is_cut
     assert read(text[: text.index("  2. Size") + 20]).failures[0].is_cut
@@ -85,32 +85,32 @@ def test_a_cut_in_the_list_is_told():
 
 
 @pytest.mark.parametrize("size", ["", "1", "1.", "1.5", "1.50", "1.50Gi", "1Gi"])
-def test_a_size_that_is_cut_is_not_taken_for_another(size):
+def test_a_cut_size_is_not_taken_for_another(size):
     (failure,) = read(f"Out of memory while trying to allocate {size}").failures
     assert failure.requested_bytes == (1 if size in ("1", "1.") else None)
 
 
-def test_one_failure_that_is_reported_thrice_counts_once():
+def test_one_failure_that_is_reported_three_times_counts_once():
     (failure,) = read(messages.TPU_PLAN * 3).failures
     assert without_place(failure) == without_place(PLAIN)
     assert failure.line_number == 1
 
 
-def test_several_failures_are_kept_in_their_order_with_their_lines():
+def test_several_failures_keep_their_order_and_their_lines():
     text = f"start\n{messages.TPU_BARE}\nagain\n{messages.TPU_BUFFER}\n{messages.TPU_BARE}\n"
     first, second = read(text).failures
     assert (first.requested_bytes, first.line_number) == (40 * 2**30, 2)
     assert (second.requested_bytes, second.line_number) == (3 * 2**30, 4)
 
 
-def test_lines_of_the_program_between_those_of_the_message_are_passed_over():
+def test_lines_of_the_program_between_those_of_the_message_are_skipped():
     lines = messages.TPU_PLAN.splitlines()
     mixed = "\n".join(part for line in lines for part in (line, "host 3: step 7, loss 0.25"))
     (failure,) = read(mixed).failures
     assert len(failure.largest) == 3
 
 
-def test_the_innermost_line_of_the_user_is_that_of_the_traceback():
+def test_the_innermost_source_line_of_the_user_is_from_the_traceback():
     text = f"""\
 Traceback (most recent call last):
   File "/home/ann/train.py", line 90, in <module>
@@ -122,7 +122,7 @@ Traceback (most recent call last):
 jaxlib.xla_extension.XlaRuntimeError: {messages.TPU_PLAN}"""
     (failure,) = read(text).failures
     assert failure.traceback_line == TracebackLine("/home/ann/train.py", 61, "main")
-    # the compiler's own report comes first, without a traceback
+    # the compiler's report is first, without a traceback
     (failure,) = read(f"E0000 00:00:1.1 7 a.cc:1] {messages.TPU_PLAN}\n{text}").failures
     assert failure.traceback_line == TracebackLine("/home/ann/train.py", 61, "main")
 
@@ -143,7 +143,7 @@ def test_the_line_of_a_notebook_is_found(frame, expected):
     assert failure.traceback_line == TracebackLine(*expected)
 
 
-def test_a_traceback_of_another_error_is_not_that_of_the_message():
+def test_a_traceback_of_another_error_does_not_belong_to_the_message():
     text = f"""\
 Traceback (most recent call last):
   File "/home/ann/other.py", line 1, in <module>

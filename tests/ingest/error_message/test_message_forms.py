@@ -1,4 +1,4 @@
-"""Each form of an out-of-memory message, and what is read from it."""
+"""Each form of an out-of-memory message, and the facts read from it."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_the_table_of_a_tpu_has_sizes_parts_and_the_largest_allocations():
     assert not failure.is_cut
 
 
-def test_sections_of_other_memory_spaces_are_not_those_of_the_failure():
+def test_sections_of_other_memory_spaces_do_not_belong_to_the_failure():
     other = "Total host usage >= 1.00G:\n    program          1.00G\n"
     other += "Program vmem requirement 3.00M:\n    scoped           3.00M\n"
     text = messages.TPU_PLAN.replace("\nTotal hbm", f"\n{other}\nTotal hbm")
@@ -99,14 +99,14 @@ def test_an_allocation_larger_than_its_memory_is_listed_with_its_padding():
     assert only_failure(scoped).instruction == "k.2"
 
 
-def test_a_buffer_of_a_tpu_lacks_what_is_not_free():
+def test_the_missing_bytes_of_a_tpu_buffer_are_those_beyond_the_free_ones():
     failure = only_failure(messages.TPU_BUFFER)
     assert failure.stage is Stage.ALLOCATOR
     assert (failure.requested_bytes, failure.free_bytes) == (3 * GIB, GIB)
     assert failure.missing_bytes == 2 * GIB
 
 
-def test_fragmented_memory_lacks_what_the_largest_free_block_lacks():
+def test_the_missing_bytes_of_fragmented_memory_are_those_beyond_the_largest_free_block():
     text = messages.TPU_BUFFER.replace(
         "There are 1.00G free.",
         "There are 4.00G free. Due to fragmentation, the largest contiguous region of free memory"
@@ -126,7 +126,7 @@ def test_a_program_that_cannot_be_loaded_names_its_module():
     assert failure.missing_bytes == 4 * GIB
 
 
-def test_the_table_of_the_runtime_tells_capacity_and_what_was_in_use():
+def test_the_table_of_the_runtime_has_capacity_and_used_bytes():
     failure = only_failure(messages.TPU_RUNTIME_TABLE)
     assert failure.stage is Stage.PROGRAM_LOAD
     assert (failure.capacity_bytes, failure.in_use_bytes) == (8 * GIB, 5632 * MIB)
@@ -152,7 +152,7 @@ def test_a_gpu_names_the_parts_of_the_assignment_and_its_peak_buffers():
     assert failure.module == "jit_step"
 
 
-def test_the_allocator_and_xla_report_one_failure():
+def test_reports_of_the_allocator_and_of_xla_are_one_failure():
     text = messages.BFC + messages.BFC_STATISTICS + messages.GPU_ERROR
     failure = only_failure(text)
     assert failure.allocator == "GPU_0_bfc"
@@ -162,7 +162,7 @@ def test_the_allocator_and_xla_report_one_failure():
     assert len(failure.largest) == 2
 
 
-def test_an_allocator_that_only_warns_has_not_failed():
+def test_a_warning_of_an_allocator_is_not_a_failure():
     text = messages.BFC.rstrip("\n") + (
         " with freed_by_count=0. The caller indicates that this is not a failure, but may mean"
         " that there could be performance gains if more memory were available.\n"
@@ -176,7 +176,7 @@ def test_a_tensor_of_tensorflow_has_the_size_of_its_shape():
     assert failure.largest == (LargeAllocation(2 * MIB, shape="f16[1024,1024]"),)
 
 
-def test_the_tensor_is_known_after_the_allocator_has_reported_its_size():
+def test_the_tensor_is_found_after_the_allocator_has_reported_its_size():
     allocator = "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00MiB\n"
     failure = only_failure(allocator + messages.BFC_STATISTICS + messages.TENSOR)
     assert failure.largest == (LargeAllocation(2 * MIB, shape="f16[1024,1024]"),)
@@ -198,11 +198,11 @@ def test_the_tensor_is_known_after_the_allocator_has_reported_its_size():
         ),
     ],
 )
-def test_what_was_asked_of_other_allocators(text, requested):
+def test_the_requested_bytes_of_other_allocators_are_read(text, requested):
     failure = only_failure(text)
     assert (failure.stage, failure.requested_bytes) == (Stage.ALLOCATOR, requested)
 
 
-def test_an_allocator_with_a_limit_tells_it():
+def test_the_limit_of_an_allocator_is_read():
     failure = only_failure("Failed to allocate 600 bytes. Memory limit: 1000 bytes. Used: 500.)")
     assert (failure.capacity_bytes, failure.in_use_bytes, failure.missing_bytes) == (1000, 500, 100)

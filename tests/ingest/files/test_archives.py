@@ -1,4 +1,4 @@
-"""Archives, packed files and dumps to standard output are unpacked, and stay in their folder."""
+"""Archives, packed files and dumps on standard output are unpacked within their folder."""
 
 import bz2
 import gzip
@@ -63,7 +63,7 @@ def test_a_packed_file_is_one_file_without_the_suffix(suffix, pack, tmp_path):
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [("", bytes), *PACKERS])
-def test_a_tar_keeps_its_folders_however_it_is_packed(suffix, pack, tmp_path):
+def test_a_tar_keeps_its_folders_in_every_compression(suffix, pack, tmp_path):
     content = pack(tar({f"./runs/a/{NAME}": DUMP, f"runs/b/{NAME}": b"b"}))
     found, problems = files_of(content, tmp_path, f"dumps.tar{suffix}")
     assert found == {f"runs/a/{NAME}": DUMP, f"runs/b/{NAME}": b"b"}
@@ -72,7 +72,7 @@ def test_a_tar_keeps_its_folders_however_it_is_packed(suffix, pack, tmp_path):
 
 @pytest.mark.skipif(shutil.which("tar") is None, reason="the command tar is not installed")
 @pytest.mark.parametrize("form", ["gnu", "pax", "ustar"])
-def test_what_the_command_tar_writes_is_read(form, tmp_path):
+def test_a_tar_of_the_tar_command_is_read(form, tmp_path):
     long_name = f"{'a' * 90}/{'b' * 90}.txt"
     path = tmp_path / "runs" / long_name
     path.parent.mkdir(parents=True)
@@ -95,7 +95,7 @@ def test_a_zip_keeps_its_folders(tmp_path):
 
 @pytest.mark.parametrize("make", [tar, zipped])
 @pytest.mark.parametrize("name", ["../out.txt", "/out.txt", "a/../../out.txt", "C:/out.txt"])
-def test_no_path_leaves_the_folder(make, name, tmp_path):
+def test_no_path_is_outside_the_folder(make, name, tmp_path):
     folder = tmp_path / "in" / "deep"
     folder.mkdir(parents=True)
     found, problems = files_of(make({name: b"x", NAME: DUMP}), folder)
@@ -131,7 +131,7 @@ def test_a_link_of_a_zip_becomes_a_file(tmp_path):
     assert not (tmp_path / "link").is_symlink()
 
 
-def test_a_name_that_comes_twice_keeps_the_first(tmp_path):
+def test_of_two_equal_names_the_first_is_kept(tmp_path):
     content = tar({"a.txt": b"1"})[:1024] + tar({"a.txt": b"2"})
     found, problems = files_of(content, tmp_path)
     assert found == {"a.txt": b"1"}
@@ -149,7 +149,9 @@ def test_a_name_that_comes_twice_keeps_the_first(tmp_path):
     ],
     ids=["file", "packed twice", "tar", "zip", "log"],  # packers write the time of day
 )
-def test_what_unpacks_to_far_too_much_is_refused_with_its_sizes(content, tmp_path, monkeypatch):
+def test_an_archive_that_unpacks_to_far_too_much_is_refused_with_its_sizes(
+    content, tmp_path, monkeypatch
+):
     monkeypatch.setattr(archives, "_LEAST_BOUND", 10_000)
     monkeypatch.setattr(archives, "_MOST_RATIO", 2)
     with pytest.raises(UnreadableDump) as refused:
@@ -172,13 +174,13 @@ def test_what_unpacks_to_far_too_much_is_refused_with_its_sizes(content, tmp_pat
     ],
     ids=["gzip", "xz", "bzip2", "zstandard", "zip", "tar", "not packed"],
 )
-def test_an_archive_that_is_not_whole_is_named(content, tmp_path):
+def test_an_incomplete_archive_is_named(content, tmp_path):
     with pytest.raises(UnreadableDump) as refused:
         unpack(io.BytesIO(content), "dumps", tmp_path)
     assert str(refused.value.problem).startswith("dumps: cannot be unpacked: ")
 
 
-def test_files_in_a_log_are_taken_out_of_it(tmp_path):
+def test_files_in_a_log_are_extracted(tmp_path):
     content = b"".join(
         (
             b"step 1\n*** Begin a.txt ***\n",
@@ -196,13 +198,13 @@ def test_files_in_a_log_are_taken_out_of_it(tmp_path):
     assert problems == []
 
 
-def test_a_file_in_a_log_that_is_cut_is_named(tmp_path):
+def test_a_cut_file_in_a_log_is_named(tmp_path):
     found, problems = files_of(b"*** Begin a.txt ***\nBufferAss", tmp_path)
     assert found == {"a.txt": b"BufferAss"}
     assert problems == ["dumps: a.txt: its end is missing"]
 
 
-def test_a_file_in_a_log_does_not_leave_the_folder(tmp_path):
+def test_a_file_in_a_log_stays_in_the_folder(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     content = b"*** Begin ../a.txt ***\nx\n*** End ../a.txt ***\n"

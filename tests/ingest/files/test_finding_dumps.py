@@ -1,4 +1,4 @@
-"""Which files are dumps, which belong together, and what they are called in the graph."""
+"""Finding dumps: their files, how these are joined, and their names in the graph."""
 
 import gzip
 import os
@@ -19,7 +19,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes a file below the folder that is searched, by default the text of a dump."""
+    """Writes a file below the searched folder, by default the text of a dump."""
 
     def write(name: str, content: str | bytes = DUMP) -> Path:
         path = tmp_path / "given" / name
@@ -32,7 +32,7 @@ def write(tmp_path: Path) -> Write:
 
 @pytest.fixture
 def given(tmp_path: Path) -> Path:
-    """The folder that is searched."""
+    """The searched folder."""
     folder = tmp_path / "given"
     folder.mkdir()
     return folder
@@ -82,7 +82,7 @@ def problems(found: FoundDumps, given: Path) -> list[tuple[str, str]]:
         ("000_6f652c95", (None, None, None, None)),
     ],
 )
-def test_a_stem_tells_number_name_and_platform_of_a_module(stem, expected):
+def test_a_stem_contains_number_name_and_platform_of_a_module(stem, expected):
     assert tuple(dump_name(stem)) == expected
 
 
@@ -93,27 +93,27 @@ def test_a_dump_is_named_after_its_folder_and_its_file(given, write):
     assert dump.run_path == str(given)
 
 
-def test_each_folder_with_dumps_is_a_run_named_by_its_path_below(given, write):
+def test_each_folder_with_dumps_is_a_run_named_by_its_relative_path(given, write):
     write(f"runs/baseline/{STEM}-buffer-assignment.txt")
     write(f"runs/donated/{STEM}-buffer-assignment.txt")
     write("notes/readme.txt", "nothing here")
     assert keys(find_dumps(given)) == [f"runs/baseline/{STEM}", f"runs/donated/{STEM}"]
 
 
-def test_a_folder_with_dumps_and_folders_below_gives_several_runs(given, write):
+def test_a_folder_with_dumps_and_subfolders_gives_several_runs(given, write):
     write("a.txt")
     write("below/a.txt")
     assert keys(find_dumps(given)) == ["below/a", "given/a"]
 
 
-def test_the_current_folder_gives_its_own_name(given, write, monkeypatch):
+def test_the_current_folder_is_named_by_its_real_name(given, write, monkeypatch):
     write("a.txt")
     monkeypatch.chdir(given)
     assert keys(find_dumps(Path())) == ["given/a"]
     assert keys(find_dumps(Path("../given/."))) == ["given/a"]
 
 
-def test_a_name_can_be_given_to_a_single_run(given, write):
+def test_a_single_run_can_be_named(given, write):
     write("one/a.txt")
     assert keys(find_dumps(given, run="mine")) == ["mine/a"]
 
@@ -141,7 +141,7 @@ def test_a_file_of_any_name_is_a_dump_if_it_begins_like_one(given, write):
     ]
 
 
-def test_what_is_not_a_dump_is_ignored_without_a_word(given, write):
+def test_other_files_are_ignored_silently(given, write):
     write("readme.txt", "hello")
     write("empty.txt", "")
     write("image.bin", bytes(range(256)) * 64)
@@ -188,7 +188,7 @@ def test_packed_files_are_read_like_others(given, write):
     assert (dump.file("values"), dump.file("module text")) == (values, module_text)
 
 
-def test_the_same_dump_packed_and_not_counts_once(given, write):
+def test_a_dump_that_exists_both_packed_and_unpacked_counts_once(given, write):
     plain = write(f"{STEM}-buffer-assignment.txt")
     write(f"{STEM}-buffer-assignment.txt.gz", gzip.compress(DUMP.encode()))
     found = find_dumps(given)
@@ -218,7 +218,7 @@ def test_companions_without_their_allocation_file_are_named(given, write):
     ]
 
 
-def test_module_text_is_found_under_another_timestamp(given, write):
+def test_a_module_text_is_found_under_another_timestamp(given, write):
     write("module_0000.after_optimizations-buffer-assignment.txt")
     write("1795217606000000.module_0000.after_optimizations.txt", "HloModule old\n")
     newest = write("1795217606447017.module_0000.after_optimizations.txt", "HloModule new\n")
@@ -226,7 +226,7 @@ def test_module_text_is_found_under_another_timestamp(given, write):
     assert dump.file("module text") == newest
 
 
-def test_module_texts_go_to_the_dumps_nearest_in_time(given, write):
+def test_module_texts_belong_to_the_dumps_nearest_in_time(given, write):
     for moment in (1000000000, 2000000000, 3000000000):
         write(f"{moment}.module_0000.after_optimizations-buffer-assignment.txt")
     own = write("2000000000.module_0000.after_optimizations.txt", "HloModule b\n")
@@ -271,7 +271,7 @@ def test_links_to_folders_are_not_followed_below(given, write, tmp_path):
     assert keys(find_dumps(link)) == ["run/a"]
 
 
-def test_a_file_reached_by_a_link_too_counts_once(given, write):
+def test_a_file_with_a_link_to_it_counts_once(given, write):
     target = write("run/b.txt")
     (given / "run" / "a.txt").symlink_to(target)
     (given / "run" / "c.txt").symlink_to(target)
@@ -306,7 +306,7 @@ def test_a_single_file_that_is_not_a_dump_is_named(given, write):
     assert [problem.file for problem in find_dumps(notes).problems] == [str(notes)]
 
 
-def test_a_folder_that_is_not_there_is_named(given):
+def test_a_folder_that_does_not_exist_is_named(given):
     found = find_dumps(given / "nowhere")
     assert [str(problem) for problem in found.problems] == [
         f"{given / 'nowhere'}: cannot be read: No such file or directory"
@@ -314,7 +314,7 @@ def test_a_folder_that_is_not_there_is_named(given):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_that_may_not_be_read_is_named_and_leaves_its_run_unsearched(given, write):
+def test_an_unreadable_folder_is_named_and_leaves_its_run_unsearched(given, write):
     write("run/a.txt")
     write("run/closed/b.txt").parent.chmod(0)
     found = find_dumps(given)
@@ -324,12 +324,12 @@ def test_a_folder_that_may_not_be_read_is_named_and_leaves_its_run_unsearched(gi
     assert found.searched == frozenset()
 
 
-def test_names_that_are_no_utf_8_are_spelled_out(given):
+def test_names_that_are_not_utf_8_are_escaped(given):
     Path(os.fsdecode(os.fsencode(given) + b"/caf\xe9.txt")).write_text(DUMP)
     assert keys(find_dumps(given)) == ["given/caf\\xe9"]
 
 
-def test_what_unpacks_to_more_than_a_limit_is_named(write):
+def test_a_file_that_unpacks_beyond_a_limit_is_named(write):
     path = write("a.txt.gz", gzip.compress(DUMP.encode() + b"\n" * 2**20))
     assert len(read_bytes(path)) == len(DUMP) + 2**20
     with pytest.raises(OSError, match=r"it unpacks to more than 0.00097\d* GiB; unpack it first"):

@@ -1,4 +1,4 @@
-"""A folder without dumps says why, by what else it holds."""
+"""The message about a folder without dumps gives the reason, from its other files."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from xlagraph.ingest import NoDumps, why_no_dumps
         (["notes.md", "train.py"], NoDumps.OTHER_FILES),
     ],
 )
-def test_files_that_are_there_tell_why_there_is_no_dump(
+def test_the_files_in_a_folder_explain_why_it_has_no_dump(
     tmp_path: Path, names: list[str], reason: NoDumps
 ):
     for name in names:

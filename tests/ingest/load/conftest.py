@@ -1,4 +1,4 @@
-"""A file to ingest into."""
+"""A graph file to ingest into."""
 
 import pytest
 

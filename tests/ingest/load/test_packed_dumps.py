@@ -1,4 +1,4 @@
-"""Archives, packed files and standard input are ingested like the folders that they hold."""
+"""Archives, packed files and standard input are ingested like the folders in them."""
 
 import gzip
 import io
@@ -24,7 +24,7 @@ def test_an_archive_of_runs_is_ingested_like_its_folder(graph, runs, write, tmp_
     assert stored.path == f"{Path(archive).resolve()}/baseline"
 
 
-def test_an_archive_of_one_run_gives_it_its_name_and_is_unchanged_the_second_time(
+def test_an_archive_of_one_run_names_it_and_is_unchanged_the_second_time(
     graph, runs, write, tmp_path
 ):
     dump = write("baseline")
@@ -53,7 +53,7 @@ def test_a_fault_inside_an_archive_is_named_with_the_archive(graph, runs, write,
     assert problem.line == 2
 
 
-def test_an_archive_that_is_cut_or_holds_no_dump_is_named(graph, tmp_path):
+def test_an_incomplete_archive_or_one_without_dumps_is_named(graph, tmp_path):
     cut = tmp_path / "cut.tar.gz"
     cut.write_bytes(gzip.compress(bytes(100_000))[:50])
     empty = tmp_path / "empty.zip"
@@ -67,13 +67,13 @@ def test_an_archive_that_is_cut_or_holds_no_dump_is_named(graph, tmp_path):
     assert about_empty == (str(empty), None, "contains no dump", True)
 
 
-def test_a_file_that_is_neither_a_dump_nor_packed_is_named_as_before(graph, tmp_path):
+def test_a_file_that_is_neither_a_dump_nor_packed_is_named(graph, tmp_path):
     (tmp_path / "notes.txt").write_text("nothing")
     (problem,) = ingest(graph, tmp_path / "notes.txt").problems
     assert "is not a dump" in problem.message
 
 
-def test_what_is_unpacked_is_gone_afterwards(write, tmp_path):
+def test_unpacked_files_are_removed_afterwards(write, tmp_path):
     dump = write("baseline")
     packed = tmp_path / "one.txt.gz"
     packed.write_bytes(gzip.compress(gzip.compress(dump.read_bytes())))

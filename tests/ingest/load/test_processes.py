@@ -1,4 +1,4 @@
-"""An ingest of one process or several: the same graph, its progress, and an end at Ctrl-C."""
+"""An ingest with one process or several: the same graph, progress, and Ctrl-C."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from xlagraph.graph import open_graph
 from xlagraph.ingest import Progress, ingest
 
 
-def test_progress_is_told_in_bytes(graph, runs, write):
+def test_progress_is_in_bytes(graph, runs, write):
     sizes = [
         write("baseline", number, dump_text() + "\n" * blank_lines).stat().st_size
         for number, blank_lines in ((1, 1000), (2, 100), (3, 10))
@@ -37,7 +37,7 @@ def test_several_processes_give_the_same_graph(corpus, tmp_path):
     assert read[0] == read[1]
 
 
-def test_interrupted_what_was_finished_stays(graph, runs, write, monkeypatch):
+def test_compilations_finished_before_an_interrupt_stay(graph, runs, write, monkeypatch):
     write("baseline", 1, dump_text() + BLANK_LINES)
     second = write("baseline", 2)
     real_stat = Path.stat

@@ -1,4 +1,4 @@
-"""Bringing folders into a graph: again, changed, gone, from elsewhere, by another name."""
+"""Ingesting folders: again, changed, removed, moved, or with another name."""
 
 import gzip
 from pathlib import Path
@@ -11,7 +11,7 @@ from xlagraph.ingest import IngestOptions, ingest
 BOOKKEEPING_NODES = 1
 
 
-def test_each_folder_enters_as_a_run(graph, runs, write):
+def test_each_folder_becomes_a_run(graph, runs, write):
     write("baseline")
     write("donated", 1, dump_text(32))
     summary = ingest(graph, runs)
@@ -22,7 +22,7 @@ def test_each_folder_enters_as_a_run(graph, runs, write):
     assert (summary.agreeing, summary.values) == (2, 2)
 
 
-def test_the_summary_counts_what_enters_the_graph(graph, runs, write):
+def test_the_summary_counts_the_rows_written_to_the_graph(graph, runs, write):
     write("baseline")
     summary = ingest(graph, runs)
     (nodes,) = graph.query("MATCH (n) RETURN count(*) AS nodes").rows
@@ -51,7 +51,7 @@ def test_the_same_content_packed_is_the_same(graph, runs, write):
     assert ingest(graph, runs).unchanged == (f"baseline/{name(1)}",)
 
 
-def test_bytes_read_are_those_on_disk_whether_new_or_unchanged(graph, runs, write):
+def test_bytes_read_are_those_on_disk_for_new_and_unchanged_files(graph, runs, write):
     path = write("baseline")
     packed = Path(f"{path}.gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
@@ -60,7 +60,7 @@ def test_bytes_read_are_those_on_disk_whether_new_or_unchanged(graph, runs, writ
     assert read == [packed.stat().st_size] * 2
 
 
-def test_changed_content_takes_the_place_of_the_old(graph, runs, write):
+def test_changed_content_replaces_the_old(graph, runs, write):
     write("baseline")
     ingest(graph, runs)
     write("baseline", 1, dump_text(64))
@@ -69,7 +69,7 @@ def test_changed_content_takes_the_place_of_the_old(graph, runs, write):
     assert compilations(graph) == [(f"baseline/{name(1)}", 64)]
 
 
-def test_compilations_whose_files_are_gone_stay_and_are_said(graph, runs, write):
+def test_compilations_without_files_stay_and_are_reported(graph, runs, write):
     write("baseline", 1)
     write("baseline", 2).unlink()
     write("baseline", 2)
@@ -80,7 +80,7 @@ def test_compilations_whose_files_are_gone_stay_and_are_said(graph, runs, write)
     assert len(compilations(graph)) == 2
 
 
-def test_replace_takes_compilations_out_whose_files_are_gone(graph, runs, write):
+def test_replace_removes_compilations_without_files(graph, runs, write):
     write("baseline", 1)
     gone = write("baseline", 2)
     ingest(graph, runs)
@@ -90,7 +90,7 @@ def test_replace_takes_compilations_out_whose_files_are_gone(graph, runs, write)
     assert compilations(graph) == [(f"baseline/{name(1)}", 16)]
 
 
-def test_a_compilation_whose_key_moves_is_there_once(graph, runs, write):
+def test_a_compilation_whose_key_changes_exists_once(graph, runs, write):
     write("baseline/f/vm_1")
     assert ingest(graph, runs).added == (f"baseline/{name(1)}",)
     second = write("baseline/f/vm_2", 1, dump_text(8))
@@ -108,7 +108,7 @@ def test_a_compilation_whose_key_moves_is_there_once(graph, runs, write):
     assert summary.gone == (f"baseline/f/vm_2/{name(1)}",)
 
 
-def test_a_single_file_says_nothing_of_the_others(graph, runs, write):
+def test_a_single_file_does_not_affect_the_others(graph, runs, write):
     write("baseline", 1)
     two = write("baseline", 2)
     ingest(graph, runs)
@@ -134,7 +134,7 @@ def test_another_folder_of_the_same_name_and_other_content_is_refused(graph, run
     assert compilations(graph) == [(f"baseline/{name(1)}", 16), (f"fresh/{name(1)}", 16)]
 
 
-def test_another_folder_may_take_the_place_of_a_run(graph, runs, write, tmp_path):
+def test_another_folder_may_replace_a_run(graph, runs, write, tmp_path):
     write("baseline", 1)
     write("baseline", 2)
     ingest(graph, runs)
@@ -147,7 +147,7 @@ def test_another_folder_may_take_the_place_of_a_run(graph, runs, write, tmp_path
     assert row == (str(tmp_path / "other/baseline"),)
 
 
-def test_a_folder_of_equal_content_may_take_the_place_of_a_run(graph, runs, write, tmp_path):
+def test_a_folder_of_equal_content_may_replace_a_run(graph, runs, write, tmp_path):
     write("baseline", 1)
     write("baseline", 2)
     ingest(graph, runs)
@@ -166,7 +166,7 @@ def test_a_folder_of_equal_content_may_take_the_place_of_a_run(graph, runs, writ
     assert not ingest(graph, [runs / "baseline"]).ok
 
 
-def test_another_folder_that_holds_more_is_refused_unless_it_joins_the_run(
+def test_another_folder_with_more_content_is_refused_unless_it_joins_the_run(
     graph, runs, write, tmp_path
 ):
     write("baseline", 1)
@@ -203,7 +203,9 @@ def test_another_folder_of_the_same_name_with_nothing_in_common_is_refused(
     assert [key for key, _ in compilations(graph)] == [f"baseline/{name(n)}" for n in (1, 2)]
 
 
-def test_a_run_that_hosts_joined_knows_the_folder_of_each_compilation(graph, runs, write, tmp_path):
+def test_a_run_joined_by_several_hosts_knows_the_folder_of_each_compilation(
+    graph, runs, write, tmp_path
+):
     other = tmp_path / "other" / "baseline"
     write("baseline", 1)
     write("../other/baseline", 2)
@@ -217,7 +219,7 @@ def test_a_run_that_hosts_joined_knows_the_folder_of_each_compilation(graph, run
         str(runs / "baseline"),
         {str(runs / "baseline"), str(other)},
     )
-    # each is known: neither has to join again, and none misses what the other one holds
+    # each folder is known: neither must join again, nor misses compilations of the other
     write("../other/baseline", 3)
     for folder in (runs, tmp_path / "other"):
         summary = ingest(graph, folder)
@@ -235,7 +237,7 @@ def test_two_folders_of_one_name_in_one_ingest_are_not_mixed(graph, runs, write,
     assert compilations(graph) == [(f"baseline/{name(1)}", 16)]
 
 
-def test_a_folder_given_twice_counts_once(graph, runs, write):
+def test_a_repeated_folder_counts_once(graph, runs, write):
     write("baseline")
     summary = ingest(graph, [runs, runs / "baseline", runs / "../runs"])
     assert (summary.ok, summary.added) == (True, (f"baseline/{name(1)}",))
@@ -262,7 +264,7 @@ def test_a_tag_needs_a_name_and_a_value(graph, runs):
         ingest(graph, runs, IngestOptions(tags=["commit"]))
 
 
-def test_a_dry_run_tells_all_and_writes_nothing(graph, runs, write):
+def test_a_dry_run_reports_everything_and_writes_nothing(graph, runs, write):
     write("baseline", 1)
     write("baseline", 2, "BufferAssignment:\nnonsense\n")
     for target in (None, graph):

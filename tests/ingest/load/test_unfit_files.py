@@ -1,4 +1,4 @@
-"""Files that do not fit are named, and never stop the others."""
+"""Unsuitable files are named, and never stop the others."""
 
 import os
 
@@ -25,13 +25,13 @@ def test_one_bad_file_never_stops_the_others(graph, runs, write):
     assert (problem.file, problem.line, problem.left_out) == (str(bad), 3, True)
 
 
-def test_a_run_of_which_nothing_fits_is_none(graph, runs, write):
+def test_a_run_without_a_valid_file_does_not_exist(graph, runs, write):
     write("baseline")
     write("broken", 1, "BufferAssignment:\nallocation")
     assert ingest(graph, runs).runs == ("baseline",)
 
 
-def test_a_bad_file_leaves_what_the_graph_has(graph, runs, write):
+def test_a_bad_file_does_not_change_the_graph(graph, runs, write):
     write("baseline")
     ingest(graph, runs)
     write("baseline", 1, "BufferAssignment:\nallocation")
@@ -41,7 +41,7 @@ def test_a_bad_file_leaves_what_the_graph_has(graph, runs, write):
 
 
 def test_fail_fast_stops_at_the_first_bad_file(graph, runs, write):
-    write("a", 1, dump_text(1000000000))  # the largest file goes first
+    write("a", 1, dump_text(1000000000))  # the largest file is first
     write("b", 1, "BufferAssignment:\n" + "x" * (len(dump_text()) + 1))
     write("c", 1)
     summary = ingest(graph, runs, IngestOptions(fail_fast=True))
@@ -60,7 +60,7 @@ def test_fail_fast_stops_at_the_first_bad_file(graph, runs, write):
         (b"hello\n", 1, "expected "),
     ],
 )
-def test_what_is_a_dump_by_its_name_but_none_by_content_is_named(
+def test_a_file_with_the_name_of_a_dump_and_other_content_is_named(
     graph, runs, write, content, line, message
 ):
     path = write("baseline")
@@ -72,7 +72,7 @@ def test_what_is_a_dump_by_its_name_but_none_by_content_is_named(
     assert not summary.ok
 
 
-def test_sizes_beyond_64_bits_in_all_are_named(graph, runs, write):
+def test_sizes_whose_sum_exceeds_64_bits_are_named(graph, runs, write):
     sizes = dump_text().replace("(size=16", f"(size={2**62}").replace("size 16", f"size {2**62}")
     values = "".join(f" value: <{i} v{i} @0> (size={2**62},offset=0): u8[]\n" for i in (1, 2, 3))
     write("baseline", 1, sizes.partition("\nTotal")[0] + values)
@@ -109,7 +109,7 @@ def test_a_missing_companion_of_a_split_dump_is_named_and_gives_nulls(graph, run
     assert (compilation["totalBytes"], compilation["physicalPeakBytes"]) == (16, None)
 
 
-def test_a_module_text_from_which_nothing_can_be_planned_is_named(graph, runs, write):
+def test_a_module_text_without_enough_facts_for_planning_is_named(graph, runs, write):
     write("baseline", 1)
     text = "ENTRY main {\n  ROOT fused = (f32[4]) fusion(), calls=dynamic-update-slice\n}\n"
     text += "dynamic-update-slice {\n  a = f32[] scatter()\n"
@@ -163,7 +163,7 @@ def test_a_file_that_vanishes_is_named(graph, runs, write):
     assert summary.added == (f"baseline/{name(1)}",)
 
 
-def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(graph, runs, write):
+def test_a_pipe_instead_of_a_file_is_named_and_not_waited_for(graph, runs, write):
     first = write("baseline", 1, dump_text() + BLANK_LINES)
     second = write("baseline", 2)
 

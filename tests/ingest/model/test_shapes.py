@@ -1,4 +1,4 @@
-"""A shape gives its type, its layout and its dense bytes."""
+"""The type, layout and dense bytes of a shape."""
 
 import re
 
@@ -22,7 +22,7 @@ from xlagraph.ingest.model.shapes import printed_shape, shape_facts
         ("f8e4m3b11fnuz[7]{0}", "f8e4m3b11fnuz[7]", "{0}", "f8e4m3b11fnuz", 7),
     ],
 )
-def test_an_array_is_taken_apart(text, shape, layout, dtype, dense_bytes):
+def test_an_array_is_parsed_into_its_parts(text, shape, layout, dtype, dense_bytes):
     assert shape_facts(text) == (shape, layout, dtype, dense_bytes)
     assert printed_shape(shape, layout) == text
 
@@ -38,7 +38,7 @@ def test_an_array_is_taken_apart(text, shape, layout, dtype, dense_bytes):
         ("f32[4]{0:P(s8[4]{0:E(4)})}", 16),
     ],
 )
-def test_small_elements_are_packed_and_the_layout_overrules_the_type(text, dense_bytes):
+def test_small_elements_are_packed_and_the_layout_overrides_the_type(text, dense_bytes):
     assert shape_facts(text).dense_bytes == dense_bytes
 
 
@@ -60,11 +60,11 @@ def test_a_bounded_dimension_counts_as_its_bound():
         "f32[99999999999999999999999]",
     ],
 )
-def test_there_is_no_dense_size_without_fixed_elements_of_known_width(text):
+def test_dense_bytes_are_unknown_without_fixed_elements_of_known_width(text):
     assert shape_facts(text).dense_bytes is None
 
 
-def test_a_tuple_keeps_the_layouts_of_its_leaves_in_their_places():
+def test_a_tuple_keeps_the_layouts_of_its_leaves():
     text = "(s32[], f32[2]{0}, (f32[], /*index=3*/pred[1]{0:T(8,128)S(1)}), ())"
     shape, layout, dtype, _ = shape_facts(text)
     assert shape == "(s32[], f32[2], (f32[], /*index=3*/pred[1]), ())"
@@ -85,7 +85,7 @@ def test_a_tuple_keeps_the_layouts_of_its_leaves_in_their_places():
         ("(b(f32[4]), b(f32[4]{0}))", "(, {0})"),
     ],
 )  # fmt: skip
-def test_shape_and_layout_give_the_text_back(text, layout):
+def test_shape_and_layout_render_the_text_back(text, layout):
     facts = shape_facts(text)
     assert facts.layout == layout
     assert facts.dtype is not None
@@ -98,7 +98,7 @@ def test_shape_and_layout_give_the_text_back(text, layout):
      "f32[4] f32[4]", "(f32[4]f32[4])", "f32[4]{0}{0}", "hello world", "(f32[4]), (f32[4])",
      "()()", "(f32[4], )"],
 )  # fmt: skip
-def test_text_that_is_not_a_shape_stays_whole(text):
+def test_text_that_is_not_a_shape_is_kept_unchanged(text):
     assert shape_facts(text) == (text, None, None, None)
 
 
@@ -109,7 +109,7 @@ def test_a_tuple_of_a_hundred_thousand_leaves_is_a_tuple():
     assert printed_shape(shape, layout) == text
 
 
-def test_every_shape_of_real_dumps_is_taken_apart_and_put_together(real_dumps):
+def test_every_shape_of_real_dumps_is_parsed_and_rendered_back(real_dumps):
     for path in sorted(path for folder in real_dumps for path in folder.rglob("*.txt")):
         for line in set(re.findall(r"(?m)(?:\)|\]): ([a-z(].+)$", path.read_text("utf-8"))):
             if line.startswith(("(", *"abcfopstu")) and "bytes" not in line:

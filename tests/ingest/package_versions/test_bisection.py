@@ -8,7 +8,7 @@ VERSIONS = tuple("abcdefgh")
 
 
 def search(sizes: str):
-    """Search versions a, b, … that reserve 0–9 bytes, more than 4 above the first being bad.
+    """Search versions a, b, … that reserve 0–9 bytes; growth above 4 is bad.
 
     A version with `-` cannot be measured. Returns what was found, and the order of the measures.
     """
@@ -57,11 +57,11 @@ def test_no_version_is_measured_twice_and_few_are_measured_at_all():
 
 
 @pytest.mark.parametrize("sizes", ["--------", "---1----"])
-def test_with_fewer_than_two_measures_nothing_is_found(sizes):
+def test_fewer_than_two_measurements_find_nothing(sizes):
     assert search(sizes)[0] is None
 
 
-def test_a_range_names_released_versions_from_the_older_to_the_newer():
+def test_a_range_names_released_versions_from_the_oldest_to_the_newest():
     released = ("0.6.1", "0.6.2", "0.7.0", "0.10.2")
     range_ = parse_package_range("jax[cpu]==0.6.2..0.10.2")
     assert range_.versions(released) == ("0.6.2", "0.7.0", "0.10.2")

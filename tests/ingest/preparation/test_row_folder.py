@@ -1,4 +1,4 @@
-"""Rows on their way to a server lie in a folder that no killed process leaves for good."""
+"""Folders of rows on the way to a server; those of killed processes are removed."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ with temporary_row_folder() as folder:
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
-    """The system's folder for what is temporary."""
+    """The system's temporary folder."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -35,14 +35,14 @@ def started_folder(process):
     return process.stdout.readline().strip()
 
 
-def test_the_folder_goes_with_its_use(temporary):
+def test_the_folder_is_removed_after_use(temporary):
     with temporary_row_folder() as folder:
         (folder / "rows.parquet").touch()
         assert folder.parent == temporary
     assert names(temporary) == set()
 
 
-def test_what_a_killed_process_left_goes_with_the_next_use_and_what_is_in_use_stays(temporary):
+def test_the_next_use_removes_folders_of_killed_processes_and_keeps_those_in_use(temporary):
     (temporary / "xlagraph-rows-link").symlink_to(temporary / "elsewhere")
     (temporary / "elsewhere").mkdir()
     processes = [

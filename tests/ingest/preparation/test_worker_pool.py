@@ -1,4 +1,4 @@
-"""Dumps are prepared together or alone, and in processes of which one dies."""
+"""Dumps are prepared together or separately, in processes that may die."""
 
 import os
 from contextlib import closing
@@ -11,7 +11,7 @@ from xlagraph.ingest.preparation.job import Job
 from xlagraph.ingest.preparation.worker_pool import prepare_all
 
 
-def test_dumps_of_the_same_content_have_the_rows_that_each_has_alone(corpus, tmp_path):
+def test_dumps_of_the_same_content_have_the_rows_that_each_has_separately(corpus, tmp_path):
     jobs = [Job(dump, "", ()) for dump in find_dumps(corpus / "runs").dumps]
     together, alone = (
         [
@@ -33,7 +33,7 @@ def cells_of(rows: CompilationRows) -> dict[str, list[str]]:
     return {name: sorted(map(repr, table.to_pylist())) for name, table in rows.tables.items()}
 
 
-def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
+def test_a_process_that_dies_skips_only_its_file(runs, write, tmp_path):
     for number in range(4):
         write("baseline", number)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
@@ -47,7 +47,7 @@ def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
 
 
 class _Deadly:
-    """Ends the process that unpickles it."""
+    """A pickle that ends the process that loads it."""
 
     size_bytes = 0
     path = Path("deadly.txt")
@@ -56,7 +56,7 @@ class _Deadly:
         return os._exit, (9,)
 
 
-def test_a_process_that_prepares_does_without_numpy(runs, write, tmp_path):
+def test_preparing_does_not_import_numpy(runs, write, tmp_path):
     write("baseline", 1)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
     listing = tmp_path / "modules.txt"
@@ -70,7 +70,7 @@ def test_a_process_that_prepares_does_without_numpy(runs, write, tmp_path):
 
 
 class _Spy:
-    """Tells the modules of the process that unpickles it, which that process does not outlive."""
+    """A pickle that writes the module list of the process that loads it and then ends it."""
 
     size_bytes = 0
     path = Path("spy.txt")

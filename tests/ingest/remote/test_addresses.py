@@ -7,7 +7,7 @@ import pytest
 from xlagraph.ingest.remote.addresses import is_address, without_credentials, without_secrets
 
 
-def test_what_is_an_address() -> None:
+def test_addresses_are_recognised() -> None:
     assert is_address("s3://bucket/runs")
     assert is_address("simplecache::gs://bucket/runs")
     assert not is_address("runs/s3:")

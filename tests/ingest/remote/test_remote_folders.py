@@ -1,4 +1,4 @@
-"""Dumps behind an address are ingested like those of a folder, whole or not at all."""
+"""Dumps at an address are ingested like those of a folder, complete or not at all."""
 
 import shutil
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ fsspec = pytest.importorskip("fsspec")
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let retries follow each other at once."""
+    """Retry without delay."""
     monkeypatch.setattr(retries, "_FIRST_WAIT_SECONDS", 0.001)
 
 
@@ -44,12 +44,13 @@ def put(address: str, text: str) -> None:
         file.write(text)
 
 
-def test_a_remote_folder_gives_what_the_folder_gives(graph, corpus, tmp_path):
-    runs = corpus / "runs"
+def test_a_remote_folder_gives_the_graph_of_the_local_folder(graph, corpus, tmp_path):
+    runs = tmp_path / "folder" / "runs"
+    shutil.copytree(corpus / "runs" / "baseline", runs / "baseline")
     with open_graph(tmp_path / "local.lbug", create=True) as local:
         ingest(local, runs, jobs=1)
         expected = compilations(local)
-    with web_store(corpus) as store:
+    with web_store(runs.parent) as store:
         summary = ingest(graph, f"{store.address}/runs/", jobs=2)
     assert summary.ok
     assert compilations(graph) == expected
@@ -57,13 +58,13 @@ def test_a_remote_folder_gives_what_the_folder_gives(graph, corpus, tmp_path):
     assert graph.stored_runs({"baseline"})["baseline"].path == f"{store.address}/runs/baseline"
 
 
-def test_the_second_time_everything_is_unchanged(graph, memory):
+def test_the_second_ingest_changes_nothing(graph, memory):
     put(f"{memory}/runs/a/{name(1)}-buffer-assignment.txt", dump_text())
     assert ingest(graph, f"{memory}/runs", jobs=1).added == (f"a/{name(1)}",)
     assert ingest(graph, f"{memory}/runs", jobs=1).unchanged == (f"a/{name(1)}",)
 
 
-def test_connections_that_drop_half_way_are_made_again(graph, web, write):
+def test_dropped_connections_are_retried(graph, web, write):
     for number in range(5):
         write("run", number)
     web.drops_each = 3
@@ -71,7 +72,7 @@ def test_connections_that_drop_half_way_are_made_again(graph, web, write):
     assert set(web.gets.values()) == {4}
 
 
-def test_a_file_that_never_comes_whole_leaves_out_its_compilation_alone(graph, web, write):
+def test_a_file_that_is_always_incomplete_skips_only_its_compilation(graph, web, write):
     write("run", 1)
     write("run", 2).with_name(f"{name(2)}.txt").write_text("HloModule f\n")
     web.dropped = {f"{name(2)}.txt"}
@@ -82,11 +83,11 @@ def test_a_file_that_never_comes_whole_leaves_out_its_compilation_alone(graph, w
     assert compilations(graph) == [(f"run/{name(1)}", 16)]
 
 
-def test_a_compilation_that_changes_while_it_is_fetched_is_left_out(graph, web, write):
+def test_a_compilation_that_changes_during_download_is_skipped(graph, web, write):
     dump = write("run")
     module = dump.with_name(f"{name(1)}.txt")
     module.write_text("HloModule f\n")
-    sizes = iter([160, 16_000])  # of other lengths: the server tells no part of a second
+    sizes = iter([160, 16_000])  # lengths differ: server times have no fractions
     web.after = {module.name: lambda: dump.write_text(dump_text(next(sizes)))}
     summary = ingest(graph, f"{web.address}/", jobs=1)
     (message,) = messages(summary)
@@ -94,7 +95,7 @@ def test_a_compilation_that_changes_while_it_is_fetched_is_left_out(graph, web, 
     assert compilations(graph) == []
 
 
-def test_a_compilation_that_changed_since_it_was_listed_is_read_as_it_is_now(graph, web, write):
+def test_a_compilation_that_changed_after_listing_is_read_in_its_new_state(graph, web, write):
     dump = write("run")
     module = dump.with_name(f"{name(1)}.txt")
     module.write_text("HloModule f\n")
@@ -107,7 +108,7 @@ def test_a_compilation_that_changed_since_it_was_listed_is_read_as_it_is_now(gra
     assert compilations(graph) == [(f"run/{name(1)}", 160)]
 
 
-def test_only_files_of_dumps_are_fetched_and_a_shard_fetches_only_its_own(graph, web, write):
+def test_only_files_of_dumps_are_fetched_and_a_shard_fetches_only_its_part(graph, web, write):
     for number in range(6):
         write("run", number).with_name(f"{name(number)}.o").write_bytes(b"object")
     shards = [
@@ -119,7 +120,7 @@ def test_only_files_of_dumps_are_fetched_and_a_shard_fetches_only_its_own(graph,
     assert set(web.gets.values()) == {1}
 
 
-def test_a_single_file_has_its_companions(graph, corpus):
+def test_a_single_file_is_loaded_with_its_companions(graph, corpus):
     run = "runs/baseline/module_0006.jit_loss.cpu_after_optimizations-buffer-assignment.txt"
     with web_store(corpus) as store:
         summary = ingest(graph, f"{store.address}/{run}", jobs=1)
@@ -141,7 +142,7 @@ def test_a_text_of_any_name_is_a_dump_if_it_begins_like_one(graph, memory):
     assert ingest(graph, f"{memory}/mine", jobs=1).added == ("mine/step",)
 
 
-def test_what_is_gone_from_a_remote_folder_is_reported_and_replaced(graph, memory):
+def test_a_compilation_removed_from_a_remote_folder_is_reported_and_replaced(graph, memory):
     for number in (1, 2):
         put(f"{memory}/a/{name(number)}-buffer-assignment.txt", dump_text())
     ingest(graph, memory + "/a", jobs=1)
@@ -164,7 +165,7 @@ def test_credentials_are_in_no_path_and_no_message(graph, web, write):
     assert messages(missing) == [f"{web.address}/no.txt: cannot be read: it does not exist"]
 
 
-def test_a_protocol_that_nobody_knows_is_named(graph):
+def test_an_unknown_protocol_is_named(graph):
     (message,) = messages(ingest(None, "nowhere://x/y", IngestOptions(dry_run=True)))
     assert message.startswith("nowhere://x/y: ")
     assert "pip install 'xlagraph[remote]'" in message

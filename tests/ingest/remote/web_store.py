@@ -1,4 +1,4 @@
-"""A web server over a folder that drops connections half-way, or gives something else later."""
+"""A web server over a folder that can drop connections or change files."""
 
 import threading
 from collections import Counter
@@ -10,23 +10,23 @@ from pathlib import Path
 
 
 class WebStore:
-    """What the server does, and what it was asked for."""
+    """Faults of the server, and a record of its requests."""
 
     def __init__(self) -> None:
         self.drops_each = 0
-        """How often the content of each file is cut off half-way."""
+        """Number of times that the content of each file is cut off."""
         self.dropped: set[str] = set()
-        """Ends of names whose content is always cut off."""
+        """Suffixes of names whose content is always cut off."""
         self.after: dict[str, Callable[[], object]] = {}
-        """What happens once a file of such an end was given."""
+        """Action after a file with this suffix was sent."""
         self.gets: Counter[str] = Counter()
-        """How often each path was asked for."""
+        """Number of requests for each path."""
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
         self.address = ""
 
     def cuts(self, path: str) -> bool:
-        """Count a request for a file; return whether its answer is cut off."""
+        """Count a request for a file; return True if its answer is cut off."""
         self.gets[path] += 1
         always = any(path.endswith(end) for end in self.dropped)
         return always or self.gets[path] <= self.drops_each
@@ -35,7 +35,7 @@ class WebStore:
 class _Handler(SimpleHTTPRequestHandler):
     def __init__(self, *given: object, store: WebStore, **named: object) -> None:
         self.store = store
-        super().__init__(*given, **named)  # type: ignore[arg-type]  # those of a request
+        super().__init__(*given, **named)  # type: ignore[arg-type]  # the class of a request
 
     def do_GET(self) -> None:
         path = Path(self.translate_path(self.path))

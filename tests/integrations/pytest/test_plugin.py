@@ -146,11 +146,8 @@ def test_growth_is_refused_until_it_is_accepted(run, pytester):
     run(GROWTH.replace("ROW})", "ROW}), tolerance='60%'")).assert_outcomes(passed=1)
 
 
-def test_workers_of_xdist_write_one_baseline(run, pytester):
-    run("def test_nothing():\n    pass\n")
-    pytester.path.joinpath("test_it.py").write_text(
-        "from model import ROW, step\n" + GROWTH, encoding="utf-8"
-    )
+def test_workers_of_xdist_write_one_baseline(pytester):
+    pytester.makepyfile(model=MODEL, test_it="from model import ROW, step\n" + GROWTH)
     result = pytester.runpytest_subprocess("-n", "1", "--update-memory-baseline")
     result.assert_outcomes(passed=1)
     tests = json.loads(pytester.path.joinpath("memory-baseline.json").read_text())["tests"]

@@ -1,11 +1,11 @@
-"""Compilations of a few values, written by hand."""
+"""Hand-written compilations of a few values."""
 
 from tests.xla_planner.small_programs import program
 from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
 
 
 def facts(value_id, shape, opcode="add", op_name=None, **known):
-    """Return the facts of a value, which is called v0, v1, … by its id."""
+    """Return the facts of a value, which is named v0, v1, … after its id."""
     given = {
         "label": f"v{value_id}",
         "dtype": "tuple" if shape.startswith("(") else shape.partition("[")[0],

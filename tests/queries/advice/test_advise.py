@@ -1,4 +1,4 @@
-"""`advise` finds what stands out, with its potential savings, and nothing that is not there."""
+"""`advise` reports the findings with their potential savings, and no false ones."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +26,7 @@ def leave_empty(_graph: Graph, _folder: Path) -> None:
 
 @pytest.fixture
 def advised(graph_of: GraphOf, tmp_path: Path) -> Advise:
-    """Ingest a dump as a run of its own, and diagnose it; on each engine in turn."""
+    """Ingest a dump as a separate run, and diagnose it; on each engine in turn."""
     graph, run = graph_of(leave_empty), tmp_path.name
 
     def diagnose(allocations: str, values: str) -> Diagnosis:
@@ -85,7 +85,7 @@ def test_an_input_that_is_read_after_the_output_begins_is_not_a_candidate(advise
 
 
 def test_an_output_whose_buffer_serves_temporaries_at_the_peak_saves_nothing(advised):
-    # At the peak, step 1, the buffer of the output holds `t`, which would need another place.
+    # At the peak, step 1, the buffer of the output contains `t`, which would need another place.
     diagnosis = advised(
         "0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}\n1 | 4096 | maybe-live-out",
         """
@@ -97,7 +97,7 @@ def test_an_output_whose_buffer_serves_temporaries_at_the_peak_saves_nothing(adv
     assert "alias/not-donated" not in found(diagnosis)
 
 
-def test_a_donated_input_is_not_told_to_be_donated(advised):
+def test_a_donated_input_is_not_advised_to_be_donated(advised):
     diagnosis = advised(
         "0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}, maybe-live-out",
         """
@@ -108,7 +108,7 @@ def test_a_donated_input_is_not_told_to_be_donated(advised):
     assert diagnosis.findings == ()
 
 
-def test_padding_counts_what_is_live_at_the_peak_once_though_overwritten_in_place(advised):
+def test_padding_counts_a_value_live_at_the_peak_once_even_if_overwritten_in_place(advised):
     diagnosis = advised(
         "0 | 8192 | preallocated-temp",
         """
@@ -117,7 +117,7 @@ def test_padding_counts_what_is_live_at_the_peak_once_though_overwritten_in_plac
         """,
     )
     finding = found(diagnosis)["waste/padding"]
-    # at the peak, step 0, `a` alone holds the bytes
+    # at the peak, step 0, `a` is the only value
     assert shown(finding, "value", "peakPaddingBytes") == [("a", 8176)]
     assert finding.advice.measure == "physical"
 
@@ -164,7 +164,7 @@ def test_the_same_op_over_the_same_operands_is_the_same_value(advised):
 
 
 def test_fusions_of_one_array_with_one_op_name_may_differ_inside(advised):
-    # query, key and value of a layer look just like that
+    # query, key and value of a layer look exactly like that
     diagnosis = advised(
         THREE_EQUAL,
         """
@@ -190,7 +190,7 @@ def test_gathered_tensors_at_the_peak_are_a_finding(advised):
     assert shown(found(diagnosis)["waste/gathered"], "value", "physicalBytes") == [("g", 8192)]
 
 
-def test_a_copy_is_a_finding_where_the_original_holds_room_at_the_peak_too(advised):
+def test_a_copy_is_a_finding_if_the_original_occupies_room_at_the_peak_too(advised):
     diagnosis = advised(
         "0 | 2048 | parameter 0, shape |s8[2048]| at ShapeIndex {}\n1 | 2048 | preallocated-temp",
         """
@@ -203,8 +203,8 @@ def test_a_copy_is_a_finding_where_the_original_holds_room_at_the_peak_too(advis
     assert shown(finding, "value", "copied", "peakCopyBytes") == [("k", "x", 2048)]
 
 
-def test_fragmentation_is_what_packing_loses_not_what_nothing_ever_takes(advised):
-    # 12288 bytes: `a` and `b` take 8192 at different steps, the last 4096 are never taken.
+def test_fragmentation_excludes_bytes_that_are_never_used(advised):
+    # 12288 bytes: `a` and `b` take 8192 at different steps, the last 4096 are never used.
     diagnosis = advised(
         "0 | 12288 | preallocated-temp",
         """
@@ -256,7 +256,7 @@ def test_a_checkpoint_whose_second_computation_was_merged_is_a_finding(advised):
     assert "merged with the first computation" in str(finding.rows[0]["reason"])
 
 
-def test_what_a_checkpoint_computes_again_before_the_peak_is_a_finding(advised):
+def test_values_that_a_checkpoint_recomputes_before_the_peak_are_a_finding(advised):
     again = "jit(f)/transpose(jvp(h))/jvp(h)/checkpoint/rematted_computation/mul"
     diagnosis = advised(
         CHECKPOINTED,
@@ -273,7 +273,7 @@ def test_what_a_checkpoint_computes_again_before_the_peak_is_a_finding(advised):
     ]
 
 
-def test_what_the_forward_pass_reads_too_was_merged_under_the_second_name(advised):
+def test_a_recomputed_value_that_the_forward_pass_reads_too_was_merged(advised):
     again = "jit(f)/transpose(jvp(h))/jvp(h)/checkpoint/rematted_computation/mul"
     diagnosis = advised(
         CHECKPOINTED,
@@ -290,13 +290,13 @@ def test_what_the_forward_pass_reads_too_was_merged_under_the_second_name(advise
     ]
 
 
-def test_what_is_small_is_not_a_finding(advised):
-    # all of it is padding, and all of it is 512 bytes
+def test_small_values_are_not_a_finding(advised):
+    # everything is padding, and everything is 512 bytes
     diagnosis = advised("0 | 512 | preallocated-temp", "0 | a | s8[1] | 0 | 512 | 0-1 | iota()")
     assert diagnosis.findings == ()
 
 
-def test_without_live_ranges_it_says_what_cannot_be_told(advised):
+def test_without_live_ranges_the_unknown_facts_are_named(advised):
     diagnosis = advised(
         TWO_STATES,
         """
@@ -310,7 +310,7 @@ def test_without_live_ranges_it_says_what_cannot_be_told(advised):
     assert any("no live ranges" in note for note in diagnosis.notes)
 
 
-def test_findings_come_most_bytes_first_and_share_nothing_they_do_not_hold(advised):
+def test_findings_are_sorted_by_bytes_and_share_only_bytes_that_they_have(advised):
     diagnosis = advised(
         TWO_STATES + "3 | 16384 | preallocated-temp",
         """
@@ -325,7 +325,7 @@ def test_findings_come_most_bytes_first_and_share_nothing_they_do_not_hold(advis
     assert all(0 < finding.share <= 1 for finding in diagnosis.findings)
 
 
-def test_of_a_run_the_largest_compilations_are_diagnosed(graph: Graph, tmp_path: Path):
+def test_the_largest_compilations_of_a_run_are_diagnosed(graph: Graph, tmp_path: Path):
     folder = tmp_path / "runs" / "run"
     folder.mkdir(parents=True)
     for name, size in (("large", 8192), ("half", 4096), ("small", 1024)):
@@ -345,12 +345,12 @@ def test_of_a_run_the_largest_compilations_are_diagnosed(graph: Graph, tmp_path:
         advise(graph, "nowhere")
 
 
-def test_an_empty_module_has_nothing_that_stands_out(advised):
+def test_an_empty_module_has_no_findings(advised):
     diagnosis = advised("0 | 0 | preallocated-temp", "0 | t | () | 0 | 0 | 0-1 | tuple()")
     assert diagnosis.findings == ()
 
 
-def test_an_empty_graph_is_said(graph: Graph):
+def test_an_empty_graph_is_reported(graph: Graph):
     with graph.load():
         pass
     with pytest.raises(EmptyGraph):

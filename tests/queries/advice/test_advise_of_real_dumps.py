@@ -1,4 +1,4 @@
-"""Advice about a training step fits what was done to it: donated, rematerialised, neither."""
+"""Advice about a training step fits its variant: donated, rematerialised, neither."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from xlagraph.queries import advise, check
 
 
 class Steps(NamedTuple):
-    """The training step of the runs baseline, donated and remat, of one model."""
+    """The training step of the runs baseline, donated and remat, for one model."""
 
     graph: Graph
     donating: tuple[str, ...]
@@ -22,7 +22,7 @@ class Steps(NamedTuple):
 def steps(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Steps]:
-    """The example model, and a larger one that donates where it rematerialises too."""
+    """The example model, and a larger one that donates in its rematerialised variant too."""
     dumps: Path = request.getfixturevalue(request.param)
     folder = tmp_path_factory.mktemp("advise")
     for run in ("baseline", "donated", "remat"):
@@ -41,19 +41,19 @@ def potential_savings(graph: Graph, run: str) -> dict[str, int]:
     return {finding.query.id: finding.bytes for finding in advise(graph, run).findings}
 
 
-def test_what_donation_would_save_is_near_what_it_saved(steps: Steps):
+def test_the_predicted_saving_of_donation_is_near_the_actual_one(steps: Steps):
     reserved = {made.run: made.reserved_bytes for made in check(steps.graph).compilations}
     saved = reserved["baseline"] - reserved["donated"]
     found = potential_savings(steps.graph, "baseline")["alias/not-donated"]
     assert found == pytest.approx(saved, abs=0.015 * reserved["baseline"])
 
 
-def test_who_donates_is_not_told_to(steps: Steps):
+def test_a_program_that_donates_is_not_advised_to(steps: Steps):
     for run in steps.donating:
         assert "alias/not-donated" not in potential_savings(steps.graph, run)
 
 
-def test_only_who_keeps_activations_is_told_to_compute_them_again(steps: Steps):
+def test_only_a_program_that_keeps_activations_is_advised_to_recompute_them(steps: Steps):
     kept = potential_savings(steps.graph, "baseline")["lifetime/kept-for-backward"]
     assert kept > 25 * 2**20
     assert "lifetime/kept-for-backward" not in potential_savings(steps.graph, "remat")

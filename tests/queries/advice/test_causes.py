@@ -1,4 +1,4 @@
-"""`advise` names the cause: which line reads the old value, what a checkpoint keeps, what waits."""
+"""`advise` names causes: the reader of an old value, activations of a checkpoint, idle values."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -35,7 +35,7 @@ def graph(tmp_path_factory):
 
 @pytest.fixture
 def programs(graph, tmp_path):
-    """Return the program of a tiny dump, as the search for causes reads it."""
+    """Return the program of a tiny dump for the search for causes."""
 
     def read(allocations, values):
         folder = tmp_path / "runs" / tmp_path.name
@@ -53,7 +53,7 @@ def changed(cause):
 
 
 def named(causes):
-    """Return the values that each cause names, with its reason."""
+    """Return the values that each cause names, with their reason."""
     return [(cause.title, [row["value"] for row in cause.rows]) for cause in causes]
 
 
@@ -86,7 +86,7 @@ def test_the_reader_of_the_old_value_of_a_donated_input_is_named(programs):
         ],
     )
     assert cause.title == "A reader of the old value forces a copy of a donated input"
-    assert changed(cause).labels == ("k", "k2")  # copies of copies are one case
+    assert changed(cause).labels == ("k", "k2")  # copies of copies are one cause
     assert "train.py:31 reads the old x" in str(cause.rows[0]["reason"])
     assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("/a/train.py", 31)
 
@@ -106,7 +106,7 @@ def test_a_donated_input_that_is_returned_too_is_copied(programs):
     assert cause.title == "A donated input is also returned, so it is copied"
 
 
-def test_two_carries_that_change_places_are_one_cause(programs):
+def test_two_carries_that_swap_places_are_one_cause(programs):
     program = programs(
         "0 | 16384 | preallocated-temp",
         """
@@ -133,7 +133,7 @@ def test_two_carries_that_change_places_are_one_cause(programs):
 
 
 def share_one_buffer_set(program, *labels):
-    """Join values as the text of a module does."""
+    """Join values like the text of a module."""
     ids = {program.by_label[label].value_id for label in labels}
     joined = [
         value._replace(buffer_set=min(ids)) if value.value_id in ids else value
@@ -154,7 +154,7 @@ def with_values(program, values):
     program.program = replace(program.program, values=tuple(values))
 
 
-def test_a_result_of_another_type_than_its_input_cannot_take_its_bytes(programs):
+def test_a_result_of_another_type_than_its_input_cannot_use_its_bytes(programs):
     program = programs(
         """
         0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
@@ -216,18 +216,18 @@ def stacked(backward):
         ),
     ],
 )
-def test_what_a_loop_stacks_is_named_by_what_its_checkpoint_does(programs, backward, title):
+def test_the_stacks_of_a_loop_are_named_by_the_action_of_its_checkpoint(programs, backward, title):
     program = programs("0 | 8192 | preallocated-temp", stacked(backward))
     causes = list(kept_by_checkpoints(program, [kept("s")], knows_merged=False))
     if title is None:
-        assert causes == []  # not wrapped: to wrap it is the advice of the query
+        assert causes == []  # not wrapped: the query advises to wrap it
         return
     (cause,) = causes
     assert cause.title.startswith(title)
     assert "wrapped" in cause.remedies["jax"]
 
 
-def test_a_checkpoint_outside_of_loops_that_computes_nothing_again_is_named(programs):
+def test_a_checkpoint_outside_of_loops_that_recomputes_nothing_is_named(programs):
     program = programs(
         "0 | 8192 | preallocated-temp",
         f"""
@@ -273,7 +273,7 @@ def test_logits_have_an_element_for_each_token_and_each_word(programs):
     ]
 
 
-def test_a_mask_is_made_of_much_less_than_it_takes(programs):
+def test_a_mask_is_computed_from_much_smaller_arrays(programs):
     program = programs(
         "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 12288 | preallocated-temp",
         """
@@ -299,19 +299,19 @@ WAITING = """
 """
 
 
-def test_what_is_written_early_and_read_after_the_peak_is_idle(programs):
+def test_a_value_written_early_and_read_after_the_peak_is_idle(programs):
     (cause,) = idle_values(programs("0 | 12288 | preallocated-temp", WAITING.format("")))
     assert [(row["value"], row["reason"]) for row in cause.rows] == [
         ("w", "written at step 0, first read at 3; the peak is at 2")
     ]
 
 
-def test_what_is_read_before_the_peak_too_is_not_idle(programs):
+def test_a_value_read_before_the_peak_too_is_not_idle(programs):
     program = programs("0 | 12288 | preallocated-temp", WAITING.format(", w"))
     assert not list(idle_values(program))
 
 
-def test_a_line_that_holds_most_is_named_unless_something_else_explains_it(programs):
+def test_the_line_with_most_bytes_is_named_unless_another_cause_explains_it(programs):
     values = """
         0 | a | s8[4096] | 0    | 4096 | 0-2 | sort() | jit(f)/sort @ model.py:3
         0 | b | s8[1024] | 4096 | 1024 | 1-2 | sort() | jit(f)/sort @ model.py:4

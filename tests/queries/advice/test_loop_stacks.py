@@ -1,4 +1,4 @@
-"""What loops stack for the backward pass, and what a checkpoint around a turn keeps of it."""
+"""Stacks that loops keep for the backward pass, and the part that a checkpoint keeps."""
 
 from fractions import Fraction
 
@@ -72,7 +72,7 @@ def compiled_loop(stacked=True, called=False):
     )
 
 
-def test_a_stack_goes_with_the_copy_that_is_wider():
+def test_a_stack_is_removed_with_its_wider_copy():
     compiled = compiled_loop()
     for named in (1, 5):
         (stacks,) = loop_stacks(compiled, compiled.program, {named})
@@ -80,20 +80,20 @@ def test_a_stack_goes_with_the_copy_that_is_wider():
 
 
 @pytest.mark.parametrize("called", [False, True])
-def test_what_a_turn_begins_with_is_kept_and_at_most_its_dots_and_one_turn(called):
+def test_a_checkpoint_keeps_the_inputs_of_a_turn_and_at_most_its_dots_and_one_turn(called):
     compiled = compiled_loop(called=called)
     (stacks,) = loop_stacks(compiled, compiled.program, {5})
     assert stacks.kept_at_least == Fraction(10 * 4 - 16, 160)
-    # the dot is f32, and would be stacked as bf16 like the rest
+    # the dot is f32, and would be stacked as bf16 like the others
     assert stacks.kept_at_most == Fraction(10 * 4 + 10 * 4 * 2 + 16, 160)
 
 
-def test_what_no_loop_fills_is_not_a_stack():
+def test_a_value_that_no_loop_fills_is_not_a_stack():
     compiled = compiled_loop(stacked=False)
     assert list(loop_stacks(compiled, compiled.program, {1, 5})) == []
 
 
-def test_a_checkpoint_shrinks_stacks_and_is_of_loops():
+def test_a_checkpoint_shrinks_stacks_and_belongs_to_loops():
     compiled = compiled_loop()
     found = recompute(compiled, compiled.program, {5})
     assert found.is_of_loops

@@ -1,4 +1,4 @@
-"""The passes of a training step are told apart by the same words everywhere."""
+"""All queries recognise the passes of a training step by the same words."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from xlagraph.queries.stored_compilation.stored_compilation import StoredCompila
 
 
 @pytest.mark.parametrize("marks", [BACKWARD_MARKS, RECOMPUTED_MARKS])
-def test_a_query_that_looks_for_one_mark_looks_for_all(marks):
+def test_a_query_that_searches_for_one_mark_searches_for_all(marks):
     told_apart = []
     for query in load_catalogue().values():
         compared = [query.text.count(f"CONTAINS '{mark}'") for mark in marks]
@@ -39,11 +39,11 @@ def test_a_query_that_looks_for_one_mark_looks_for_all(marks):
         ("recompute_grad/dense/MatMul", False, True),
     ],
 )
-def test_op_names_tell_the_pass(op_name, backward, recomputed):
+def test_op_names_show_the_pass(op_name, backward, recomputed):
     assert (is_backward(op_name), is_recomputed(op_name)) == (backward, recomputed)
 
 
-def test_gradients_of_tensorflow_are_read_backward_and_not_made_again(graph, tmp_path):
+def test_gradients_of_tensorflow_are_read_as_backward_and_not_as_recomputed(graph, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "f.txt").write_text(
         tiny_dump(

@@ -1,4 +1,4 @@
-"""What donating an input saves, planned for each row, and where a called computation writes."""
+"""The savings of donating an input, planned for each row, and where a called computation writes."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def write(folder, module, values):
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory):
-    """A result that a called computation makes: returned in another shape, and as it is."""
+    """A result of a called computation: returned in another shape, and unchanged."""
     folder = tmp_path_factory.mktemp("donations")
     flat = MODULE.replace("f32[4,4]{1,0} bitcast", "f32[16]{0} bitcast")
     flat = flat.replace("(f32[4,4]{1,0}, f32[]) tuple", "(f32[16]{0}, f32[]) tuple")
@@ -68,19 +68,19 @@ def outcomes(graph, number):
     return [each.outcome for each in found.donated]
 
 
-def test_the_writer_of_a_result_is_followed_into_the_computation_that_is_called(graph):
-    # a product reads its operands in another order than it writes
+def test_the_writer_of_a_result_is_found_inside_the_called_computation(graph):
+    # a product reads its operands in another order than it writes,
     assert outcomes(graph, "0") == ["copied last"]
     # and `loose` may read `y` later
     assert outcomes(graph, "1") == ["copied first"]
 
 
-def test_a_result_takes_the_bytes_of_inputs_of_the_shape_in_which_it_is_returned(graph):
+def test_a_result_takes_the_bytes_of_inputs_of_the_returned_shape(graph):
     (donated,) = whatif(graph, "shaped", Changes(donate=["0"])).donated
     assert (donated.output, donated.outcome) == (None, "no output")
 
 
-def test_rows_of_inputs_have_the_savings_that_whatif_plans(graph):
+def test_rows_of_inputs_have_the_savings_that_whatif_predicts(graph):
     answer = with_planned_donations(graph, run(graph, "alias/not-donated", compilation="flat"))
     rows = answer.result.mappings()
     assert [row["parameterNumber"] for row in rows] == [0, 1]
@@ -89,7 +89,7 @@ def test_rows_of_inputs_have_the_savings_that_whatif_plans(graph):
         assert row["savedBytes"] == planned.saved_bytes
 
 
-def test_without_a_module_the_savings_stay_an_estimate_and_that_is_said(graph):
+def test_without_a_module_the_savings_stay_an_estimate_and_a_note_says_so(graph):
     asked = run(graph, "alias/not-donated", compilation="bare")
     answer = with_planned_donations(graph, asked)
     assert answer.result.rows == asked.result.rows

@@ -1,4 +1,4 @@
-"""How the potential savings of a finding are read: a range, or a doubt, is never left out."""
+"""The text of potential savings always includes their range or doubt."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from xlagraph.queries.advice.planned_savings import PotentialSavings
         (1024, "the compiler may undo it", "up to 1.0 KiB"),
     ],
 )
-def test_savings_are_read_with_their_range_or_their_doubt(
+def test_savings_are_written_with_their_range_or_doubt(
     at_most: int | None, doubt: str | None, text: str
 ) -> None:
     assert PotentialSavings(1024, at_most, "reserved", doubt, is_planned=True).text == text

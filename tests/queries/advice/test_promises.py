@@ -1,8 +1,8 @@
-"""What is promised of a change against what came of it: the programs of examples/changes.
+"""Predicted against actual savings: the programs of examples/changes.
 
-A promise of more than twice what came of it, or of less than half, is a fault, unless the
-finding says that it cannot tell. Donation is held to 1.5 % of what is reserved, and so are the
-ends of a range.
+A prediction above twice or below half the actual savings is an error, unless the finding marks
+them as unknown. The error of donations, and of the ends of a range, is at most 1.5 % of the
+reserved bytes.
 """
 
 import tarfile
@@ -46,11 +46,11 @@ FINDINGS = {
     "bf16": "waste/wide-types",
 }
 SHRUNK = {"sharding": 8}
-"""The activations are so much smaller."""
+"""Factor by which the activations are smaller."""
 CHANGES = {name: Changes(donate=names) for name, names in DONATIONS.items()} | {
     name: Changes(shrink={"layer_*": factor}) for name, factor in SHRUNK.items()
 }
-CHANGES["half_batch"] = Changes(batch=2)  # the run `after` shows which values carry it
+CHANGES["half_batch"] = Changes(batch=2)  # `after` shows which values have it
 PAGE = TREE / "docs" / "accuracy.md"
 ON_THE_PAGE = {
     "donate_all": "donate weights and state of Adam",
@@ -93,7 +93,7 @@ def graph(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def reserved(graph):
-    """What a program reserves, `before` or `after` its change."""
+    """Reserved bytes of a program, `before` or `after` its change."""
 
     @cache
     def reserved_bytes(side: str, name: str) -> int:
@@ -111,7 +111,7 @@ def findings(graph):
 
 
 def promised(findings, name):
-    """Return what the finding about a change promises; None if advice has no such finding."""
+    """Return the predicted savings of a change; None if advice has no such finding."""
     for finding in findings[name]:
         if finding.query.id == FINDINGS[name]:
             savings = finding.savings
@@ -131,12 +131,12 @@ def keys(graph):
 
 
 @pytest.mark.parametrize("name", DONATIONS)
-def test_donation_is_foretold_within_a_hair(graph, reserved, name):
+def test_the_savings_of_a_donation_are_predicted_closely(graph, reserved, name):
     found = whatif(graph, KEY.format("before", name), CHANGES[name])
     assert found.reserved_bytes_after == pytest.approx(reserved("after", name), rel=0.015)
 
 
-def test_donation_on_a_tpu_is_foretold_and_advised(corpus, tmp_path):
+def test_the_savings_of_a_donation_on_a_tpu_are_predicted_and_advised(corpus, tmp_path):
     key = "train_mlp/module_00{}.cl_829516930.after_optimizations"
     with open_graph(tmp_path / "g.lbug", create=True) as graph:
         ingest(graph, corpus / "tpu" / "train_mlp", jobs=1)
@@ -148,7 +148,7 @@ def test_donation_on_a_tpu_is_foretold_and_advised(corpus, tmp_path):
 
 
 @pytest.mark.parametrize("name", FINDINGS)
-def test_a_finding_comes_true_or_says_that_it_cannot_tell(reserved, findings, name):
+def test_the_savings_of_a_finding_are_predicted_or_marked_as_unknown(reserved, findings, name):
     before = reserved("before", name)
     came = before - reserved("after", name)
     promise = promised(findings, name)
@@ -159,22 +159,24 @@ def test_a_finding_comes_true_or_says_that_it_cannot_tell(reserved, findings, na
         assert promise.least - 0.015 * before <= came <= promise.most + 0.015 * before
 
 
-def test_a_loop_over_layers_is_another_program_of_which_nothing_is_promised(graph, reserved):
-    # here it takes twice as much: what a loop keeps for the backward pass, it keeps in stacks
+def test_no_savings_are_predicted_for_a_loop_over_layers_because_it_is_another_program(
+    graph, reserved
+):
+    # it takes twice as much here: the loop keeps values for the backward pass in stacks
     before, after = (reserved(side, "scan_over_layers") for side in ("before", "after"))
     assert after > before
     for finding in advise(graph, KEY.format("before", "scan_over_layers")).findings:
         assert finding.savings.doubt or "scan" not in finding.advice.remedies["jax"]
 
 
-def test_findings_come_by_the_savings_to_expect(findings):
+def test_findings_are_sorted_by_expected_savings(findings):
     for found in findings.values():
         expected = [finding.savings.expected_bytes for finding in found]
         assert expected == sorted(expected, reverse=True)
 
 
 @pytest.mark.parametrize("name", SHRUNK)
-def test_smaller_activations_are_foretold(graph, reserved, name):
+def test_the_savings_of_smaller_activations_are_predicted(graph, reserved, name):
     came = reserved("before", name) - reserved("after", name)
     found = whatif(graph, KEY.format("before", name), CHANGES[name])
     assert found.saved_bytes is not None
@@ -182,7 +184,7 @@ def test_smaller_activations_are_foretold(graph, reserved, name):
 
 
 @pytest.mark.parametrize("name", ON_THE_PAGE)
-def test_the_page_shows_what_was_promised_and_what_came(graph, reserved, findings, name):
+def test_the_page_shows_predicted_and_actual_savings(graph, reserved, findings, name):
     before = reserved("before", name)
     change, promise = f"{ON_THE_PAGE[name]} |", "none"
     if name in CHANGES:

@@ -1,4 +1,4 @@
-"""Plans made anew over real dumps: of themselves, and of what was compiled again."""
+"""Replays over real dumps: unchanged, and compared with recompiled programs."""
 
 from collections import Counter
 from pathlib import Path
@@ -17,7 +17,7 @@ from xlagraph.xla_planner.replay import replay
 
 @pytest.fixture(scope="module")
 def graph(corpus, tmp_path_factory):
-    """All dumps that the repository carries."""
+    """All dumps in the repository."""
     with open_graph(tmp_path_factory.mktemp("whatif") / "g.lbug", create=True) as graph:
         ingest(graph, corpus)
         yield graph
@@ -48,7 +48,7 @@ def test_every_temporary_block_replays_in_size_and_offsets(replayed):
     assert blocks.keys() >= {"cpu", "gpu", "tpu"}
 
 
-def test_planned_anew_without_a_change_everything_reserves_what_it_did(replayed):
+def test_a_replay_without_a_change_keeps_the_reserved_bytes(replayed):
     unequal = []
     for each, replays in replayed:
         if each.has_buffer_sets:
@@ -58,18 +58,18 @@ def test_planned_anew_without_a_change_everything_reserves_what_it_did(replayed)
                 for color, size_bytes in each.reserved_bytes.items()
             ):
                 unequal.append(each.key)
-    # One of a TPU combines the parts of its temporary block in another order.
+    # A TPU combines the parts of its temporary block in another order.
     assert len(unequal) <= 1
 
 
-def test_donation_is_foretold(graph):
+def test_the_savings_of_a_donation_are_predicted(graph):
     found = whatif(graph, "runs/baseline", Changes(donate=["all"]))
     real = whatif(graph, "runs/donated")
     assert found.reserved_bytes_after == pytest.approx(real.reserved_bytes, rel=0.015)
     assert {parameter.outcome for parameter in found.donated} >= {"in place"}
 
 
-def test_what_is_donated_already_stays_so_and_is_named(graph):
+def test_an_input_that_is_already_donated_stays_so_and_is_named(graph):
     found = whatif(graph, "runs/donated", Changes(donate=["all"]))
     outcomes = {parameter.outcome for parameter in found.donated}
     assert "donated already" in outcomes
@@ -77,7 +77,7 @@ def test_what_is_donated_already_stays_so_and_is_named(graph):
     assert found.reserved_bytes_after == found.reserved_bytes
 
 
-def test_of_one_parameter_only_its_own_bytes_are_given(graph):
+def test_donating_one_parameter_frees_only_its_bytes(graph):
     found = whatif(graph, "runs/baseline", Changes(donate=["0"]))
     (donated,) = found.donated
     assert donated.outcome in ("in place", "copied first")
@@ -85,14 +85,14 @@ def test_of_one_parameter_only_its_own_bytes_are_given(graph):
     assert 0 <= found.saved_bytes <= 2 * donated.size_bytes
 
 
-def test_a_donated_parameter_that_is_gone_is_named(graph):
+def test_a_donated_parameter_without_bytes_is_named(graph):
     (donated,) = whatif(graph, "runs/baseline", Changes(donate=["0"])).donated
     changes = Changes(donate=["0"], without=[donated.parameter])
     (gone,) = whatif(graph, "runs/baseline", changes).donated
     assert (gone.parameter, gone.output, gone.outcome) == (donated.parameter, None, "gone")
 
 
-def test_values_that_are_gone_take_nothing_and_halves_take_half(graph):
+def test_removed_values_take_nothing_and_halved_values_take_half(graph):
     before = whatif(graph, "runs/baseline")
     assert before.is_exact
     assert before.reserved_bytes_after == before.reserved_bytes

@@ -1,4 +1,4 @@
-"""Which values carry the batch, by comparison and by named parameters."""
+"""The values that have the batch, by comparison and by named parameters."""
 
 from fractions import Fraction
 
@@ -60,20 +60,20 @@ def test_a_comparison_shows_the_batch_and_its_powers():
     assert "1 of the 7 values" in carrying.assumptions[0]
 
 
-def test_of_named_parameters_shapes_decide_but_gradients_have_those_of_a_parameter():
+def test_named_parameters_decide_by_shapes_but_gradients_have_the_shape_of_a_parameter():
     compiled = step(8)
     carrying = batch(compiled, HALF, named_dimensions(compiled, ["0"]))
     assert sorted(carrying.kept_by_id) == [0, 2, 3, 4, 6, 7, 8]
     assert carrying.assumptions == ("which values carry the batch is judged by their shapes",)
 
 
-def test_a_parameter_with_a_dimension_as_long_as_the_batch_is_named_as_a_doubt():
+def test_a_parameter_with_a_dimension_as_long_as_the_batch_is_named_as_doubtful():
     compiled = step(16)
     carrying = batch(compiled, HALF, named_dimensions(compiled, ["0:0"]))
     assert carrying.assumptions[0].endswith("which may be wrong: v1 also has a dimension of 16")
 
 
-def test_parameters_of_no_one_batch_are_refused():
+def test_parameters_without_a_common_batch_are_refused():
     compiled = step(8)
     with pytest.raises(BadParameter, match="different lengths: 8, 16"):
         named_dimensions(compiled, ["0", "1"])
@@ -119,7 +119,7 @@ def graph(tmp_path_factory):
         yield graph
 
 
-def test_another_compilation_of_the_module_is_found_and_half_the_batch_is_what_it_reserves(graph):
+def test_another_compilation_of_the_module_is_found_and_half_the_batch_is_predicted_exactly(graph):
     found = whatif(graph, "large", Changes(batch=2, batch_like="small"))
     assert found.reserved_bytes_after == whatif(graph, "small").reserved_bytes
     assert (

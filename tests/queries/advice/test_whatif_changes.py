@@ -1,4 +1,4 @@
-"""What follows a value that is changed, and what each change is said to do."""
+"""Values that depend on a changed one, and the sentences about each change."""
 
 import pytest
 
@@ -44,14 +44,14 @@ def stacking_loop():
 
 
 @pytest.mark.parametrize("pattern", ["v1", "v2", "v3", "cell/tanh"])
-def test_a_value_of_a_loop_shrinks_with_the_whole_stack(pattern):
+def test_a_value_of_a_loop_shrinks_with_its_whole_stack(pattern):
     before, after, texts = planned(stacking_loop(), shrink={pattern: 2})
     assert before == 160
     assert after <= 96
     assert len(texts) == 1
 
 
-def test_what_follows_is_counted_with_its_bytes():
+def test_dependent_values_are_counted_with_their_bytes():
     _, _, (text,) = planned(stacking_loop(), shrink={"v1": 2})
     assert text == (
         "--shrink v1=1/2: 1 named value, and 3 that share their bytes, stack or copy them:"
@@ -93,13 +93,13 @@ def in_place_step():
 
 
 @pytest.mark.parametrize("name", ["v0", "v1"])
-def test_what_is_updated_in_place_goes_with_the_donated_parameter(name):
+def test_a_value_updated_in_place_is_freed_with_the_donated_parameter(name):
     found = plan_stored(in_place_step(), Changes(without=[name]))
     assert found.saved_bytes == 64
     assert [held.value for held in found.peak_values] == ["v3", "v4"]
 
 
-def test_copies_shrink_with_their_parameter_and_it_with_them():
+def test_copies_shrink_with_their_parameter_and_the_reverse():
     for name in ("v2", "v3"):
         before, after, _ = planned(in_place_step(), shrink={name: 2})
         assert before - after == 64
@@ -146,7 +146,7 @@ def test_a_change_without_effect_says_why(changes, reason):
     assert before == after
 
 
-def test_values_that_a_change_before_left_out_are_named_as_that():
+def test_values_removed_by_an_earlier_change_are_named_as_that():
     _, _, texts = planned(in_place_step(), without=["v3"], shrink={"v3": 2})
     assert texts[1] == "--shrink v3=1/2: changes nothing: an earlier change removes these values"
 

@@ -1,4 +1,4 @@
-"""What a header may say of advice, and how it is told what is wrong."""
+"""The advice part of a query header, and messages about its errors."""
 
 from textwrap import dedent
 
@@ -23,7 +23,7 @@ HEADER = """\
 """
 
 
-def test_advice_names_the_potential_savings_what_shows_them_and_what_to_change():
+def test_advice_names_the_potential_savings_their_evidence_and_the_changes():
     text = "// @advice paddingBytes physical Padding fills the peak\n// @evidence value\n"
     advice = parse_header(HEADER + text + "// @once value places\n" + REMEDIES, "f").advice
     assert advice is not None
@@ -32,7 +32,7 @@ def test_advice_names_the_potential_savings_what_shows_them_and_what_to_change()
     assert advice.remedies == {"jax": "a", "tensorflow": "b", "pytorch": "c"}
 
 
-def test_a_change_is_of_the_values_of_each_row_or_of_those_that_a_column_lists():
+def test_a_change_applies_to_the_values_of_each_row_or_to_those_in_a_column():
     text = "// @advice paddingBytes physical Padding\n// @change without"
     own = parse_header(HEADER + text + "\n" + REMEDIES, "f").advice
     listed = "// @column repeated LIST names of them\n"
@@ -74,13 +74,13 @@ def test_a_change_is_of_the_values_of_each_row_or_of_those_that_a_column_lists()
         ),
     ],
 )
-def test_what_is_wrong_about_advice_is_said_with_its_line(lines, message):
+def test_an_error_in_advice_is_reported_with_its_line(lines, message):
     with pytest.raises(CatalogueError) as error:
         parse_header(HEADER + lines, "f")
     assert message in str(error.value)
 
 
-def test_the_header_that_is_shown_is_one():
+def test_the_header_in_the_message_is_valid():
     shown = str(header.__doc__).partition("\n\n")[2].partition("\n\n")[0]
     parsed = parse_header(dedent(shown), "f")
     assert parsed.title == "Values that hold the most memory at the peak of a compilation"

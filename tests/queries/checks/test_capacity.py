@@ -13,7 +13,7 @@ def two_runs(graph_of):
     return graph_of(ingest_two_runs)
 
 
-def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):
+def test_rows_are_sorted_by_missing_bytes_and_then_by_reserved_bytes(two_runs):
     found = check_capacity(two_runs, {0: 300})
     assert [
         (space.run, space.reserved_bytes, space.missing_bytes, space.fits) for space in found
@@ -25,7 +25,7 @@ def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):
     ]
 
 
-def test_without_a_capacity_nothing_is_said_of_a_space(two_runs):
+def test_a_memory_space_without_a_capacity_has_no_row(two_runs):
     (space,) = check_capacity(two_runs, {}, ["jit_h"])
     assert (space.memory_space, space.capacity_bytes, space.fits, space.missing_bytes) == (
         *(0, None, None, None),
@@ -38,8 +38,8 @@ def test_a_capacity_of_a_memory_space_that_nothing_uses_raises(two_runs):
         check_capacity(two_runs, {1: 5}, ["jit_h"])
 
 
-def test_changes_are_the_first_of_the_advice_and_so_many_at_most(graph, tmp_path):
-    # every value grows a thousandfold, or advice would think it too small to matter
+def test_changes_are_the_first_of_the_advice_up_to_a_limit(graph, tmp_path):
+    # every value grows a thousandfold, or advice would consider it too small
     text = dump(262144).replace("f32[16]", "f32[65536]").replace("64,", "262144,")
     folder = tmp_path / "runs"
     folder.mkdir()

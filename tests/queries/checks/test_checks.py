@@ -21,19 +21,19 @@ def test_a_run_is_checked_compilation_by_compilation(two_runs):
     assert found.disagreeing == ()
 
 
-def test_without_names_everything_is_checked_and_nothing_twice(two_runs):
+def test_without_names_everything_is_checked_once(two_runs):
     assert len(check(two_runs).compilations) == 4
     assert len(check(two_runs, ["before", "jit_g"]).compilations) == 2
 
 
-def test_exactly_the_limit_is_within_it(two_runs):
+def test_a_value_equal_to_the_limit_passes(two_runs):
     found = check(two_runs)
     assert [totals.reserved_bytes for totals in found.reserving_more_than(639)] == [640]
     assert found.reserving_more_than(640) == ()
     assert [totals.physical_peak_bytes for totals in found.peaking_above(383)] == [640, 384]
 
 
-def test_a_total_that_does_not_add_up_is_found_and_a_silent_dump_is_not_judged(graph, tmp_path):
+def test_a_wrong_total_is_found_and_a_dump_without_a_total_is_not_judged(graph, tmp_path):
     write_dump(tmp_path / "a", 1, "jit_f", dump(256, total=1000))
     silent = dump(256).partition("\nTotal")[0]
     write_dump(tmp_path / "a", 2, "jit_g", silent)
@@ -54,7 +54,7 @@ def test_a_dump_without_live_ranges_has_an_unknown_peak(graph, tmp_path):
     assert found.peaking_above(0) == ()
 
 
-def test_a_check_says_of_each_compilation_what_the_query_of_totals_says(two_runs):
+def test_the_check_of_a_compilation_agrees_with_the_query_of_totals(two_runs):
     rows = run(two_runs, "overview/totals", limit=0).result.mappings()
     columns = ("totalBytes", "allocationBytes", "agrees", "logicalPeakBytes", "physicalPeakBytes")
     queried = {row["compilation"]: tuple(row[name] for name in columns) for row in rows}

@@ -42,18 +42,18 @@ def fit_of(graph, clues):
         (MessageClues(), ["jit_h"], AFTER_H, "the only one"),
     ],
 )
-def test_it_is_found_by_what_the_message_tells(two_runs, clues, names, key, reason):
+def test_it_is_found_by_the_facts_in_the_message(two_runs, clues, names, key, reason):
     found = diagnose_failed_program(two_runs, clues, names)
     assert (found.compilation, found.reason) == (key, reason)
 
 
-def test_its_memory_space_is_held_against_the_capacity_of_the_message(two_runs):
+def test_its_memory_space_is_compared_with_the_capacity_in_the_message(two_runs):
     clues = MessageClues(module="jit_h", memory_space_name="hbm", capacity_bytes=100)
     fit = fit_of(two_runs, clues)
     assert (fit.memory_space, fit.reserved_bytes, fit.missing_bytes) == (0, 192, 92)
 
 
-def test_the_lines_that_hold_most_at_its_peak_are_those_of_the_query(two_runs):
+def test_the_largest_lines_at_its_peak_are_those_of_the_query(two_runs):
     lines = diagnose_failed_program(two_runs, MessageClues(module="jit_h")).lines
     assert lines is not None
     assert [(row["sourceLine"], row["physicalBytes"]) for row in lines.mappings()] == [
@@ -63,7 +63,7 @@ def test_the_lines_that_hold_most_at_its_peak_are_those_of_the_query(two_runs):
     ]
 
 
-def test_without_a_capacity_it_is_not_told_whether_it_fits(two_runs):
+def test_without_a_capacity_the_fit_is_unknown(two_runs):
     fit = fit_of(two_runs, MessageClues(module="jit_h"))
     assert (fit.reserved_bytes, fit.fits) == (192, None)
 
@@ -73,6 +73,6 @@ def test_a_memory_space_that_it_does_not_use_has_no_answer(two_runs):
     assert (found.fit, found.lines, found.findings) == (None, None, ())
 
 
-def test_a_run_that_is_not_there_raises(two_runs):
+def test_a_run_that_does_not_exist_raises(two_runs):
     with pytest.raises(NoSuchCompilation):
         diagnose_failed_program(two_runs, MessageClues(), ["nothing"])

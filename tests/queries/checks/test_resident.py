@@ -1,4 +1,4 @@
-"""Programs that are loaded together: arguments once, the largest temporaries, on each engine."""
+"""Programs loaded together: arguments count once, plus the largest temporaries; on each engine."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_arguments_of_other_shapes_and_constants_add_up(graph, tmp_path):
     assert (second.shared_argument_bytes, second.adds_bytes) == (0, 64 + 576)
 
 
-def test_the_bound_is_held_against_a_capacity(two_runs):
+def test_the_bound_is_compared_with_a_capacity(two_runs):
     (space,) = check_resident(two_runs, ["before"], {0: 384})
     assert (space.fits, space.missing_bytes) == (True, 0)
     (space,) = check_resident(two_runs, ["before"], {0: 383})

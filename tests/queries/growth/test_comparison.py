@@ -1,4 +1,4 @@
-"""What grew between two sides, by hand, on each engine."""
+"""Growth between two sides, with hand-computed rows, on each engine."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def grown(comparison, by):
     return {growth.group: (growth.bytes_a, growth.bytes_b) for growth in comparison.groups[by]}
 
 
-def test_totals_pairs_and_the_unpaired(two_runs):
+def test_totals_pairs_and_unpaired_compilations(two_runs):
     found = compare(two_runs, "before", "after")
     assert found.totals_a == (640, 640, 640, 640)
     assert found.totals_b == (832, 832, 832, 832)
@@ -41,7 +41,7 @@ def test_totals_pairs_and_the_unpaired(two_runs):
     assert found.reserved.share == 0.3
 
 
-def test_every_grouping_by_hand(two_runs):
+def test_every_grouping_has_the_expected_rows(two_runs):
     found = compare(two_runs, "before", "after", by=By, depth=1)
     dot, line = "jit(f)/layer_0/dot", ("f.py", 5)
     assert grown(found, By.ROLE) == {
@@ -55,7 +55,7 @@ def test_every_grouping_by_hand(two_runs):
     }  # fmt: skip
     assert grown(found, By.OPCODE) == {("fusion",): (512, 704), ("parameter",): (128, 128)}
     assert grown(found, By.SHAPE) == {
-        ("f32[16]",): (256, 320),  # the temp of jit_h has it too
+        ("f32[16]",): (256, 320),  # the temp of jit_h has the same op
         ("f32[64]",): (256, 0),
         ("f32[32]",): (128, 0),
         ("f32[128]",): (0, 512),
@@ -90,18 +90,18 @@ def test_a_grouping_is_the_answer_of_its_query(two_runs, sides):
         assert rows == list(result.rows), by
 
 
-def test_the_largest_growth_or_shrinkage_comes_first(two_runs):
+def test_the_largest_growth_or_shrinkage_is_first(two_runs):
     shapes = compare(two_runs, "before", "after", by=[By.SHAPE]).groups[By.SHAPE]
     assert [growth.growth_bytes for growth in shapes] == [512, -256, -128, 64]
 
 
-def test_two_compilations_are_a_pair_whatever_their_modules(two_runs):
+def test_two_compilations_are_a_pair_even_with_different_modules(two_runs):
     found = compare(two_runs, "before/module_0003", "after/module_0005")
     assert [pair.reserved.growth_bytes for pair in found.pairs] == [-64]
     assert found.unpaired == ()
 
 
-def test_a_run_against_a_compilation_pairs_by_module(two_runs):
+def test_a_run_and_a_compilation_pair_by_module(two_runs):
     found = compare(two_runs, "before", "after/module_0001")
     assert [pair.module for pair in found.pairs] == ["jit_f"]
     assert [pair.module for pair in found.unpaired] == ["jit_g"]
@@ -118,12 +118,12 @@ def test_compilations_of_one_name_pair_by_the_shapes_of_their_parameters(graph, 
     assert pair.a.module_number == 2
 
 
-def test_a_row_of_a_comparison_leaves_out_what_it_is_not_grouped_by(two_runs):
+def test_a_row_of_a_comparison_omits_columns_outside_its_grouping(two_runs):
     row = one_row(compare(two_runs, "before", "after", by=[By.ROLE]))
     assert dict(zip(ONE_ROW_COLUMNS, row, strict=True))["grownLine"] is None
 
 
-def test_a_run_compared_with_itself_has_not_grown(two_runs):
+def test_a_run_compared_with_itself_has_no_growth(two_runs):
     found = compare(two_runs, "before", "before")
     assert found.reserved.growth_bytes == 0
     assert found.reserved.share == 0
@@ -145,7 +145,7 @@ def test_dumps_without_live_ranges_have_no_peak_to_compare(graph, tmp_path):
     assert grown(found, By.OP)[("jit(f)/sum",)] == (0, 64)
 
 
-def test_what_is_left_out_is_summed_as_everything_else():
+def test_rows_beyond_the_limit_are_summed_as_everything_else():
     growths = [GroupGrowth(("f.py", line), line, 2 * line) for line in (9, 5, 2, 1)]
     assert largest_groups(growths, 4) == tuple(growths)
     assert largest_groups(growths, 2) == (
@@ -155,7 +155,7 @@ def test_what_is_left_out_is_summed_as_everything_else():
     assert largest_groups(growths, 0) == (GroupGrowth((EVERYTHING_ELSE, None), 17, 34),)
 
 
-def test_a_name_is_a_run_before_it_is_a_part_of_a_key(two_runs):
+def test_a_name_is_matched_as_a_run_before_a_part_of_a_key(two_runs):
     assert select(two_runs, "before").is_run
     assert len(select(two_runs, "before").compilations) == 2
     assert not select(two_runs, "jit_g").is_run
@@ -163,7 +163,7 @@ def test_a_name_is_a_run_before_it_is_a_part_of_a_key(two_runs):
         select(two_runs, "beforehand")
 
 
-def test_an_empty_graph_says_so(graph):
-    # nothing was ever written: on the embedded engine there is no file yet
+def test_an_empty_graph_is_reported(graph):
+    # nothing was ever written: the embedded engine has no file yet
     with pytest.raises(EmptyGraph, match="ingest"):
         compare(graph, "a", "b")

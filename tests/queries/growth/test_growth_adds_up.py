@@ -1,4 +1,4 @@
-"""The growth of reserved bytes adds up, whatever two compilations are compared: real dumps."""
+"""The growth of reserved bytes adds up for any two compilations of the real dumps."""
 
 from itertools import pairwise
 
@@ -22,12 +22,12 @@ def test_parts_and_reasons_add_up_to_the_growth_between_any_two_real_dumps(real)
         assert sum(reason.growth_bytes for reason in back) == -growth, (after, before)
 
 
-def test_nothing_changed_between_a_real_dump_and_itself(real):
+def test_a_real_dump_compared_with_itself_has_no_growth(real):
     for reserved in read_reserved(real.graph, [dump.key for dump in real.telling]).values():
         assert [reason for reason in explain_pair(reserved, reserved) if reason.growth_bytes] == []
 
 
-def test_the_queries_split_as_the_reasons_do(real):
+def test_the_queries_split_the_growth_like_the_reasons(real):
     runs = sorted({dump.files.run for dump in real.dumps})
     for before, after in pairwise(runs[::3]):
         found = compare(real.graph, before, after, by=[By.CAUSE, By.TEMPORARY])

@@ -1,4 +1,4 @@
-"""Which compilation of one run became which of another."""
+"""Pairing of the compilations of two runs."""
 
 from xlagraph.queries.growth.pairing import Candidate, pair_compilations
 
@@ -25,25 +25,25 @@ def test_compilations_pair_only_within_one_module_name():
     assert pairs_of(a, b) == ([("2", "1")], ["1"], ["2"])
 
 
-def test_one_that_was_put_in_between_leaves_the_others_paired():
+def test_an_inserted_compilation_leaves_the_others_paired():
     a = [("f", 1, SMALL), ("f", 2, LARGE)]
     b = [("f", 1, SMALL), ("f", 2, OTHER), ("f", 3, LARGE)]
     assert pairs_of(a, b) == ([("1", "1"), ("2", "3")], [], ["2"])
 
 
-def test_one_that_was_taken_out_leaves_the_others_paired():
+def test_a_removed_compilation_leaves_the_others_paired():
     a = [("f", 1, SMALL), ("f", 2, OTHER), ("f", 3, LARGE), ("f", 4, SMALL)]
     b = [("f", 1, SMALL), ("f", 2, LARGE), ("f", 3, SMALL)]
     assert pairs_of(a, b) == ([("1", "1"), ("3", "2"), ("4", "3")], ["2"], [])
 
 
-def test_what_is_left_over_pairs_in_order_of_module_number():
+def test_remaining_compilations_pair_in_order_of_module_number():
     a = [("f", 10, SMALL), ("f", 9, LARGE), ("f", 11, LARGE)]
     b = [("f", 2, OTHER), ("f", 1, OTHER)]
     assert pairs_of(a, b) == ([("10", "2"), ("9", "1")], ["11"], [])
 
 
-def test_left_overs_pair_beside_those_that_are_aligned():
+def test_remaining_compilations_pair_in_addition_to_the_aligned_ones():
     a = [("f", 1, SMALL), ("f", 2, LARGE)]
     b = [("f", 1, OTHER), ("f", 2, LARGE)]
     assert pairs_of(a, b) == ([("1", "1"), ("2", "2")], [], [])
@@ -53,7 +53,7 @@ def test_aligned_pairs_never_cross():
     a = [("f", 1, SMALL), ("f", 2, LARGE)]
     b = [("f", 1, LARGE), ("f", 2, SMALL)]
     pairs, only_a, only_b = pairs_of(a, b)
-    # one of the two is aligned; the other is left over on both sides and pairs too
+    # one of the two is aligned; the other remains on both sides and pairs too
     assert sorted(pairs) in ([("1", "2"), ("2", "1")],)
     assert (only_a, only_b) == ([], [])
 
@@ -64,7 +64,7 @@ def test_dumps_without_module_name_or_number_pair_with_each_other():
     assert pairs_of(a, b) == ([("None", "None")], ["1"], [])
 
 
-def test_ten_thousand_recompilations_of_one_signature_take_no_time():
+def test_ten_thousand_recompilations_of_one_signature_are_paired_quickly():
     many = [("f", number, SMALL) for number in range(10_000)]
     pairs, only_a, only_b = pairs_of(many, [("f", -1, SMALL), *many])
     assert len(pairs) == 10_000
@@ -75,15 +75,15 @@ def test_nothing_pairs_with_nothing():
     assert pairs_of([], []) == ([], [], [])
 
 
-def test_a_function_of_another_name_is_found_by_a_signature_that_no_other_has():
+def test_a_renamed_function_is_found_by_a_signature_that_no_other_has():
     step = ((0, "", "f32[8]"), (1, "", "s32[8]"), ("result", "f32[8]"))
     a = [("step", 1, step), ("add", 2, SMALL)]
     b = [("multiply", 1, SMALL), ("train_step", 2, step)]
-    # one parameter tells too little: many small programs have the same
+    # one parameter is not enough: many small programs have the same
     assert pairs_of(a, b) == ([("1", "2")], ["2"], ["1"])
 
 
-def test_a_signature_that_several_have_names_no_renamed_function():
+def test_a_signature_that_several_functions_have_finds_no_renamed_function():
     step = ((0, "", "f32[8]"), (1, "", "s32[8]"), ("result", "f32[8]"))
     a = [("f", 1, step), ("g", 2, step)]
     b = [("h", 1, step)]

@@ -1,4 +1,4 @@
-"""Why one compilation reserves more than another, in sentences; each pair of dumps is a case."""
+"""Sentences that say why one compilation reserves more than another; each dump pair is a case."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ RECOMPUTED = "jit(f)/transpose(jvp(layer_0))/jvp(layer_0)/checkpoint/rematted_co
 
 
 def temporaries(size: int, values: str, *, parameter: str = PARAMETER) -> str:
-    """Write a dump with a parameter, and values in one temporary allocation."""
+    """Write a dump with a parameter, and values in a single temporary allocation."""
     steps = len(values.strip().splitlines()) + 1
     x = f"0 | x | f32[16]{{0}} | 0 | 64 | 0-{steps} | parameter(0) | x"
     return tiny_dump(f"{parameter}\n1 | {size} | preallocated-temp", f"{x}\n{values}")
@@ -189,7 +189,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory):
-    """Return a graph with the dumps of each case, those before and after each a run."""
+    """Return a graph with the dumps of each case, one run before and one after."""
     folder = tmp_path_factory.mktemp("cases")
     for name, case in CASES.items():
         for side, text in (("before", case.before), ("after", case.after)):
@@ -207,7 +207,7 @@ def test_the_sentences_of_a_change(cases, name):
     assert growth == found.reserved.growth_bytes
 
 
-def test_a_change_taken_back_is_the_reverse(cases):
+def test_a_reverted_change_has_the_reverse_sentences(cases):
     def told(name):
         found = compare(cases, f"{name}/after", f"{name}/before")
         return [sentence.line for sentence in found.sentences]

@@ -1,4 +1,4 @@
-"""Query files are checked where they are made, in messages that teach."""
+"""Query files are checked when they are read, with messages that explain the correction."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -44,17 +44,17 @@ def problems(directory: Path, old: str = "", new: str = "") -> list[str]:
     return [problem.removeprefix(f"{path}:") for problem in check_queries(directory)]
 
 
-def test_queries_that_come_with_xlagraph_have_no_problem():
+def test_the_canned_queries_have_no_problem():
     assert check_queries(OWN_DIRECTORY) == []
 
 
-def test_catalogue_has_every_query_in_order_of_id():
+def test_the_catalogue_has_every_query_in_order_of_id():
     ids = list(load_catalogue())
     assert ids == sorted(ids)
     assert "peak/contributors" in ids
 
 
-def test_header_declares_parameters_and_columns(tmp_path: Path):
+def test_the_header_declares_parameters_and_columns(tmp_path: Path):
     write(tmp_path, GOOD)
     query = load_catalogue([tmp_path])["mine/values"]
     assert query.title == "Values of one compilation"
@@ -71,7 +71,7 @@ def test_header_declares_parameters_and_columns(tmp_path: Path):
     assert query.text == GOOD
 
 
-def test_good_file_has_no_problem(tmp_path: Path):
+def test_a_good_file_has_no_problem(tmp_path: Path):
     assert problems(tmp_path) == []
 
 
@@ -126,7 +126,7 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
         ("// @status", "// @kind     table\n// @status", "11: @kind is given twice"),
     ],
 )
-def test_header_problem_names_line_and_remedy(tmp_path: Path, old: str, new: str, expected: str):
+def test_a_header_problem_names_line_and_remedy(tmp_path: Path, old: str, new: str, expected: str):
     (problem,) = problems(tmp_path, old, new)
     assert problem.startswith(expected)
     with pytest.raises(CatalogueError) as error:
@@ -134,7 +134,7 @@ def test_header_problem_names_line_and_remedy(tmp_path: Path, old: str, new: str
     assert str(error.value).endswith(problem)
 
 
-def test_half_written_statement_has_faults_with_their_lines(tmp_path: Path):
+def test_a_partial_statement_has_problems_with_their_lines(tmp_path: Path):
     assert problems(tmp_path) == []
     query = load_catalogue([tmp_path])["mine/values"]
     start = query.text.index("\nMATCH") + 1
@@ -188,16 +188,18 @@ def test_half_written_statement_has_faults_with_their_lines(tmp_path: Path):
         ("$runA <> ''", "v.key IN $runA", "13: keys are looked up by UNWIND $runA AS k MATCH"),
     ],
 )
-def test_statement_problem_names_line_and_remedy(tmp_path: Path, old: str, new: str, expected: str):
+def test_a_statement_problem_names_line_and_remedy(
+    tmp_path: Path, old: str, new: str, expected: str
+):
     assert any(problem.startswith(expected) for problem in problems(tmp_path, old, new))
 
 
-def test_words_of_the_language_inside_strings_and_comments_are_no_problem(tmp_path: Path):
+def test_keywords_inside_strings_and_comments_are_no_problem(tmp_path: Path):
     harmless = "$runA <> 'CREATE (n) SET' // CALL { } DELETE\n"
     assert problems(tmp_path, "$runA <> ''\n", harmless) == []
 
 
-def test_group_is_sorted_by_all_its_names_or_by_something_unique(tmp_path: Path):
+def test_a_group_is_sorted_by_all_its_names_or_by_something_unique(tmp_path: Path):
     body = "v.label AS value, v.sizeBytes AS sizeBytes\nORDER BY sizeBytes DESC, value"
     grouped = "v.opName AS value, sum(v.sizeBytes) AS sizeBytes\nORDER BY sizeBytes DESC"
     (problem,) = problems(tmp_path, body, grouped)
@@ -205,7 +207,7 @@ def test_group_is_sorted_by_all_its_names_or_by_something_unique(tmp_path: Path)
     assert problems(tmp_path, body, f"{grouped}, value") == []
 
 
-def test_file_outside_a_theme_is_told_where_to_go(tmp_path: Path):
+def test_a_file_outside_a_theme_is_refused_with_the_right_place(tmp_path: Path):
     path = write(tmp_path, GOOD, "values.cypher")
     (problem,) = check_queries(tmp_path)
     assert problem.startswith(
@@ -213,7 +215,7 @@ def test_file_outside_a_theme_is_told_where_to_go(tmp_path: Path):
     )
 
 
-def test_id_that_is_taken_is_refused(tmp_path: Path):
+def test_an_id_that_already_exists_is_refused(tmp_path: Path):
     path = write(tmp_path, GOOD, "peak/contributors.cypher")
     assert check_queries(tmp_path) == [
         f"{path}:1: peak/contributors is already part of xlagraph; rename this file"
@@ -224,7 +226,7 @@ def test_id_that_is_taken_is_refused(tmp_path: Path):
         load_catalogue([tmp_path])
 
 
-def test_folder_without_queries_is_a_problem(tmp_path: Path):
+def test_a_folder_without_queries_is_a_problem(tmp_path: Path):
     (problem,) = check_queries(tmp_path)
     assert problem.endswith("contains no query; add one at theme/noun-phrase.cypher")
     with pytest.raises(CatalogueError, match="no such folder"):

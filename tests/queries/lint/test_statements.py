@@ -1,4 +1,4 @@
-"""Statements of Python modules stand in files, and the rules for canned queries hold for them."""
+"""Statements of Python modules are in files, and follow the rules for canned queries."""
 
 import ast
 import re
@@ -32,14 +32,14 @@ PARTS = (
     "serve",
     "xla_planner",
 )
-# what follows from the schema is generated there
+# statements derived from the schema are generated there
 MODULES = [
     path
     for part in PARTS
     for path in sorted((TREE / part).rglob("*.py"))
     if path.stem != "schema_statements"
 ]
-# what no query sees: the version in a file; the nodes of loads, and which load holds a compilation
+# not for queries: the version in a file; the nodes of loads, and the load of each compilation
 WORKING_NAMES = re.compile(
     r"no label (Claim|Load|Schema)\b"
     r"|no property ((count|heartbeat|load|process) of Load|(key|load|purpose) of Claim)\b"
@@ -60,7 +60,9 @@ def name_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", FILES_OF_BOTH_ENGINES, ids=name_of)
-def test_statement_of_a_module_has_no_fault_and_an_engine_takes_it(path: Path, empty_graph: Graph):
+def test_a_statement_of_a_module_has_no_problem_and_an_engine_accepts_it(
+    path: Path, empty_graph: Graph
+):
     text = path.read_text(encoding="utf-8")
     assert statement_faults(text) == []
     empty_graph.query(text, {name: sample(name) for name in re.findall(r"\$(\w+)", text)})
@@ -73,7 +75,7 @@ def sample(parameter: str) -> Cell:
 
 
 @pytest.mark.parametrize("path", FILES_OF_ONE_ENGINE, ids=name_of)
-def test_statement_of_an_engine_names_only_what_is_in_the_schema(path: Path):
+def test_a_statement_of_an_engine_names_only_parts_of_the_schema(path: Path):
     text = path.read_text(encoding="utf-8")
     assert names_out_of_schema(text) == []
     assert unnamed_columns(text) == []
@@ -92,17 +94,17 @@ def test_statement_of_an_engine_names_only_what_is_in_the_schema(path: Path):
         ("CREATE INDEX i FOR (c:Compilation) ON (c.status)", "property status of"),
     ],
 )
-def test_what_a_statement_writes_is_held_to_the_schema(text: str, fault: str):
+def test_written_properties_are_checked_against_the_schema(text: str, fault: str):
     assert any(fault in found for found in names_out_of_schema(text)), names_out_of_schema(text)
 
 
-def test_generated_statements_name_only_what_is_in_the_schema():
+def test_generated_statements_name_only_parts_of_the_schema():
     assert [fault for text in generated_statements() for fault in names_out_of_schema(text)] == []
     assert [column for text in generated_statements() for column in unnamed_columns(text)] == []
 
 
 def unnamed_columns(text: str) -> list[str]:
-    """Return the expressions that a statement returns under no name of its own."""
+    """Return the expressions that a statement returns without a name."""
     last = next(iter(clauses(tokens(text))[-1:]), None)
     if last is None or not last.word.startswith("RETURN"):
         return []
@@ -154,7 +156,7 @@ def test_every_statement_file_is_read_by_the_module_beside_its_folder():
         assert asked, f"nothing reads {name_of(path)}"
 
 
-def test_no_statement_stands_in_a_module():
+def test_no_statement_is_written_in_a_module():
     for module in MODULES:
         tree = ast.parse(module.read_text(encoding="utf-8"))
         documented = (ast.Module, ast.ClassDef, ast.FunctionDef)

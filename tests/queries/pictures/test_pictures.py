@@ -1,4 +1,4 @@
-"""A picture of paths, as rows and in the formats that other programs draw."""
+"""A picture of paths, as rows and in the formats of other programs."""
 
 from xml.etree import ElementTree as ET
 
@@ -29,7 +29,7 @@ RESULT = Result(
     (
         (Path([A], []), None),
         (Path([B], []), taken(B, A, 1024)),
-        # another engine's, or another row's, A
+        # an A of another engine, or of another row
         (Path([value("a")], []), taken(B, value("a"), 1024)),
         (Path([Node("Scope", {"key": "jit(f)", "name": "jit(f)"})], []), None),
     ),
@@ -42,7 +42,7 @@ def test_each_node_and_edge_is_drawn_once_in_the_order_of_the_rows():
     assert [(edge.source.key, edge.target.key) for edge in PICTURE.edges] == [(B.key, A.key)]
 
 
-def test_a_row_of_the_table_is_an_edge_or_a_node_without_one():
+def test_a_row_of_the_table_is_an_edge_or_a_node_without_edges():
     assert PICTURE.edge_table() == Result(
         ("sourceLabel", "source", "relationship", "targetLabel", "target", "sharedBytes"),
         (
@@ -52,7 +52,7 @@ def test_a_row_of_the_table_is_an_edge_or_a_node_without_one():
     )
 
 
-def test_edges_of_equal_ends_that_differ_are_two():
+def test_two_different_edges_between_the_same_nodes_stay_separate():
     reader = Node("Instruction", {"key": "run/f#i/i", "name": "i"})
     edges = [Relationship("USED_BY", {"operand": number}, A, reader) for number in (0, 1)]
     rows = tuple((Path([A, reader], [edge]),) for edge in edges)
@@ -74,7 +74,7 @@ def test_a_memory_space_has_its_name_beside_its_number():
     assert node_caption(unknown) == ("memory space 1", "0 B")
 
 
-def test_mermaid_holds_no_sign_of_a_name_that_it_could_obey():
+def test_mermaid_escapes_every_special_sign_of_a_name():
     text = mermaid(PICTURE)
     assert 'n0["a<br/>2.0 KiB<br/>steps 0–3"]:::Value' in text
     assert 'n1["b#34;#93;#60;b#62;#38;#59;#96;"]:::Value' in text
@@ -100,5 +100,5 @@ def test_graphml_keeps_all_properties_with_their_types():
 
 
 @pytest.mark.parametrize("write", [dot, mermaid, graphml])
-def test_a_picture_of_nothing_is_one_too(write):
+def test_an_empty_picture_is_a_picture(write):
     assert write(picture_of(Result(("flow",), ())))

@@ -1,6 +1,6 @@
-"""A second writing of the rule by which a value belongs to an op, from its words.
+"""A second implementation of the rule that attributes a value to an op.
 
-A result is an instruction and an element of what it returns, both as in the module text.
+A result is an instruction and a tuple index, both as in the module text.
 """
 
 import re
@@ -26,7 +26,7 @@ RUNS = ("fusion", "call", "async-start", "custom-call")
 
 @dataclass(frozen=True)
 class Attribution:
-    """Whose a value is."""
+    """The op and source line of a value."""
 
     rule: str | None = None
     op_name: str | None = None
@@ -36,7 +36,7 @@ class Attribution:
 
 
 def attribute(dump: "PlainDump", value: "PlainValue") -> Attribution:
-    """Apply the rules one after the other."""
+    """Apply the rules in order."""
     index = tuple(int(number) for number in re.findall(r"\d+", value.shape_index or ""))
     here = (value.name, index)
     if here in dump.stacks and (found := of_stack(dump, here)):
@@ -60,7 +60,7 @@ def attribute(dump: "PlainDump", value: "PlainValue") -> Attribution:
 
 
 def of_stack(dump: "PlainDump", result: Result) -> str | None:
-    """Return whose the part is that a turn of a loop writes."""
+    """Return the attribution of the part that one turn of a loop writes."""
     seen: set[Result] = {result}
     at: Result | None = dump.stacks[result]
     while at and at not in seen:
@@ -76,7 +76,7 @@ def of_stack(dump: "PlainDump", result: Result) -> str | None:
 
 
 def named(dump: "PlainDump", name: str) -> bool:
-    """Return whether an instruction has an op name."""
+    """Return True if an instruction has an op name."""
     return bool(dump.text(name).op_name)
 
 
@@ -88,9 +88,9 @@ def own_or_inside(dump: "PlainDump", result: Result) -> str | None:
 
 
 def inside(dump: "PlainDump", result: Result) -> str | None:
-    """Look into what a fusion, call, async or custom call runs, breadth first."""
+    """Search breadth first in the computations of a fusion, call, async or custom call."""
     queue = list(roots(dump, result))
-    for name, element in queue:  # grows meanwhile
+    for name, element in queue:  # grows in the loop
         if named(dump, name):
             return name
         queue += [one for one in roots(dump, (name, element)) if one not in queue]
@@ -116,7 +116,7 @@ def roots(dump: "PlainDump", result: Result) -> Iterator[Result]:
 
 
 def through_tuples(dump: "PlainDump", result: Result) -> Result:
-    """An element of a tuple is that operand of it."""
+    """Follow an element of a tuple to that operand of the tuple."""
     name, element = result
     if dump.opcode(name) != "tuple" or not element or element[0] >= len(dump.operands(name)):
         return result
@@ -125,7 +125,7 @@ def through_tuples(dump: "PlainDump", result: Result) -> Result:
 
 
 def moved(dump: "PlainDump", result: Result) -> Result | None:
-    """Name what a result is a moved form of: the first operand, or what goes in."""
+    """Return the result that this one is a moved form of: the first operand, or the input."""
     name, element = result
     opcode = dump.opcode(name)
     operands = dump.operands(name)
@@ -147,7 +147,7 @@ def moved(dump: "PlainDump", result: Result) -> Result | None:
 
 
 def passed_in(dump: "PlainDump", result: Result) -> Result | None:
-    """Name what is passed for a parameter of a loop, branch or call."""
+    """Return the argument for a parameter of a loop, branch or call."""
     name, element = result
     computation = dump.module.computations.get(name)
     for caller in dump.named:
@@ -166,7 +166,7 @@ def passed_in(dump: "PlainDump", result: Result) -> Result | None:
 
 
 def only_moves(dump: "PlainDump", name: str) -> bool:
-    """Return whether a fusion or an async computation does nothing else."""
+    """Return True if a fusion or an async computation only moves data."""
     called = dump.called(name)
     if dump.opcode(name) not in ("fusion", "async-start") or not called:
         return False
@@ -194,6 +194,6 @@ def _of(dump: "PlainDump", rule: str, name: str) -> Attribution:
 
 
 def is_installed(file: str) -> bool:
-    """Return whether a file is not the user's own."""
+    """Return True if a file belongs to an installed package."""
     parts = ("site-packages/", "dist-packages/", "lib/python3.")
     return file.startswith("<frozen") or any(part in file for part in parts)

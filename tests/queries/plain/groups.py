@@ -1,4 +1,4 @@
-"""By what values are grouped at a peak, and between two runs."""
+"""Groupings of values at a peak, and between two runs."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from tests.queries.plain.value import PlainValue
 
 
 def scope(op_name: str | None, depth: int) -> str | None:
-    """Cut an op name behind so many parts; a slash within brackets parts nothing."""
+    """Keep the first parts of an op name; a slash within brackets does not separate parts."""
     if op_name is None:
         return None
     parts, nesting = [""], 0
@@ -26,7 +26,7 @@ def scope(op_name: str | None, depth: int) -> str | None:
 
 @dataclass(frozen=True)
 class Group:
-    """What the values of one group have in common."""
+    """Key of the values in one group."""
 
     columns: str
     of: Callable[[PlainDump, PlainValue], Row]
@@ -54,7 +54,7 @@ STACK = Group("file line function callerFile callerLine caller", _stack)
 
 
 def over_generations(op_name: str | None) -> str | None:
-    """Drop what older JAX puts between the function and its ops."""
+    """Remove the part that older JAX puts between the function and its ops."""
     return None if op_name is None else op_name.replace("/jit(main)", "")
 
 

@@ -1,6 +1,6 @@
-"""Bytes that are held, peaks, succession and alias sets, by their definitions.
+"""Live bytes, peaks, succession and alias sets, by their definitions.
 
-Slow and plain on purpose: bytes are cut at every offset of an allocation, and each rule is
+Slow and simple on purpose: bytes are split at every offset of an allocation, and each rule is
 a loop over all values.
 """
 
@@ -11,12 +11,12 @@ from tests.queries.plain.value import PlainValue, Segment
 
 
 def held_bytes(values: list[PlainValue]) -> dict[int, int]:
-    """Count at each step the bytes that hold a live value; steps without any are left out."""
+    """Count at each step the bytes with a live value; steps without any are omitted."""
     occupied: dict[Segment, set[int]] = defaultdict(set)
     held: dict[int, int] = defaultdict(int)
     for value in values:
         for step in value.steps:
-            held[step] += 0  # live, perhaps of no bytes
+            held[step] += 0  # live, possibly with no bytes
         for segment in value.segments:
             occupied[segment].update(value.steps)
     for (_, first, past), steps in occupied.items():
@@ -26,12 +26,12 @@ def held_bytes(values: list[PlainValue]) -> dict[int, int]:
 
 
 def peak_step(held: dict[int, int]) -> int:
-    """Return the first step with the most bytes: step 0 where there are none."""
+    """Return the first step with the most bytes, or step 0 if there are none."""
     return min(held, key=lambda step: (-held[step], step)) if any(held.values()) else 0
 
 
 def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int]:
-    """Return each value live at the physical peak of a memory space its own bytes."""
+    """Return the bytes of each value live at the physical peak of a memory space."""
     here = [value for value in values if value.allocation.color == color and value.steps]
     held = held_bytes(here)
     peak = peak_step(held)
@@ -45,7 +45,7 @@ def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int
 
 @dataclass(frozen=True)
 class Takeover:
-    """One value has bytes that another one had last."""
+    """A takeover of bytes that another value had last."""
 
     earlier: PlainValue
     later: PlainValue
@@ -53,12 +53,12 @@ class Takeover:
 
     @property
     def in_place(self) -> bool:
-        """Both are live at the step where the later one begins."""
+        """True if both are live at the step where the later one begins."""
         return self.earlier.place[1] >= self.later.place[0]
 
 
 def takeovers(values: list[PlainValue]) -> list[Takeover]:
-    """Find the last occupant of every byte of every value."""
+    """Find the previous value in every byte of every value."""
     ordered = sorted(
         (value for value in values if value.first is not None and value.size > 0),
         key=lambda value: value.place,
@@ -76,7 +76,7 @@ def takeovers(values: list[PlainValue]) -> list[Takeover]:
 
 
 def alias_sets(values: list[PlainValue]) -> dict[PlainValue, frozenset[PlainValue]]:
-    """Join what overwrites one another in place."""
+    """Join values that overwrite one another in place."""
     joined = {value: frozenset([value]) for value in values}
     for takeover in takeovers(values):
         if takeover.in_place:

@@ -1,4 +1,4 @@
-"""A second computation of what the graph stores: straight from a plan, by the definitions.
+"""A second computation of the facts in the graph: from a plan, by the definitions.
 
 Shares no code with the ingest beyond the parser.
 """
@@ -30,7 +30,7 @@ from xlagraph.ingest import DumpFiles, DumpPart, PrintedPlan, parse_plan
 
 @dataclass(eq=False)
 class PlainDump:
-    """A compilation: its plan, and what follows from it."""
+    """A compilation: its plan, and the facts derived from it."""
 
     files: DumpFiles
     plan: PrintedPlan
@@ -42,12 +42,12 @@ class PlainDump:
 
     @property
     def key(self) -> str:
-        """As in the graph."""
+        """The key in the graph."""
         return f"{self.files.run}/{self.files.stem}"
 
     @property
     def schedule(self) -> tuple[str, ...]:
-        """Names of instructions, in their order."""
+        """Names of instructions in schedule order."""
         return self.plan.live_ranges.schedule if self.plan.live_ranges else ()
 
     @cached_property
@@ -62,7 +62,7 @@ class PlainDump:
 
     @property
     def module_name(self) -> str | None:
-        """The module's name without trailing digits, from the name of the file."""
+        """The module's name without trailing digits, from the file name."""
         found = re.fullmatch(
             r"(?:\d{10,}\.)?module_\d+\.(.+?)(?:\.cl_\d+)?\.(?:cpu_|sm_.*?gpu_)?after_optimizations",
             self.files.stem,
@@ -71,19 +71,19 @@ class PlainDump:
 
     @property
     def platform(self) -> str | None:
-        """The platform, from the name of the file; only TPUs lay arrays out in tiles."""
+        """The platform, from the file name; only TPUs lay arrays out in tiles."""
         found = re.search(r"(cpu|gpu)_after_optimizations$", self.files.stem)
         if found:
             return found[1]
         return "tpu" if any(":T(" in value.shape for value in self.plan.values) else None
 
     def value(self, label: str) -> PlainValue:
-        """Look a value up by its label."""
+        """Return a value by its label."""
         (one,) = (value for value in self.values if value.label == label)
         return one
 
     def text(self, instruction: str) -> PlainText:
-        """Read what the dump says of an instruction, then what its module text adds."""
+        """Return the text of an instruction in the dump, completed from its module text."""
         text = self.plan.instructions.get(instruction)
         return filled(
             read_instruction(text) if text else PlainText(),
@@ -92,7 +92,7 @@ class PlainDump:
         )
 
     def line(self, instruction: str) -> str:
-        """Return the text of an instruction, the module text's first; '' if none has it."""
+        """Return the text of an instruction, from the module text if it has it; '' if unknown."""
         return self.module.lines.get(instruction) or self.plan.instructions.get(instruction, "")
 
     def opcode(self, instruction: str) -> str | None:
@@ -100,7 +100,7 @@ class PlainDump:
         return read_instruction(self.line(instruction)).opcode
 
     def operands(self, instruction: str) -> list[tuple[str, tuple[int, ...]]]:
-        """Return the operands of that text, each with the element of it that is read."""
+        """Return the operands of that text, each with its tuple index."""
         return read_operands(self.line(instruction))
 
     def called(self, instruction: str) -> list[str]:
@@ -113,7 +113,7 @@ class PlainDump:
 
     @cached_property
     def named(self) -> list[str]:
-        """The instructions that the dump names."""
+        """The instructions named in the dump."""
         used = self.plan.used_values or ()
         names = [*self.schedule, *(value.name for value in self.plan.values)]
         names += [use.instruction for used_value in used for use in used_value.uses]
@@ -121,11 +121,11 @@ class PlainDump:
 
     @cached_property
     def stacks(self) -> dict[Result, Result]:
-        """Return what a turn of a loop writes into the stack that a result is."""
+        """Return the values that a turn of a loop writes into the stack of a result."""
         return stacks(self)
 
     def attribution(self, value: PlainValue) -> Attribution:
-        """Return whose a value is."""
+        """Return the op and source line of a value."""
         if value not in self._attributions:
             self._attributions[value] = attribute(self, value)
         return self._attributions[value]
@@ -142,7 +142,7 @@ class PlainDump:
         return self.module.root_opcodes.get(fusion.calls)
 
     def live_to_the_end(self, value: PlainValue) -> bool:
-        """Return whether a value leaves the program."""
+        """Return True if a value leaves the program."""
         return value.last is not None and value.last == self.end
 
     @property
@@ -152,11 +152,11 @@ class PlainDump:
 
     @property
     def allocated(self) -> int:
-        """The sum of all its allocations."""
+        """Sum of all its allocations."""
         return sum(allocation.size_bytes for allocation in self.plan.allocations)
 
     def reserved(self, color: int) -> int:
-        """Sum the allocations of a memory space, thread-local ones left out."""
+        """Sum the allocations of a memory space, without thread-local ones."""
         return sum(
             allocation.size_bytes
             for allocation in self.plan.allocations
@@ -164,7 +164,7 @@ class PlainDump:
         )
 
     def physical_peak(self, color: int) -> int | None:
-        """Return the most bytes of a memory space that hold a live value."""
+        """Return the most bytes of a memory space with a live value."""
         return None if self.end is None else sum(self.shares(color).values())
 
     def logical_peak(self, color: int) -> int | None:
@@ -180,13 +180,13 @@ class PlainDump:
 
     @property
     def printed_peak(self) -> int | None:
-        """Sum the list that XLA prints."""
+        """Sum the peak list that XLA prints."""
         if self.plan.live_ranges is None or self.plan.live_ranges.peak is None:
             return None
         return sum(entry.bytes for entry in self.plan.live_ranges.peak.entries)
 
     def shares(self, color: int) -> dict[PlainValue, int]:
-        """Return each value live at the physical peak of a memory space its own bytes."""
+        """Return the bytes of each value live at the physical peak of a memory space."""
         if color not in self._shares:
             self._shares[color] = shares_at_peak(self.values, color)
         return self._shares[color]
@@ -210,7 +210,7 @@ def read_dump(files: DumpFiles) -> PlainDump:
 
 
 def chosen(dumps: Iterable[PlainDump], run: str = "", module: str = "") -> list[PlainDump]:
-    """Keep those of a run and of a module; all where it is not named."""
+    """Return the dumps of a run and of a module; all if none is named."""
     return [
         dump for dump in dumps if run in ("", dump.files.run) and module in ("", dump.module_name)
     ]

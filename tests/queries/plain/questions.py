@@ -1,4 +1,4 @@
-"""The parameters with which queries are asked, by the names that they declare."""
+"""Parameters for queries, by their declared names."""
 
 from collections.abc import Collection, Iterator
 
@@ -10,7 +10,7 @@ Question = dict[str, str | int]
 
 
 def questions(declared: Collection[str], dump: PlainDump) -> Iterator[Question]:
-    """Return the parameters with which a query is asked about a dump."""
+    """Return the parameters for a query about a dump."""
     if "memorySpace" in declared:
         for color in dump.colors:
             yield {"memorySpace": color}
@@ -50,7 +50,7 @@ PAIRS = (
 
 
 def questions_over_runs(declared: Collection[str]) -> list[Question]:
-    """Return the parameters with which a query is asked about all dumps."""
+    """Return the parameters for a query about all dumps."""
     asked: list[Question] = [{}]
     if "runA" in declared:
         asked = [{"runA": before, "runB": after} for before, after in PAIRS]

@@ -1,4 +1,4 @@
-"""A second writing of the rule by which loop state belongs to what a turn writes into it."""
+"""A second implementation of the rule that attributes loop state to the values written into it."""
 
 import re
 from typing import TYPE_CHECKING
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from tests.queries.plain.plan import PlainDump
 
 Way = tuple[Result, tuple[str, ...]]
-"""A result, and the fusions and calls that were entered to get there."""
+"""A result, and the fusions and calls around it."""
 WRITE = "dynamic-update-slice"
 KEEPS = ("copy", "bitcast", "reshape", "convert", "opt-barrier", "optimization-barrier")
 
 
 def stacks(dump: "PlainDump") -> dict[Result, Result]:
-    """Return what a turn writes into the stack that a result is, by result."""
+    """Return the values that a turn writes into the stack of a result, by result."""
     found: dict[Result, Result] = {}
     for loop in dump.named:
         body = re.search(r", body=%?([\w.-]+)", dump.line(loop))
@@ -30,7 +30,7 @@ def stacks(dump: "PlainDump") -> dict[Result, Result]:
 
 
 def _stack(dump: "PlainDump", loop: str, root: str, number: int) -> dict[Result, Result]:
-    """Return what a turn writes, for all results in the bytes of an element of the state."""
+    """Return the values that a turn writes, for all results in the bytes of a state element."""
     way = _back(dump, (through(dump, (root, (number,))), ()))
     (last, index), calls = way[-1]
     writes = [step for step in way if dump.opcode(step[0][0]) == WRITE]
@@ -104,7 +104,7 @@ def _element(dump: "PlainDump", loop: str, root: str, write: Way) -> Result:
             following = None
         if following is None:
             return name, index
-        if following in seen:  # the body hands it on as it is
+        if following in seen:  # the body passes it on unchanged
             states = [one for (one, part), entered in seen if part and not entered
                       and dump.opcode(one) == "parameter"]  # fmt: skip
             if not states:

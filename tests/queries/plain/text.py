@@ -1,6 +1,6 @@
-"""A second reading of instruction and module text, plain on purpose.
+"""A second reader of instruction and module text, simple on purpose.
 
-Shares no code with the ingest: looks for what stands in the text, one thing at a time.
+It shares no code with the ingest, and searches the text for one fact at a time.
 """
 
 import ast
@@ -23,7 +23,7 @@ BITS = {
 
 @dataclass(frozen=True)
 class PlainText:
-    """What the text of one instruction says."""
+    """The facts in the text of one instruction."""
 
     opcode: str | None = None
     op_name: str | None = None
@@ -35,29 +35,29 @@ class PlainText:
 
 @dataclass
 class PlainModule:
-    """The instructions of a module text, and the place of each stack frame."""
+    """The instructions of a module text, and the source location of each stack frame."""
 
     instructions: dict[str, PlainText] = field(default_factory=dict)
     root_opcodes: dict[str, str] = field(default_factory=dict)
-    """By computation."""
+    """Instructions by computation."""
     frames: dict[int, tuple[str, int]] = field(default_factory=dict)
     partitions: int = 1
     """Devices over which the program is split."""
     donated: set[tuple[int, str]] = field(default_factory=set)
-    """Number and index of the parameters that the header says the caller gives up."""
+    """Number and index of the donated parameters in the header."""
     lines: dict[str, str] = field(default_factory=dict)
-    """What stands behind `name = `."""
+    """Text after `name = `, by instruction."""
     computations: dict[str, str] = field(default_factory=dict)
-    """By instruction."""
+    """Computation by instruction."""
     roots: dict[str, str] = field(default_factory=dict)
-    """Instruction by computation."""
+    """Root instruction by computation."""
     stacks: dict[int, tuple[str, int, str, int | None]] = field(default_factory=dict)
-    """File, line, function and the calling frame."""
+    """File, line, function and calling frame, by frame."""
     columns: dict[int, int] = field(default_factory=dict)
     """Of frames."""
 
     def stack(self, frame: int) -> list[tuple[str, int, str, int]]:
-        """Return the places that led to a frame, the outermost first."""
+        """Return the locations up to a frame, the outermost first."""
         places = []
         at: int | None = frame
         while at is not None:
@@ -69,7 +69,7 @@ class PlainModule:
 
 @cache
 def read_instruction(text: str) -> PlainText:
-    """Read the text behind `name = `."""
+    """Read the text after `name = `."""
     metadata = re.search(r'metadata=\{((?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*)\}', text)
     attributes = metadata[1] if metadata else ""
     source_file = _quoted("source_file", attributes)
@@ -128,7 +128,7 @@ def read_module(text: str) -> PlainModule:
 
 
 def read_operands(text: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Read the operands, each with the element of it that is read."""
+    """Read the operands, each with its tuple index."""
     opcode = _opcode(text)
     if opcode in (None, "parameter", "constant", "iota"):
         return []
@@ -165,7 +165,7 @@ def read_called(text: str) -> list[str]:
 
 
 def dense_bytes(shape: str) -> int | None:
-    """Count the bytes of the elements alone, from a shape with its layout."""
+    """Count the bytes of the elements without padding, from a shape with its layout."""
     found = re.match(r"([a-z][a-z0-9]*)\[([^\]]*)\]", shape)
     if found is None or "?" in found[2]:
         return None
@@ -181,7 +181,7 @@ def dense_bytes(shape: str) -> int | None:
 
 
 def filled(first: PlainText, second: PlainText, frames: Mapping[int, tuple[str, int]]) -> PlainText:
-    """Take what the first leaves open from the second."""
+    """Fill the missing facts of the first from the second."""
     frame = first.frame or second.frame
     source = first.source
     if source[0] is None:

@@ -1,4 +1,4 @@
-"""A value of a plan, and what an allocation is for."""
+"""A value of a plan, and the role of an allocation."""
 
 import re
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from tests.queries.plain.text import (
 from xlagraph.ingest.model.plan import Allocation, Position, Use
 
 Segment = tuple[int, int, int]
-"""Allocation, first byte, byte past the last: nothing begins or ends inside."""
+"""Allocation, first byte, byte past the last: no value begins or ends inside."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlainValue:
-    """A value and what the rest of the dump says of it."""
+    """A value with its facts from the rest of the dump."""
 
     value_id: int
     name: str
@@ -40,22 +40,22 @@ class PlainValue:
 
     @property
     def shape(self) -> str:
-        """Without layout."""
+        """Shape without layout."""
         return re.sub(r"(?<=\])\{[^}]*\}", "", self.printed_shape)
 
     @property
     def dtype(self) -> str:
-        """The type of its elements."""
+        """Type of its elements."""
         return "tuple" if self.shape.startswith("(") else self.shape.partition("[")[0]
 
     @property
     def dense(self) -> int | None:
-        """Bytes of its elements alone; None where it is no array."""
+        """Bytes of its elements without padding; None if it is not an array."""
         return dense_bytes(self.printed_shape)
 
     @property
     def is_array(self) -> bool:
-        """It is neither the table of a tuple nor a token."""
+        """True if it is neither a tuple table nor a token."""
         return self.dtype not in ("tuple", "token", "opaque")
 
     @property
@@ -65,21 +65,21 @@ class PlainValue:
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Its place in the order (liveFrom, liveUntil, valueId)."""
+        """Position in the order (liveFrom, liveUntil, valueId)."""
         assert self.first is not None
         assert self.last is not None
         return (self.first, self.last, self.value_id)
 
     @property
     def steps(self) -> range:
-        """The steps of its live range; none without one."""
+        """Steps of its live range; none without one."""
         if self.first is None or self.last is None:
             return range(0)
         return range(self.first, self.last + 1)
 
 
 def role(allocation: Allocation) -> str | None:
-    """Return what an allocation is for."""
+    """Return the role of an allocation."""
     roles = (
         ("threadLocal", allocation.is_thread_local),
         ("constant", allocation.is_constant),

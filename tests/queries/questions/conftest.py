@@ -1,4 +1,4 @@
-"""What tests of questions share: dumps go in, one command answers."""
+"""Fixture of tests of questions: ingest dumps and answer with one command."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from xlagraph.ingest import ingest
 
 @pytest.fixture
 def answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Answer:
-    """Ingest dumps, by `run/module`, and give some columns of what a command answers."""
+    """Ingest dumps, by `run/module`, and return some columns of a command's answer."""
 
     def ask(dumps: Mapping[str, tuple[str, str]], command: str, columns: str) -> Rows:
         for name, (allocations, values) in dumps.items():

@@ -1,14 +1,14 @@
-"""How a question is asked, and a step of a few values about which several are."""
+"""A question with its dumps, and a step of a few values for several questions."""
 
 from collections.abc import Callable, Mapping
 
 Rows = list[tuple[object, ...]]
 Answer = Callable[[Mapping[str, tuple[str, str]], str, str], Rows]
-"""Columns of what a command answers about dumps, which are the two tables of `run/module`."""
+"""Returns columns of a command's answer about dumps, given as the two tables of `run/module`."""
 
 
 def step(temp: int) -> tuple[str, str]:
-    """Write a dump with a softmax of so many elements."""
+    """Write a dump with a softmax of this many elements."""
     allocations = f"""
         0 | 64 | parameter 0, shape |f32[16]| at ShapeIndex {{}}
         1 | {4 * temp + 64} | preallocated-temp

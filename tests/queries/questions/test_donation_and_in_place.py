@@ -1,11 +1,11 @@
-"""What people have asked about donation and updates in place: dumps, and the answer."""
+"""Users' questions about donation and updates in place: dumps, and the answer."""
 
 from tests.queries.questions.steps import Answer
 
 
 def test_some_donated_buffers_were_not_usable(answer: Answer):
-    # `state` could have been donated: an output has its shape. Donating `weights` is of no
-    # use, the new ones are of another type.
+    # `state` could have been donated: an output has its shape. Donating `weights` is
+    # useless, the new ones are of another type.
     allocations = """
         0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
         1 | 4096 | parameter 1, shape |f32[1024]| at ShapeIndex {}, maybe-live-out
@@ -29,7 +29,7 @@ def test_some_donated_buffers_were_not_usable(answer: Answer):
 
 
 def test_donated_and_still_copied_because_it_is_needed_afterwards(answer: Answer):
-    # The loss reads the old `x` after the new one is there: donation would force a copy.
+    # The loss reads the old `x` after the new one exists: donation would force a copy.
     allocations = """
         0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
         1 | 4096 | maybe-live-out

@@ -1,4 +1,4 @@
-"""What people have asked about growth: dumps, and the answer of one command."""
+"""Users' questions about growth: dumps, and the answer of one command."""
 
 from tests.queries.questions.steps import Answer, step
 

@@ -1,4 +1,4 @@
-"""What people have asked about the peak: dumps, and the answer of one command."""
+"""Users' questions about the peak: dumps, and the answer of one command."""
 
 from tests.queries.questions.steps import Answer, step
 
@@ -37,7 +37,7 @@ TRAIN_BLOCKS = """
 
 
 def test_remat_did_not_lower_the_peak(answer: Answer):
-    # `act` is computed again, but the peak is at `scores`, which both runs have.
+    # `act` is recomputed, but the peak is at `scores`, which both runs have.
     again = TRAIN.replace("1-4 | fusion(x) ", "1-2 | fusion(x) ").replace(
         "    2 | grad | f32[1024]{0} | 0 | 4096 | 4-5 | fusion(act, loss)",
         "    1 | act.2  | f32[1024]{0} | 0    | 4096 | 4-5 | fusion(x)"

@@ -1,4 +1,4 @@
-"""What people have asked about waste and reuse: dumps, and the answer of one command."""
+"""Users' questions about waste and reuse: dumps, and the answer of one command."""
 
 from tests.queries.questions.steps import Answer, step
 
@@ -41,8 +41,8 @@ def test_why_is_a_narrow_array_128_times_as_large_on_tpu(answer: Answer):
     ) == [("y", "f32[1024,1]", "{1,0:T(8,128)}", 4096, 524288, 520192, 128.0)]
 
 
-def test_temp_block_is_larger_than_what_lives_in_it(answer: Answer):
-    # `c` does not fit the hole that `a` leaves, `b` lies in the way.
+def test_temp_block_is_larger_than_the_values_in_it(answer: Answer):
+    # `c` does not fit the hole that `a` leaves, because `b` separates the parts.
     allocations = """
         0 | 64    | parameter 0, shape |f32[16]| at ShapeIndex {}
         1 | 14336 | preallocated-temp
@@ -76,7 +76,7 @@ MASK_BLOCKS = """
 """
 
 
-def test_the_same_mask_is_held_once_for_each_layer(answer: Answer):
+def test_the_same_mask_is_stored_once_for_each_layer(answer: Answer):
     assert answer(
         {"run/jit_f": (MASK_BLOCKS, MASKS)},
         "query waste/duplicates",

@@ -1,4 +1,4 @@
-"""What a user names is resolved, checked, or refused with what is near."""
+"""A user's names are resolved, checked, or refused with similar names."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,31 +54,31 @@ def empty_graph(tmp_path: Path) -> Iterator[Graph]:
         yield graph
 
 
-def test_compilation_left_out_is_the_one_that_reserves_most(graph: Graph):
+def test_the_default_compilation_is_the_one_that_reserves_most(graph: Graph):
     answer = run(graph, "overview/roles")
     assert answer.compilation == "tiny/step"
     (note,) = answer.notes
     assert note == "no compilation was named; using tiny/step, the largest of 7 compilations"
 
 
-def test_name_of_a_run_stands_for_its_compilation_that_reserves_most(graph: Graph):
+def test_the_name_of_a_run_selects_its_compilation_that_reserves_most(graph: Graph):
     answer = run(graph, "overview/roles", compilation="before")
     assert answer.compilation == "before/module_0001.jit_f.cpu_after_optimizations"
     assert answer.notes[0].startswith("'before' is a run; using before/module_0001.jit_f.")
     assert answer.notes[0].endswith(", the largest of 2 compilations")
 
 
-def test_unique_part_of_a_key_names_a_compilation(graph: Graph):
+def test_a_unique_part_of_a_key_names_a_compilation(graph: Graph):
     answer = run(graph, "overview/roles", compilation="0004.jit_h")
     assert answer.compilation == "after/module_0004.jit_h.cpu_after_optimizations"
     assert answer.notes == ()
 
 
-def test_exact_key_wins_over_a_part(graph: Graph):
+def test_an_exact_key_has_priority_over_a_part(graph: Graph):
     assert find_compilation(graph, "tiny/step").key == "tiny/step"
 
 
-def test_ambiguous_part_lists_what_it_matches(graph: Graph):
+def test_an_ambiguous_part_lists_its_matches(graph: Graph):
     with pytest.raises(AmbiguousCompilation, match="part of 3 compilations") as error:
         find_compilation(graph, "jit_f")
     assert error.value.matches == (
@@ -88,13 +88,13 @@ def test_ambiguous_part_lists_what_it_matches(graph: Graph):
     )
 
 
-def test_case_of_a_key_counts(graph: Graph):
+def test_keys_are_case_sensitive(graph: Graph):
     with pytest.raises(NoSuchCompilation, match="did you mean 'tiny/step'") as error:
         find_compilation(graph, "Tiny/Step")
     assert error.value.candidates[0] == "tiny/step"
 
 
-def test_unknown_query_says_what_is_near(graph: Graph):
+def test_an_unknown_query_is_reported_with_similar_ones(graph: Graph):
     with pytest.raises(UnknownQuery, match="did you mean 'peak/contributors'"):
         run(graph, "peak/contributers")
     catalogue = load_catalogue()
@@ -108,7 +108,7 @@ def test_unknown_query_says_what_is_near(graph: Graph):
     assert error.value.candidates == ("trend/modules", "trend/op")
 
 
-def test_unknown_run_says_what_is_near(graph: Graph):
+def test_an_unknown_run_is_reported_with_similar_ones(graph: Graph):
     with pytest.raises(NoSuchRun, match="no run is called 'befor'; did you mean 'before'"):
         run(graph, "compare/modules", runA="befor", runB="after")
 
@@ -125,7 +125,7 @@ def test_unknown_run_says_what_is_near(graph: Graph):
         ({"x": 7}, "has no parameter x; it has compilation, memorySpace, limit"),
     ],
 )
-def test_bad_parameter_is_refused_with_an_example(
+def test_a_bad_parameter_is_refused_with_an_example(
     graph: Graph, parameters: dict[str, Any], message: str
 ):
     with pytest.raises(BadParameter) as error:
@@ -148,7 +148,7 @@ def test_missing_parameter_is_named_with_an_example(graph: Graph):
         ("lifetime/across", {"step": 99}, "no step in tiny/step has the number 99; the schedule"),
     ],
 )
-def test_unknown_name_says_what_is_near(
+def test_an_unknown_name_is_reported_with_similar_ones(
     graph: Graph, query: str, parameters: dict[str, Any], message: str
 ):
     with pytest.raises(NoSuchName) as error:
@@ -165,7 +165,7 @@ def test_unknown_name_says_what_is_near(
         ("reuse/slot", {"allocation": 0, "offsetBytes": -1}, "offsetBytes = -1 is below 0"),
     ],
 )
-def test_number_beyond_its_bounds_is_refused(
+def test_a_number_outside_its_bounds_is_refused(
     graph: Graph, query: str, parameters: dict[str, Any], message: str
 ):
     with pytest.raises(BadParameter) as error:
@@ -173,12 +173,12 @@ def test_number_beyond_its_bounds_is_refused(
     assert message in str(error.value)
 
 
-def test_unknown_module_says_what_is_near(graph: Graph):
+def test_an_unknown_module_is_reported_with_similar_ones(graph: Graph):
     with pytest.raises(NoSuchName, match="no module is called 'jit_x'; did you mean 'jit_"):
         run(graph, "trend/modules", module="jit_x")
 
 
-def test_notes_say_what_an_old_dump_lacks(graph: Graph):
+def test_notes_name_the_facts_that_an_old_dump_lacks(graph: Graph):
     for query in ("peak/contributors", "peak/printed"):
         (note,) = run(graph, query, compilation="old/dump").notes
         assert note.startswith("the dump has no live ranges")
@@ -188,13 +188,13 @@ def test_notes_say_what_an_old_dump_lacks(graph: Graph):
     assert any(note.startswith("the dump has no text of instructions") for note in notes)
 
 
-def test_notes_say_that_roots_of_fusions_are_unknown_where_there_are_fusions(graph: Graph):
+def test_notes_say_that_roots_of_fusions_are_unknown_if_there_are_fusions(graph: Graph):
     (note,) = run(graph, "waste/gathered", compilation="tiny/step").notes
     assert note.startswith("the dump has no root opcodes of fusions")
     assert run(graph, "waste/gathered", compilation="before/module_0001").notes == ()
 
 
-def test_notes_say_how_many_compilations_of_a_run_have_no_peak(graph: Graph):
+def test_notes_count_the_compilations_of_a_run_without_a_peak(graph: Graph):
     notes = run(graph, "compare/ops", runA="old", runB="before").notes
     assert notes == (
         "1 of 1 compilations of run old have no live ranges, so their peaks are unknown",
@@ -218,13 +218,13 @@ def test_a_picture_of_growth_takes_compilations_too(graph: Graph):
     assert of_runs.result.rows
 
 
-def test_a_memory_space_that_is_not_there_is_refused_with_those_that_are(graph: Graph):
+def test_a_memory_space_that_does_not_exist_is_refused_with_the_existing_ones(graph: Graph):
     message = "nothing is allocated in memory space 5 of tiny/step; the memory spaces in use: 0, 1"
     with pytest.raises(NoSuchMemorySpace, match=message):
         run(graph, "peak/contributors", compilation="tiny/step", memorySpace=5)
 
 
-def test_a_value_may_go_by_another_of_its_names(graph: Graph):
+def test_a_value_can_be_named_by_any_of_its_names(graph: Graph):
     answer = run(graph, "alias/chain", compilation="tiny/step", value="result{0}")
     assert answer.notes == ("result{0} is another name of update{0}",)
     assert "update{0}" in [row["value"] for row in answer.result.mappings()]
@@ -251,24 +251,26 @@ def test_notes_say_that_the_limit_was_reached(graph: Graph):
         ),
     ],
 )
-def test_notes_say_that_a_picture_may_be_cut(graph: Graph, query: str, parameters, note: str):
+def test_notes_say_that_a_picture_may_be_incomplete(
+    graph: Graph, query: str, parameters, note: str
+):
     assert run(graph, query, compilation="tiny/step", **parameters).notes == (note,)
     assert run(graph, query, compilation="tiny/step", **{**parameters, "limit": 0}).notes == ()
 
 
-def test_limit_of_0_is_no_limit(graph: Graph):
+def test_limit_0_is_no_limit(graph: Graph):
     every = run(graph, "peak/contributors", compilation="tiny/step", limit=0)
     assert len(every.result.rows) == 9
     assert every.notes == ()
 
 
-def test_side_of_a_comparison_may_be_the_whole_key_of_a_compilation(graph: Graph):
+def test_a_side_of_a_comparison_may_be_the_whole_key_of_a_compilation(graph: Graph):
     (key,) = select(graph, "0004.jit_h").compilations
     (row,) = run(graph, "compare/modules", runA="before", runB=key, limit=1).result.mappings()
     assert (row["module"], row["compilationsA"], row["compilationsB"]) == ("jit_h", 0, 1)
 
 
-def test_empty_graph_is_said(empty_graph: Graph):
+def test_an_empty_graph_is_reported(empty_graph: Graph):
     with pytest.raises(EmptyGraph, match="ingest a folder of dumps first"):
         run(empty_graph, "peak/contributors")
     with pytest.raises(EmptyGraph):

@@ -1,4 +1,4 @@
-"""The statements of a stored compilation return the columns that its records are named after."""
+"""The statements of a stored compilation return the fields of its records."""
 
 from pathlib import Path
 
@@ -36,6 +36,6 @@ def test_the_columns_of_a_statement_are_the_fields_of_its_records(name, empty_gr
     assert list(found.columns) == columns
 
 
-def test_a_compilation_that_is_not_there_has_no_totals(empty_graph):
+def test_a_compilation_that_does_not_exist_has_no_totals(empty_graph):
     with pytest.raises(NameUnknown, match="no compilation run/f in the graph"):
         _ = StoredCompilation(empty_graph, "run/f").totals

@@ -1,4 +1,4 @@
-"""`value` tells all about one value: whose bytes it has, who reads it, when it dies and why."""
+"""`value` describes one value: its bytes, its readers, and the end of its live range."""
 
 from collections.abc import Callable
 from functools import cache
@@ -39,7 +39,7 @@ def tell(graph_of: GraphOf) -> Tell:
     return details
 
 
-def test_details_have_what_where_and_who_made_it(tell):
+def test_details_have_the_shape_the_place_and_the_maker(tell):
     details = tell("update{0}")
     value, allocation, maker = details.value, details.allocation, details.maker
     assert (details.compilation, value.label) == ("run/f", "update{0}")
@@ -64,7 +64,7 @@ def test_details_have_what_where_and_who_made_it(tell):
     assert [(reader.instruction, reader.step) for reader in details.readers] == [("result", 10)]
 
 
-def test_details_say_whose_bytes_it_took_and_who_took_its(tell):
+def test_details_name_the_values_before_and_after_it_in_its_bytes(tell):
     before, after = tell("update{0}").predecessors, tell("make").successors
     assert [(each.value, each.in_place, each.steps) for each in before] == [("p", True, 6)]
     assert [(each.value, each.in_place, each.shared_bytes, each.steps) for each in after] == [
@@ -74,7 +74,7 @@ def test_details_say_whose_bytes_it_took_and_who_took_its(tell):
     assert tell("p").aliases == ("update{0}",)
 
 
-def test_details_say_whose_line_it_is_though_its_maker_has_no_op_name(tell):
+def test_details_show_the_source_line_of_a_value_whose_maker_has_no_op_name(tell):
     value = tell("late").value
     assert value.op_name is None
     assert (value.attribution, value.attributed_op_name) == (
@@ -104,13 +104,13 @@ def test_each_end_of_a_range_that_an_ingest_finds_has_a_sentence():
         ("region", RangeEnd.UNKNOWN, "unknown: the dump has no live range of it"),
     ],
 )
-def test_details_say_when_a_value_dies_and_why(tell, name, ending, why):
+def test_details_say_when_a_live_range_ends_and_why(tell, name, ending, why):
     life = tell(name).live_range
     assert life.ending is ending
     assert life.why.startswith(why)
 
 
-def test_a_value_that_ends_before_its_reader_is_handed_on(tell):
+def test_a_value_that_ends_before_its_reader_is_passed_on(tell):
     text = tiny_dump(
         "0 | 64 | preallocated-temp",
         """
@@ -122,7 +122,7 @@ def test_a_value_that_ends_before_its_reader_is_handed_on(tell):
     assert tell("a", text).live_range.ending is RangeEnd.HANDED_ON
 
 
-def test_details_give_the_rank_among_those_at_the_peak(tell):
+def test_details_have_the_rank_among_the_values_at_the_peak(tell):
     peak = tell("pair{0}").peak
     assert (peak.physical_bytes, peak.rank, peak.contributors) == (256, 1, 9)
     assert (peak.peak_bytes, peak.peak_step) == (612, 6)
@@ -130,13 +130,13 @@ def test_details_give_the_rank_among_those_at_the_peak(tell):
     assert tell("late").peak.rank is None
 
 
-def test_another_name_stands_for_its_value(tell):
+def test_another_name_selects_its_value(tell):
     assert tell("get-tuple-element.2").value.label == "update{0}"
     assert tell("result{0}").value.label == "update{0}"
     assert tell("%make").value.label == "make"
 
 
-def test_a_name_that_is_too_long_for_a_key_stands_for_its_value(tell):
+def test_a_name_that_is_too_long_for_a_key_selects_its_value(tell):
     name = "get-tuple-element." + "2" * 1000
     text = STEP.replace("get-tuple-element.2", name)
     assert tell(name, text).value.label == "update{0}"
@@ -148,14 +148,14 @@ def test_a_tuple_lists_its_elements(tell):
     assert error.value.matches == ("pair{}", "pair{0}", "pair{1}")
 
 
-def test_an_unknown_name_gets_names_that_are_near(tell):
+def test_an_unknown_name_is_reported_with_similar_ones(tell):
     with pytest.raises(NoSuchName, match="no value is called 'maek' in run/f; did you mean 'make'"):
         tell("maek")
     with pytest.raises(NoSuchName):
         tell("pair{7}")
 
 
-def test_without_live_ranges_and_uses_the_rest_is_told(tell):
+def test_without_live_ranges_and_uses_the_other_facts_are_shown(tell):
     text = STEP[: STEP.index("\nTotal bytes used:")]
     details = tell("make", text)
     assert details.value.size_bytes == 128

@@ -1,4 +1,4 @@
-"""`value` says whose turn it is: the loop that makes a value, or fills it part by part."""
+"""`value` names the loop that makes a value, or fills it part by part."""
 
 from pathlib import Path
 
@@ -37,14 +37,14 @@ def fill(graph: Graph, folder: Path) -> None:
         ("part", ["computed in every iteration of loop, 4 times, in the same bytes"]),
     ],
 )
-def test_the_page_says_which_loop_and_how_many_turns(
+def test_the_page_names_the_loop_and_the_number_of_turns(
     graph_of: GraphOf, name: str, lines: list[str]
 ):
     details = value(graph_of(fill), name)
     assert [text for part, text in details_lines(details) if part == "loop"] == lines
 
 
-def test_machines_get_the_stack_and_the_loop(graph_of: GraphOf):
+def test_json_has_the_stack_and_the_loop(graph_of: GraphOf):
     stacked = value_cells(value(graph_of(fill), "write"))
     assert stacked["loopStack"] == {
         "stackLoop": "loop",

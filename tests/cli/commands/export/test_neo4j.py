@@ -1,4 +1,4 @@
-"""What `xlagraph export neo4j` writes, says and refuses."""
+"""The files, messages and errors of `xlagraph export neo4j`."""
 
 import subprocess
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.tiny_dumps import dump, write_dump, write_padded_run, write_runs
 
 
-def test_the_command_that_imports_is_all_there_is_on_stdout(run, tmp_path):
+def test_stdout_has_only_the_import_command(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     ended = run("export", "neo4j", runs, "-o", tmp_path / "out", "--jobs", 1)
     assert ended.code == 0, ended.err
@@ -17,7 +17,7 @@ def test_the_command_that_imports_is_all_there_is_on_stdout(run, tmp_path):
     assert f"sh {tmp_path / 'out' / 'import.sh'}" in ended.err
 
 
-def test_the_script_runs_that_command_from_anywhere_and_hands_options_on(run, tmp_path):
+def test_the_script_runs_that_command_from_any_folder_and_passes_options_on(run, tmp_path):
     run("export", "neo4j", write_runs(tmp_path / "runs"), "-o", tmp_path / "o u t", "--jobs", 1)
     printed = run("export", "neo4j", tmp_path / "runs", "-o", tmp_path / "other", "--jobs", 1).out
     program = tmp_path / "admin"
@@ -37,7 +37,7 @@ def test_the_script_runs_that_command_from_anywhere_and_hands_options_on(run, tm
     assert arguments[4:-1] == [line.strip(" \\") for line in printed.splitlines()[2:]]
 
 
-def test_a_graph_is_exported_where_no_path_is_named(run, graph, tmp_path):
+def test_a_graph_is_exported_if_no_path_is_given(run, graph, tmp_path):
     ended = run("export", "neo4j", "-o", tmp_path / "out")
     assert ended.code == 0
     assert "exported 4 compilations" in ended.err
@@ -70,7 +70,7 @@ def test_shards_are_merged_into_one_export(run, tmp_path):
     assert "Value-header.csv,../part1/Value.csv,../part2/Value.csv" in ended.out
 
 
-def test_a_shard_without_dumps_says_so(run, tmp_path):
+def test_a_shard_without_dumps_is_reported(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     shards = [f"{number}/9" for number in range(1, 10)]
     all_ended = [run("export", "neo4j", runs, "-o", shard, "--shard", shard) for shard in shards]
@@ -80,7 +80,7 @@ def test_a_shard_without_dumps_says_so(run, tmp_path):
     assert empty.out == ""
 
 
-def test_a_bad_dump_is_left_out_and_named_and_the_rest_exported(run, tmp_path):
+def test_a_bad_dump_is_skipped_and_named_and_the_rest_is_exported(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     bad = write_dump(runs / "before", 8, "jit_bad", "BufferAssignment:\nallocation x\n")
     ended = run("export", "neo4j", runs, "-o", "out")
@@ -90,7 +90,7 @@ def test_a_bad_dump_is_left_out_and_named_and_the_rest_exported(run, tmp_path):
     assert "neo4j-admin database import" in ended.out
 
 
-def test_nothing_to_export_leaves_no_folder(run, tmp_path):
+def test_an_empty_export_leaves_no_folder(run, tmp_path):
     (tmp_path / "runs").mkdir()
     ended = run("export", "neo4j", tmp_path / "runs", "-o", tmp_path / "out")
     assert (ended.code, ended.out) == (1, "")
@@ -98,7 +98,7 @@ def test_nothing_to_export_leaves_no_folder(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_holds_something_is_refused(run, tmp_path):
+def test_a_folder_that_is_not_empty_is_refused(run, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes.txt").touch()
     ended = run("export", "neo4j", write_runs(tmp_path / "runs"), "-o", tmp_path / "out")
@@ -121,11 +121,11 @@ def test_a_folder_that_holds_something_is_refused(run, tmp_path):
         (["runs"], "--output"),
     ],
 )
-def test_what_cannot_be_meant_is_a_usage_error(run, arguments, said):
+def test_contradictory_arguments_are_a_usage_error(run, arguments, said):
     ended = run("export", "neo4j", *arguments)
     assert ended.code == 2
     assert said in ended.err
 
 
-def test_without_a_graph_the_code_says_so(run):
+def test_without_a_graph_the_exit_code_says_so(run):
     assert run("export", "neo4j", "-o", "out").code == 3

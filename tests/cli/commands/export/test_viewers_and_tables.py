@@ -1,4 +1,4 @@
-"""What `xlagraph export` writes for other tools, says and refuses."""
+"""The files, messages and errors of `xlagraph export` for other tools."""
 
 import subprocess
 import sys
@@ -12,14 +12,14 @@ FILES = {"pprof": "plan.pb.gz", "speedscope": "plan.json", "perfetto": "plan.pft
 
 
 @pytest.mark.parametrize("format_", FILES)
-def test_a_file_is_written_and_named_and_nothing_is_on_stdout(run, graph, format_):
+def test_the_file_is_written_and_named_and_stdout_is_empty(run, graph, format_):
     ended = run("export", format_, "--compilation", AFTER_F, "--output", FILES[format_])
     assert (ended.code, ended.out) == (0, "")
     assert ended.err.endswith(f"wrote {FILES[format_]}\n")
     assert Path(FILES[format_]).stat().st_size > 0
 
 
-def test_the_compilation_is_chosen_as_everywhere(run, graph):
+def test_the_compilation_is_chosen_as_in_other_commands(run, graph):
     ended = run("export", "pprof", "-c", "after", "-o", "plan.pb.gz")
     assert f"'after' is a run; using {AFTER_F}, the largest of 2 compilations" in ended.err
     ended = run("export", "pprof", "-c", "jit_x", "-o", "plan.pb.gz")
@@ -52,7 +52,7 @@ def test_xprof_takes_one_compilation_or_a_run(run, graph):
 
 
 @pytest.mark.parametrize("format_", ["parquet", "csv"])
-def test_tables_of_all_runs_or_of_those_that_are_named(run, graph, format_):
+def test_tables_of_all_runs_or_of_the_named_runs(run, graph, format_):
     ended = run("export", format_, "-o", "all")
     assert ended.err.endswith("wrote the tables of 2 runs below all\n")
     ended = run("export", format_, "--run", "before", "--run", "before", "-o", "one")
@@ -78,7 +78,7 @@ def test_help_lists_the_formats(run):
         (["gexf", "-o", "out"], "gexf"),
     ],
 )
-def test_what_cannot_be_meant_is_a_usage_error(run, graph, arguments, said):
+def test_contradictory_arguments_are_a_usage_error(run, graph, arguments, said):
     ended = run("export", *arguments)
     assert ended.code == 2
     assert said in ended.err
@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_written_is_named(run, graph):
     assert "error: file/plan.json could not be written: " in ended.err
 
 
-def test_without_a_graph_the_code_says_so(run):
+def test_without_a_graph_the_exit_code_says_so(run):
     assert run("export", "speedscope", "-o", "plan.json").code == 3
 
 

@@ -1,11 +1,11 @@
-"""`query` lists the canned queries and asks one, with its parameters as options."""
+"""`query` lists the canned queries and runs one, with its parameters as options."""
 
 import json
 
 from tests.tiny_dumps import AFTER_F
 
 
-def test_query_alone_lists_ids_and_questions_without_a_graph(run):
+def test_query_without_an_id_lists_ids_and_questions_without_a_graph(run):
     ended = run("query", "--format", "json")
     listed = json.loads(ended.out)
     assert {"id": "peak/contributors"}.items() <= listed[
@@ -26,13 +26,13 @@ def test_the_parameters_of_a_query_are_its_options(run, graph):
     )
 
 
-def test_a_compilation_that_nobody_named_is_said(run, graph):
+def test_the_default_compilation_is_named(run, graph):
     ended = run("query", "peak/by-line", "--format", "csv")
     assert ended.out.splitlines()[1].startswith("f.py,5,")
     assert AFTER_F in ended.err
 
 
-def test_options_of_rows_may_stand_before_the_id_too(run, graph):
+def test_options_of_rows_may_precede_the_id(run, graph):
     before = run("query", "--format", "csv", "peak/by-line")
     assert before == run("query", "peak/by-line", "--format", "csv")
 
@@ -46,14 +46,14 @@ def test_the_compilation_may_follow_the_id(run, graph):
     assert picture == run("query", "graph/peak", "-c", "before/module_0001", "--format", "csv")
 
 
-def test_two_compilations_or_one_for_a_query_without_are_usage_errors(run, graph):
+def test_two_compilations_or_one_for_a_query_without_one_are_usage_errors(run, graph):
     twice = run("query", "peak/by-line", "before", "--compilation", "after")
     assert twice.code == 2
     assert "two compilations are named, before and after; peak/by-line takes one" in twice.err
     assert run("query", "overview/compilations", "before").code == 2
 
 
-def test_no_rows_is_a_sentence_that_says_what_it_means(run, graph):
+def test_an_answer_without_rows_says_what_that_means(run, graph):
     ended = run("query", "alias/donated", "before")
     assert ended.code == 0
     assert ended.err.endswith(
@@ -64,14 +64,14 @@ def test_no_rows_is_a_sentence_that_says_what_it_means(run, graph):
         assert "nothing is donated" not in machine.err
 
 
-def test_a_memory_space_that_is_not_there_is_an_error(run, graph):
+def test_a_memory_space_that_does_not_exist_is_an_error(run, graph):
     ended = run("query", "waste/duplicates", "before", "--memory-space", 5)
     assert (ended.code, ended.out) == (1, "")
     assert "nothing is allocated in memory space 5 of before/" in ended.err
     assert ended.err.endswith("; the memory spaces in use: 0\n")
 
 
-def test_a_query_that_does_not_say_what_no_rows_mean_says_no_rows(run, graph, tmp_path):
+def test_a_query_without_an_empty_message_says_no_rows(run, graph, tmp_path):
     own = tmp_path / "own" / "mine" / "steps.cypher"
     own.parent.mkdir(parents=True)
     header = [

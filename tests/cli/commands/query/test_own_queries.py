@@ -1,4 +1,4 @@
-"""Users' own query files: run with the others, checked with messages that teach."""
+"""Users' query files run like the canned ones, and their check explains each problem."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def write(text, name="mine/large.cypher", folder="own"):
 
 
 @pytest.mark.parametrize("named", ["before the id", "after the id", "with =", "environment"])
-def test_an_own_query_runs_wherever_its_folder_is_named(run, graph, monkeypatch, named):
+def test_an_own_query_runs_from_any_folder_that_is_named(run, graph, monkeypatch, named):
     write(SOUND)
     asked = ["mine/large", "--compilation", "jit_g", "--format", "json"]
     if named == "environment":
@@ -47,7 +47,7 @@ def test_an_own_query_runs_wherever_its_folder_is_named(run, graph, monkeypatch,
     assert json.loads(ended.out) == [{"value": "t", "sizeBytes": 128}]
 
 
-def test_its_parameters_are_options_and_a_flag_can_say_no(run, graph):
+def test_its_parameters_are_options_and_a_flag_can_be_negated(run, graph):
     write(SOUND)
     asked = ("query", "mine/large", "--queries", "own", "--compilation", "jit_g")
     listed = run(*asked, "--least-bytes", 64, "--no-donated", "--format", "csv").out
@@ -59,7 +59,7 @@ def test_its_parameters_are_options_and_a_flag_can_say_no(run, graph):
     )
 
 
-def test_it_is_listed_and_completed_among_the_others(run, complete, monkeypatch):
+def test_it_is_listed_and_completed_with_the_others(run, complete, monkeypatch):
     write(SOUND)
     listed = json.loads(run("query", "--queries", "own", "--format", "json").out)
     assert {"id": "mine/large", "question": "Which values are as large as that?"} in listed
@@ -69,9 +69,7 @@ def test_it_is_listed_and_completed_among_the_others(run, complete, monkeypatch)
     assert complete(("xlagraph", "query", "mi")) == ["mine/large"]
 
 
-def test_a_folder_that_is_not_there_is_named_but_not_while_the_shell_completes(
-    run, complete, monkeypatch
-):
+def test_a_missing_folder_is_named_except_during_shell_completion(run, complete, monkeypatch):
     ended = run("query", "--queries", "nowhere")
     assert ended.code == 1
     assert ended.err == "error: nowhere: no such folder; name one that contains theme/noun.cypher\n"
@@ -79,7 +77,7 @@ def test_a_folder_that_is_not_there_is_named_but_not_while_the_shell_completes(
     assert complete(("xlagraph", "query", "peak/con")) == []
 
 
-def test_a_file_that_is_not_as_it_should_be_does_not_stop_the_others(run, graph):
+def test_a_wrong_file_does_not_stop_the_others(run, graph):
     bad = write(SOUND.replace("@kind     table", "@kind     tabel"), "mine/bad.cypher")
     write(SOUND)
     asked = ("query", "mine/large", "--queries", "own", "--compilation", "jit_g")
@@ -92,7 +90,7 @@ def test_a_file_that_is_not_as_it_should_be_does_not_stop_the_others(run, graph)
     assert "mine/bad cannot run" in ended.err
 
 
-def test_sound_queries_pass_the_check(run):
+def test_correct_queries_pass_the_check(run):
     write(SOUND)
     ended = run("query", "--check", "own")
     assert (ended.code, ended.err) == (0, "no problem with the queries below own\n")
@@ -140,7 +138,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_the_check_says_where_what_and_what_to_do(run, change):
+def test_the_check_says_where_the_problem_is_and_how_to_correct_it(run, change):
     old, new, said = CHANGES[change]
     assert old in SOUND
     path = write(SOUND.replace(old, new))
@@ -150,7 +148,7 @@ def test_the_check_says_where_what_and_what_to_do(run, change):
     assert f"{path}:{said}" in ended.err
 
 
-def test_the_check_of_no_folder_or_no_query_says_so(run):
+def test_the_check_of_a_missing_folder_or_query_says_so(run):
     Path("empty").mkdir()
     for folder, said in (
         ("nowhere", "nowhere: no such folder; "),
@@ -163,7 +161,7 @@ def test_the_check_of_no_folder_or_no_query_says_so(run):
         assert said in ended.err
 
 
-def test_an_id_that_is_taken_is_refused(run):
+def test_an_id_that_already_exists_is_refused(run):
     path = write(SOUND, "peak/contributors.cypher")
     said = f"{path}:1: peak/contributors is already part of xlagraph; rename this file"
     assert said in run("query", "--check", "own").err

@@ -1,4 +1,4 @@
-"""A parameter of a query cannot be called like an option that its command has besides."""
+"""A query parameter cannot have the name of another option of its command."""
 
 import re
 
@@ -10,7 +10,7 @@ from xlagraph.queries.catalogue.header import RESERVED_NAMES
 
 
 @pytest.mark.parametrize("query_id", ["peak/contributors", "graph/peak"])
-def test_options_of_the_command_of_a_query_are_reserved(query_id):
+def test_options_of_the_query_command_are_reserved(query_id):
     query = load_catalogue()[query_id]
     declared = {f"--{parameter.option}" for parameter in query.parameters}
     options = {

@@ -17,11 +17,11 @@ MATCH (c:Compilation {key: 'run/f', state: 'complete'})
 
 
 def arguments(link: str) -> dict[str, str]:
-    """Return what a link hands over, as a page reads it."""
+    """Return the arguments of a link as the page reads them."""
     return {name: values[0] for name, values in parse_qs(urlsplit(link.strip()).query).items()}
 
 
-def test_show_prints_one_statement_with_its_parameters_in_it(run):
+def test_show_prints_one_statement_with_the_parameters_filled_in(run):
     ended = run("query", "peak/by-line", "--compilation", "run/f", "--limit", 5, "--show")
     title, statement = ended.out.split("\n", 1)
     assert title == "// peak/by-line: Source lines that hold the most memory at the peak"
@@ -30,7 +30,7 @@ def test_show_prints_one_statement_with_its_parameters_in_it(run):
     assert "$" not in statement
 
 
-def test_text_is_written_so_that_both_engines_read_it_as_it_was(run, graph):
+def test_text_is_written_so_that_both_engines_read_the_original(run, graph):
     odd = 'it\'s "#1" & \\, é\t100 %\n'
     shown = run("query", "trend/op", "--op-name", odd, "--show").out
     (literal,) = [line for line in shown.splitlines() if "it\\'s" in line]
@@ -39,13 +39,13 @@ def test_text_is_written_so_that_both_engines_read_it_as_it_was(run, graph):
         assert opened.query(f"RETURN {text} AS text").rows == ((odd,),)
 
 
-def test_a_parameter_that_is_not_given_is_left_and_named(run, graph):
+def test_a_missing_parameter_stays_open_and_is_named(run, graph):
     ended = run("query", "alias/chain", "--show")
     assert "WHERE v.label = $value" in ended.out
     assert ended.err.splitlines()[-1].startswith("$value must still be set: value label")
 
 
-def test_a_graph_that_holds_nothing_is_no_hindrance(run, tmp_path):
+def test_an_empty_graph_does_not_prevent_it(run, tmp_path):
     asked = ("query", "peak/by-line", "--compilation", "run/f", "--show")
     without_graph = run(*asked)
     with open_graph(tmp_path / "empty.lbug", create=True) as opened:
@@ -58,7 +58,7 @@ def test_a_graph_that_holds_nothing_is_no_hindrance(run, tmp_path):
     assert message in ended.err.replace("\n", " ")
 
 
-def test_what_is_shown_may_go_to_a_file(run, graph, tmp_path):
+def test_the_statement_can_be_written_to_a_file(run, graph, tmp_path):
     shown = run("query", "alias/chain", "--show")
     ended = run("query", "alias/chain", "--show", "--output", tmp_path / "chain.cypher")
     assert (ended.code, ended.out) == (0, "")
@@ -66,7 +66,7 @@ def test_what_is_shown_may_go_to_a_file(run, graph, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--show", "--browser"])
-def test_a_part_of_a_key_is_written_whole(run, graph, option):
+def test_a_part_of_a_key_is_completed(run, graph, option):
     asked = ("query", "peak/by-op", option, "--compilation")
     assert run(*asked, "before/module_0001").out == run(*asked, BEFORE_F).out
     ambiguous = run(*asked, "jit_f")
@@ -74,7 +74,7 @@ def test_a_part_of_a_key_is_written_whole(run, graph, option):
 
 
 @pytest.mark.parametrize("option", ["--show", "--browser"])
-def test_the_compilation_left_out_is_the_one_that_a_run_would_take(run, graph, option):
+def test_the_default_compilation_is_the_one_that_a_run_would_use(run, graph, option):
     ended = run("query", "peak/by-op", option)
     assert (ended.code, "reserves most" in ended.err) == (0, True)
     assert "$compilation" not in ended.out
@@ -86,7 +86,7 @@ def test_without_a_graph_a_key_is_shown_as_it_was_typed(run):
     assert ended.err.startswith("names are used as typed")
 
 
-def test_what_show_prints_runs_as_a_statement_too(run, graph, monkeypatch):
+def test_the_shown_statement_runs(run, graph, monkeypatch):
     asked = ("query", "peak/by-line", "--compilation", BEFORE_F)
     monkeypatch.setattr("sys.stdin", io.StringIO(run(*asked, "--show").out))
     assert run("cypher", "--format", "csv").out == run(*asked, "--format", "csv").out
@@ -104,7 +104,7 @@ def test_a_link_names_page_server_user_and_database(run, monkeypatch):
     assert handed["arg"].startswith("MATCH (c:Compilation {key: 'run/f', state: 'complete'})\n")
 
 
-def test_a_page_elsewhere_is_named_by_hand(run, graph):
+def test_another_page_can_be_named(run, graph):
     link = run("query", "peak/by-op", "--browser-url", "https://here:1/browser/").out
     assert link.startswith("https://here:1/browser/?dbms=neo4j%3A%2F%2Fneo4j%40localhost%3A7687&")
 
@@ -123,7 +123,7 @@ def test_a_link_to_a_server_that_nobody_named_says_so(run, graph, monkeypatch, a
     assert arguments(ended.out.splitlines()[0])["dbms"] == "neo4j://neo4j@db.example:7687"
 
 
-def test_signs_that_end_an_argument_of_a_page_are_escaped_and_comments_left_out(run, graph):
+def test_signs_that_end_an_argument_of_a_page_are_escaped_and_comments_are_omitted(run, graph):
     link = run("query", "trend/op", "--op-name", "a&b#c//d", "--browser").out
     text = arguments(link)["arg"]
     assert "'a\\u0026b\\u0023c//d'" in text
@@ -131,13 +131,13 @@ def test_signs_that_end_an_argument_of_a_page_are_escaped_and_comments_left_out(
     assert "// " not in text
 
 
-def test_what_is_too_long_for_a_link_says_what_to_do(run, graph):
+def test_a_statement_too_long_for_a_link_says_what_to_do(run, graph):
     ended = run("query", "trend/op", "--op-name", "x" * 20_000, "--browser")
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.splitlines()[-1].endswith("print the statement with --show, and paste it")
 
 
-def test_a_link_needs_what_the_query_needs(run, graph):
+def test_a_link_needs_the_same_arguments_as_the_query(run, graph):
     ended = run("query", "alias/chain", "--browser")
     assert (ended.code, ended.out) == (2, "")
     assert "alias/chain needs --value" in ended.err
@@ -151,7 +151,7 @@ def test_a_link_needs_what_the_query_needs(run, graph):
         ("neo4j+s://0123.databases.neo4j.io", "https://browser.neo4j.io/"),
     ],
 )
-def test_a_page_is_where_such_a_server_puts_it(monkeypatch, server, page):
+def test_the_page_is_where_such_a_server_has_it(monkeypatch, server, page):
     from xlagraph.graph.neo4j.browser import browser_page
 
     monkeypatch.delenv("NEO4J_USERNAME", raising=False)
@@ -161,7 +161,7 @@ def test_a_page_is_where_such_a_server_puts_it(monkeypatch, server, page):
 
 
 @pytest.mark.parametrize("uri", ["neo4j://h:99999", "neo4j://[::1", "neo4j://me:secret@h"])
-def test_a_server_that_cannot_be_named_is_said(run, graph, monkeypatch, uri):
+def test_a_server_that_cannot_be_named_in_a_link_is_reported(run, graph, monkeypatch, uri):
     monkeypatch.setenv("NEO4J_URI", uri)
     ended = run("query", "peak/by-line", "--compilation", BEFORE_F, "--browser")
     assert ended.code == 3
@@ -194,14 +194,14 @@ def test_a_server_that_cannot_be_named_is_said(run, graph, monkeypatch, uri):
         ({}, None),
     ],
 )
-def test_a_server_tells_by_its_settings_where_its_page_is(settings, page):
+def test_the_settings_of_a_server_say_where_its_page_is(settings, page):
     from xlagraph.graph.neo4j.browser import page_of_settings
 
     values = {f"server.{name}": value for name, value in settings.items()}
     assert page_of_settings(values, "neo4j://db:7687") == (page and f"{page}/browser/")
 
 
-def test_the_format_of_a_picture_may_stand_before_its_id(run, graph):
+def test_the_format_of_a_picture_may_precede_its_id(run, graph):
     asked = ("graph/peak", "--compilation", BEFORE_F, "-q")
     drawn = run("query", "--format", "dot", *asked)
     assert drawn.out.startswith("digraph {")
@@ -210,7 +210,7 @@ def test_the_format_of_a_picture_may_stand_before_its_id(run, graph):
     assert rows == run("query", *asked, "--format", "json")
 
 
-def test_a_format_of_pictures_draws_no_rows(run, graph):
+def test_a_format_of_pictures_does_not_apply_to_rows(run, graph):
     listed = run("query", "--format", "mermaid")
     assert (listed.code, listed.out) == (2, "")
     assert "xlagraph query graph/peak --format mermaid" in listed.err

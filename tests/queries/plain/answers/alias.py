@@ -1,4 +1,4 @@
-"""What the queries of theme alias must answer."""
+"""Expected rows of the queries of theme alias."""
 
 from collections.abc import Iterator
 
@@ -59,7 +59,7 @@ def not_donated(dump: PlainDump) -> Rows:
 
 
 def _saved_by_donating(dump: PlainDump, one: PlainValue, outputs: list[PlainValue]) -> int:
-    """Return its size less what else lies in the buffers of its outputs, on average."""
+    """Return its size less the other bytes in the buffers of its outputs, on average."""
     here = [output for output in outputs if output.allocation.color == one.allocation.color]
     joined = alias_sets(dump.values)
     held = [
@@ -95,7 +95,7 @@ def donated(dump: PlainDump) -> Rows:
 
 
 def _outcome(dump: PlainDump, one: PlainValue, *, in_place: bool) -> str:
-    """Return what became of a donated input, given whether its output overwrites it."""
+    """Return the outcome of a donated input, given that its output overwrites it or not."""
     if not one.allocation.maybe_live_out:
         return "never used"
     after = [

@@ -1,4 +1,4 @@
-"""What the queries of theme compare must answer."""
+"""Expected rows of the queries of theme compare."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -50,7 +50,7 @@ def roles(dumps: Sequence[PlainDump], run_a: str, run_b: str, module: str = "") 
 
 
 class _Alike(NamedTuple):
-    """What values that are one row have in common; of lone ones not the name but the shape."""
+    """The key of values in one row; for unpaired ones the shape instead of the name."""
 
     is_lone: bool
     name: str | None
@@ -88,7 +88,7 @@ def values(
                 )
                 group = alike if all(sides) else lone
                 groups.setdefault(group, ([], []))[side].append((dump, value))
-    last = chr(0x10FFFF)  # null sorts behind all text
+    last = chr(0x10FFFF)  # null sorts after all text
     rows: list[tuple[tuple[object, ...], Row]] = []
     for (is_lone, same_name, opcode, index, shape, root), sides in groups.items():
         sizes = [sum(value.size for _, value in side) for side in sides]
@@ -136,7 +136,7 @@ def _growth(
 
 
 def largest_change_first(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Sort by the growth in the last column, whatever its sign, then by the others from left."""
+    """Sort by the size of the growth in the last column, then by the other columns."""
     return sorted(
         rows,
         key=lambda row: (
@@ -166,7 +166,7 @@ def _grouped_by(group: Group) -> PlainAnswer:
 
 
 class _Place(NamedTuple):
-    """The bytes of both sides of one name and source line."""
+    """Bytes of both sides for one name and source line."""
 
     name: str | None
     source: Row
@@ -179,7 +179,7 @@ class _Place(NamedTuple):
 
     @property
     def matched(self) -> str | None:
-        """The name, without the compiled function if one side alone has it."""
+        """The name, without the compiled function if only one side has it."""
         if self.name is None or not self.is_lone or not self.modules:
             return self.name
         return self.name.replace(f"jit({max(self.modules).replace('jit_', '')})/", "")
@@ -193,7 +193,7 @@ def _places(
     key: Callable[[PlainDump, PlainValue], tuple[str | None, Row]],
     roles: Collection[str] = (),
 ) -> list[list[_Place]]:
-    """Return places that are matched, together."""
+    """Return matched places together."""
     sums: dict[tuple[str | None, Row], list[int]] = defaultdict(lambda: [0, 0])
     modules: dict[tuple[str | None, Row], set[str]] = defaultdict(set)
     for side, run in enumerate(runs):
@@ -210,7 +210,7 @@ def _places(
 
 
 def _matched_by(group: Group) -> PlainAnswer:
-    """Group by a name, of which a side alone may have it because the function was renamed."""
+    """Group by a name that only one side may have, because the function was renamed."""
 
     @in_order(f"{group.columns} bytesA bytesB growthBytes")
     def grouped(
@@ -233,7 +233,7 @@ def _matched_by(group: Group) -> PlainAnswer:
 
 
 def _by_line(columns: str, *, is_named: bool, roles: Collection[str] = ()) -> PlainAnswer:
-    """Group by source line, where that of an op may have moved."""
+    """Group by source line, when the line of an op may have moved."""
 
     @in_order(f"{columns} bytesA bytesB growthBytes")
     def grouped(

@@ -1,4 +1,4 @@
-"""What the queries of theme flow must answer."""
+"""Expected rows of the queries of theme flow."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -90,7 +90,7 @@ def apart(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
 
 
 def _is_overwritten(dump: PlainDump, value: PlainValue, *, beside: PlainValue) -> bool:
-    """Return whether a third value of its shape overwrites it in its last step."""
+    """Return True if a third value of its shape overwrites it in its last step."""
     return any(
         one.in_place
         and one.earlier == value
@@ -104,7 +104,7 @@ def _is_overwritten(dump: PlainDump, value: PlainValue, *, beside: PlainValue) -
 def _last_reader(
     dump: PlainDump, value: PlainValue, *, since: int
 ) -> tuple[str | None, int | None, str | None, int | None]:
-    """Return the last reader with its step and line; all None if it comes before a step."""
+    """Return the last reader with its step and line; all None if it precedes a step."""
     if value.last_use is None or value.last_use < since:
         return None, None, None, None
     name = dump.schedule[value.last_use]
@@ -112,7 +112,7 @@ def _last_reader(
 
 
 def _last_of_largest_group(dump: PlainDump, memory_space: int) -> PlainValue | None:
-    """Return the value made last of the shape with two values and most bytes at the peak."""
+    """Return the last value of the shape with two values and most bytes at the peak."""
     shares = dump.shares(memory_space) if dump.end is not None else {}
     groups: dict[str, list[PlainValue]] = defaultdict(list)
     for value, share in shares.items():
@@ -167,7 +167,7 @@ def _own_reason(dump: PlainDump, value: PlainValue) -> str | None:
 
 
 def _line_of(dump: PlainDump, instruction: str) -> tuple[str | None, int | None]:
-    """Return the file and line of the first value that it makes, else its own."""
+    """Return the file and line of the first value that it makes, or else of itself."""
     made = [value for value in dump.values if value.name == instruction]
     if made:
         file, line, _ = dump.attribution(min(made, key=lambda value: value.value_id)).user

@@ -1,4 +1,4 @@
-"""What the queries of theme lifetime must answer."""
+"""Expected rows of the queries of theme lifetime."""
 
 from tests.queries.plain.answer import Rows, in_any_order, largest_first
 from tests.queries.plain.measures import held_bytes, peak_step, takeovers
@@ -30,7 +30,7 @@ def across(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
 
 
 def is_recomputed(op_name: str) -> bool:
-    """Whether a checkpoint computes it again."""
+    """Return True if a checkpoint recomputes it."""
     return "rematted_computation" in op_name or "recompute_grad" in op_name
 
 
@@ -62,7 +62,7 @@ def kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
 
 
 def _ops_of(dump: PlainDump, instruction: str) -> set[str]:
-    """Name the op of an instruction, else those that its values belong to."""
+    """Return the ops of an instruction, or else those of its values."""
     if op_name := dump.text(instruction).op_name:
         return {op_name}
     made = (value for value in dump.values if value.name == instruction)
@@ -133,5 +133,5 @@ def last_users(dump: PlainDump) -> Rows:
 
 
 def is_backward(op_name: str | None) -> bool:
-    """Return whether JAX or TensorFlow made it to compute a gradient."""
+    """Return True if JAX or TensorFlow made it to compute a gradient."""
     return any(mark in (op_name or "") for mark in ("transpose(", "gradient_tape/", "gradients/"))

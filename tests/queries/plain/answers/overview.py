@@ -1,4 +1,4 @@
-"""What the queries of theme overview must answer."""
+"""Expected rows of the queries of theme overview."""
 
 from collections import defaultdict
 from collections.abc import Sequence

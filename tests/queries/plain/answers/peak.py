@@ -1,4 +1,4 @@
-"""What the queries of theme peak must answer."""
+"""Expected rows of the queries of theme peak."""
 
 from collections import Counter, defaultdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the queries of theme reuse must answer."""
+"""Expected rows of the queries of theme reuse."""
 
 from collections import defaultdict
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What the queries of theme trend must answer."""
+"""Expected rows of the queries of theme trend."""
 
 from collections import defaultdict
 from collections.abc import Sequence

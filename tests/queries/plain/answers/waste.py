@@ -1,4 +1,4 @@
-"""What the queries of theme waste must answer."""
+"""Expected rows of the queries of theme waste."""
 
 import re
 from collections import defaultdict
@@ -24,7 +24,7 @@ NEVER_FUSING = LIBRARY_OR_CONTROL | frozenset(["outfeed", "send"])
 
 
 def is_async(opcode: str) -> bool:
-    """Return whether it is one half of a pair."""
+    """Return True if it is one half of a pair."""
     return opcode.endswith(("-start", "-done"))
 
 
