@@ -62,7 +62,7 @@ def test_a_total_that_does_not_add_up_is_loaded_and_reported(run, tmp_path):
     write_dump(tmp_path / "runs", 1, "jit_f", dump(256, total=1000))
     ended = run("ingest", tmp_path / "runs")
     assert ended.code == FAILED
-    assert "XLA prints a total of 1000 bytes, but its allocations add up to 384" in ended.err
+    assert "XLA says 1000 bytes, its allocations add up to 384" in ended.err
     assert "0 of 1 agree" in ended.err
     assert "1000 bytes" in run("check").err
 
