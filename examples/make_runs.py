@@ -1,4 +1,4 @@
-"""Make the example runs again: compile one training step in several ways, keep the dumps.
+"""Make the example runs again: compile one training step in several ways and keep the dumps.
 
     python -m pip install -r examples/requirements.txt
     python examples/make_runs.py
@@ -20,15 +20,15 @@ RUNS: Final = EXAMPLES / "runs"
 KEPT: Final = re.compile(
     r"cpu_after_optimizations(-buffer-assignment|-buffer-assignment-values|-live-range)?\.txt"
 )
-"""The final module and its memory plan; XLA writes some thirty other files a module."""
+"""Files to keep: the final module and its memory plan, of about thirty for each module."""
 
 INSTRUCTIONS: Final = "--xla_cpu_max_isa=AVX2"
 THREADS: Final = "1"
-"""XLA plans for the processor and the cores that it finds; these make every x86 machine alike."""
+"""Fixed processor features and threads, for the same plans on every x86 machine."""
 
 
 class Run(NamedTuple):
-    """What a run changes against the baseline: one thing each."""
+    """A run, with its single difference from the baseline."""
 
     model: dict[str, int | bool]
     donate: bool = False
@@ -44,7 +44,7 @@ RUN_BY_NAME: Final = {
 
 
 def compile_run(run: Run) -> None:
-    """Compile the programs of one run; XLA_FLAGS says where XLA writes its dumps."""
+    """Compile the programs of one run; XLA writes its dumps to the folder in XLA_FLAGS."""
     import jax
     import jax.numpy as jnp
 
@@ -67,7 +67,7 @@ def compile_run(run: Run) -> None:
 
 
 def make_run(name: str) -> None:
-    """Compile a run in a process of its own, as module numbers count within one."""
+    """Compile a run in a separate process, because XLA numbers modules within a process."""
     folder = RUNS / name
     shutil.rmtree(folder, ignore_errors=True)
     flags = f"--xla_dump_to={folder} --xla_dump_hlo_module_re=.*(train_step|loss).* {INSTRUCTIONS}"
@@ -81,7 +81,7 @@ def make_run(name: str) -> None:
 
 
 def main() -> None:
-    """Make all runs, or, in the process that compiles, only compile the one that is named."""
+    """Make all runs; with a name as argument, only compile that run."""
     if len(sys.argv) == 2:
         compile_run(RUN_BY_NAME[sys.argv[1]])
         return

@@ -30,7 +30,7 @@ class Adam(NamedTuple):
 
 
 def init_params(key: jax.Array, model: Model) -> Params:
-    """Draw the parameters."""
+    """Return random parameters."""
     embed_key, *layer_keys = jax.random.split(key, model.layers + 1)
 
     def weights(key: jax.Array, rows: int, columns: int) -> jax.Array:
@@ -52,7 +52,7 @@ def init_params(key: jax.Array, model: Model) -> Params:
 
 
 def init_adam(params: Params) -> Adam:
-    """Start both moments at zero."""
+    """Return the state before the first step: both moments are zero."""
     zeros = jax.tree.map(jnp.zeros_like, params)
     return Adam(jnp.zeros((), jnp.int32), zeros, jax.tree.map(jnp.zeros_like, params))
 
@@ -63,7 +63,7 @@ def normalise(x: jax.Array) -> jax.Array:
 
 
 def attention(x: jax.Array, layer: dict[str, jax.Array], heads: int) -> jax.Array:
-    """Attend from each token to those before it."""
+    """Return causal self-attention over the tokens."""
     batch, tokens, width = x.shape
     qkv = (x @ layer["qkv"]).reshape(batch, tokens, 3, heads, width // heads)
     query, key, value = qkv[:, :, 0], qkv[:, :, 1], qkv[:, :, 2]
@@ -75,7 +75,7 @@ def attention(x: jax.Array, layer: dict[str, jax.Array], heads: int) -> jax.Arra
 
 
 def mlp(x: jax.Array, layer: dict[str, jax.Array]) -> jax.Array:
-    """Widen, bend, narrow."""
+    """Run the two layers of a perceptron with GELU between them."""
     return jax.nn.gelu(x @ layer["up"]) @ layer["down"]
 
 
@@ -88,7 +88,7 @@ def block(x: jax.Array, layer: dict[str, jax.Array], heads: int) -> jax.Array:
 
 
 def loss(params: Params, batch: jax.Array, model: Model) -> jax.Array:
-    """Mean cross-entropy of the next token."""
+    """Return the mean cross-entropy of the next token."""
     run_block = jax.checkpoint(block, static_argnums=2) if model.remat else block
     with jax.named_scope("embed"):
         x = params["embedding"][batch[:, :-1]]
@@ -103,7 +103,7 @@ def loss(params: Params, batch: jax.Array, model: Model) -> jax.Array:
 
 
 def apply_adam(params: Params, grads: Params, state: Adam, rate: float) -> tuple[Params, Adam]:
-    """Move the parameters against the gradient."""
+    """Return parameters and state after a step of Adam."""
     step = state.step + 1
     mean = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, state.mean, grads)
     variance = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, state.variance, grads)

@@ -3,7 +3,7 @@
     python -m pip install -r examples/changes/requirements.txt
     python examples/changes/make_changes.py
 
-They are compiled for CPU, not executed: a minute, and no accelerator.
+They are compiled for CPU but not executed. This takes a minute and needs no accelerator.
 """
 
 import io
@@ -28,7 +28,7 @@ KEPT: Final = re.compile(
 
 
 def named(name: str, function: Callable[..., object]) -> Callable[..., object]:
-    """Return a function of this name, after which XLA calls the module."""
+    """Return a function of this name, which XLA uses for the module."""
 
     def step(*arguments: object) -> object:
         return function(*arguments)

@@ -1,4 +1,4 @@
-"""Small programs, each with a change, to hold what is promised against what comes of it."""
+"""Small programs before and after a change, to compare predicted and actual savings."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ class Program(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A program, and the same one with a single change."""
+    """A program before and after a single change."""
 
     before: Program
     after: Program
@@ -37,7 +37,7 @@ def layers(count: int, width: int, dtype: type = F32) -> list[tuple[Shape, Shape
 
 
 def layer(x: Array, weights: tuple[Array, Array]) -> Array:
-    """Return what a layer makes of its input."""
+    """Return the output of a layer."""
     matrix, bias = weights
     return jax.nn.gelu(x @ matrix + bias)
 
@@ -83,7 +83,7 @@ def adam(params: Arrays, state: Arrays, x: Array, y: Array) -> Arrays:
 
 
 def decode(cache: Arrays, x: Array, position: Array) -> Arrays:
-    """Return the cache with one more token, and what attention makes of it."""
+    """Return the cache with one more token, and the output of attention."""
     cache = lax.dynamic_update_slice(cache, x[:, None], (0, position, 0))
     weights = jax.nn.softmax(jnp.einsum("bd,btd->bt", x, cache))
     return cache, jnp.einsum("bt,btd->bd", weights, cache)
@@ -101,7 +101,7 @@ def generate(cache: Arrays, x: Array) -> Arrays:
 
 
 def narrowed(x: Array) -> Array:
-    """Return a narrower result: nothing that a wide input could be written over by."""
+    """Return a narrower result, which cannot overwrite a wide input."""
     return (x * 2).astype(BF16)
 
 
@@ -118,12 +118,12 @@ def stacked(count: int, width: int, batch: int, dtype: type = F32) -> tuple[Any,
 
 
 def scores(table: Array, x: Array) -> Array:
-    """Return what a table of words makes of tokens."""
+    """Return the probability of each word of a table for tokens."""
     return jax.nn.softmax(x @ table.T)
 
 
 def shardings() -> tuple[NamedSharding, NamedSharding]:
-    """Return how an array is laid out whole on every device, and split over them."""
+    """Return two shardings: replicated on all devices, and split over them."""
     mesh = Mesh(jax.devices(), ("data",))
     return NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, PartitionSpec("data"))
 
