@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a user comes for, over the example runs. Run by `make demo`; $1: where the graph goes.
+# Answer the usual questions about the example runs. `make demo` runs it; $1 is the folder of the graph.
 set -eu
 mkdir -p "$1"
 rm -f "$1"/demo.lbug*
@@ -13,15 +13,15 @@ show() {
 
 show 'One training step, compiled five ways, into one graph' \
     'xlagraph ingest examples/runs'
-show 'What is in the graph?' \
+show 'Which training steps are in the graph?' \
     'xlagraph query trend/modules --module jit_train_step | cut -c -128'
-show 'What is biggest at the peak? (all columns: without cut)' \
+show 'What is largest at the peak? (without cut: all columns)' \
     'xlagraph query peak/contributors --compilation baseline/module_0004 --limit 8 | cut -c -97'
 show 'Which source line made it?' \
     'xlagraph query peak/by-line --compilation baseline/module_0004 --limit 8'
-show 'Who overwrites whom in place, where the arguments are donated?' \
+show 'Which values overwrite which in place, if the arguments are donated?' \
     'xlagraph query alias/in-place --compilation donated/module_0004 --limit 8 | cut -c -105'
 show 'What grew with the batch?' \
     'xlagraph compare baseline batch2x'
 
-printf '\nThe graph stays in %s; see README.md for what else to ask it.\n' "$XLAGRAPH_GRAPH"
+printf '\nThe graph was written to %s; README.md has more queries.\n' "$XLAGRAPH_GRAPH"

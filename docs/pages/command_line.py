@@ -53,11 +53,11 @@ def command_line_page() -> str:
 
 
 _ABOUT_COMMANDS: Final = """\
-The options of a command stand after its name. Data goes to stdout, everything else to stderr."""
+Options follow the name of a command. Data goes to stdout, everything else to stderr."""
 _MEANINGS: Final = {
     ExitCode.DONE: "done",
-    ExitCode.FAILED: "some input, or the query, failed; the rest was done",
-    ExitCode.USAGE: "the command line cannot mean anything",
+    ExitCode.FAILED: "an input or the query failed; the rest was done",
+    ExitCode.USAGE: "the command line is wrong",
     ExitCode.NO_GRAPH: "server not reachable, password refused, file missing or no graph",
     ExitCode.GATE: "a limit that you set is exceeded",
     ExitCode.INTERRUPTED: "interrupted",
@@ -71,6 +71,8 @@ ENVIRONMENT: Final = (
     ("XLAGRAPH_QUERIES", "folders of your own queries, separated as in `PATH`"),
     ("XLAGRAPH_TOKEN", "what requests to `serve` must carry; needed beyond this machine"),
     ("XDG_STATE_HOME", "bookmarks of a cluster are kept below it; `~/.local/state` by default"),
+    ("RAY_ADDRESS", "the Ray cluster of `export neo4j --on ray`"),
+    ("SOURCE_DATE_EPOCH", "time of an ingest, in seconds: two exports are the same"),
     ("XDG_CACHE_HOME", "environments of `bisect` are kept below it; `~/.cache` by default"),
     ("COLUMNS", "width of the terminal"),
     ("NO_COLOR", "any text: no colours"),
