@@ -55,10 +55,16 @@ class Place:
 
 
 def places(rows: Iterable[Mapping[str, Cell]], column: str) -> tuple[Place, ...]:
-    """Group rows by source line, else by op; ``column`` is the column of their bytes."""
+    """Group rows by source line, else by op; ``column`` is the column of their bytes.
+
+    If all of these are 0, as for inputs that only save memory when they are donated together, the
+    sizes of the values are used.
+    """
     groups: dict[tuple[Cell, ...], list[Mapping[str, Cell]]] = {}
     for row in rows:
         groups.setdefault(_key(row), []).append(row)
+    if not any(_bytes(row, column) for group in groups.values() for row in group):
+        column = "sizeBytes"
     found = [_place(group, column) for group in groups.values()]
     return tuple(sorted(found, key=lambda place: -place.bytes))
 
