@@ -53,7 +53,7 @@ def read_peak(graph: Graph, compilation: str) -> tuple[PeakSample, ...]:
     if not rows:
         raise NothingToExport(
             f"{compilation} has no value at a peak: its dump has no live ranges;"
-            " parquet and csv take it as it is"
+            " parquet and csv export it without them"
         )
     scopes: dict[str, list[str]] = defaultdict(list)
     for op_name, _, scope in graph.query(_SCOPES, parameters).rows:

@@ -45,7 +45,7 @@ def write_perfetto(graph: Graph, compilation: str, path: Path) -> None:
     if not any(map(step_range, program.values)):
         raise NothingToExport(
             f"{compilation} has no live ranges to draw along a schedule;"
-            " parquet and csv take it as it is"
+            " parquet and csv export it without them"
         )
     writer = _TraceWriter()
     top = writer.add_track(f"{compilation} ({_STEPS_NOT_TIME})", description=_STEPS_NOT_TIME)

@@ -29,7 +29,7 @@ def write_xprof(graph: Graph, session: str, compilations: Sequence[str], folder:
     home = folder / "plugins" / "profile" / _file_name(session)
     if home.exists():  # XProf keeps beside a profile what it made of it, and would show that
         raise GraphUnwritable(
-            f"{home} is there already; remove it, or name another folder than {folder}"
+            f"{home} already exists; remove it, or name another folder than {folder}"
         )
     space = XSpace()
     plane = space.planes.add(name=_PLANE)

@@ -68,7 +68,7 @@ class CompilationDigest:
     """The total that XLA printed."""
     allocation_bytes: int
     detail: str
-    """How much of it is stored."""
+    """The detail in which it is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class LoadTarget(Protocol):
 
         In a file, an exception inside changes nothing; on a server, what was removed or
         completed before it stays so, and what is incomplete is removed. Raises `GraphBusy` if
-        somebody else is writing and the graph was opened without waiting.
+        another process is writing and the graph was opened without waiting.
         """
 
 

@@ -119,16 +119,16 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
     if _SURROGATE.search(text):
         raise QueryRefused("the statement is not UTF-8")
     if escaped := _ESCAPED_ASCII.search(text):
-        raise QueryRefused(f"{escaped.group()} stands for a plain character: write that instead")
+        raise QueryRefused(f"{escaped.group()} is an escaped plain character: write it plainly")
     if "LOAD" in words:
-        raise QueryRefused("LOAD reads files; a statement touches nothing but the graph")
+        raise QueryRefused("LOAD reads files; a statement only reads the graph")
     for called in statement.calls:
         if procedures is None:
-            raise QueryRefused("CALL is not let through here; a statement only reads the graph")
+            raise QueryRefused("CALL is not allowed: a statement only reads the graph")
         if called not in ("{", "(") and called.removesuffix("(") not in procedures:
             raise QueryRefused(
                 f"CALL {called.removesuffix('(')[:80]} may reach beyond the graph; "
-                "let through are " + ", ".join(sorted(procedures))
+                "allowed procedures: " + ", ".join(sorted(procedures))
             )
     return statement
 
@@ -171,12 +171,12 @@ def _check_size(text: str) -> None:
             cases += 1
         if len(levels) - 1 + cases > MOST_NESTED:
             raise QueryRefused(
-                f"expected at most {MOST_NESTED} brackets and CASE within each other, found more"
+                f"expected at most {MOST_NESTED} nested brackets and CASE, found more"
                 f" at character {match.start() + 1:,}; name parts of the statement in a WITH"
             )
         if level.joined > MOST_JOINED:
             raise QueryRefused(
-                f"expected at most {MOST_JOINED:,} words and signs in a row without a comma, found"
+                f"expected at most {MOST_JOINED:,} words and signs without a comma, found"
                 f" more at character {match.start() + 1:,}; pass a long list as a parameter"
             )
 
@@ -189,14 +189,14 @@ def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> di
     """
     if missing := sorted(statement.parameters - parameters.keys()):
         names = ", ".join(f"${name}" for name in missing)
-        raise QueryFailed(f"no value is given for {names}")
+        raise QueryFailed(f"no value for {names}")
     given = {name: parameters[name] for name in statement.parameters}
     for name, value in given.items():
         for part in _parts(value, f"${name}"):
             if isinstance(part, int) and not -(2**63) <= part < 2**63:
-                raise QueryFailed(f"${name} holds a number beyond 64 bits")
+                raise QueryFailed(f"${name} contains a number of more than 64 bits")
             if isinstance(part, str) and _SURROGATE.search(part):
-                raise QueryFailed(f"${name} holds text that is not UTF-8")
+                raise QueryFailed(f"${name} contains text that is not UTF-8")
     return given
 
 
@@ -254,4 +254,4 @@ def _parts(value: Cell, name: str) -> Iterator[Cell]:
         if not inner:
             return
         parts = inner
-    raise QueryFailed(f"{name} holds more than {MOST_NESTED} lists and maps within each other")
+    raise QueryFailed(f"{name} holds more than {MOST_NESTED} nested lists and maps")

@@ -67,7 +67,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
         if old == new:
             return
         if _compilations(graph, new):
-            raise NameTaken(f"a run called {new} is there already; remove it first")
+            raise NameTaken(f"a run called {new} already exists; remove it first")
         # copies are complete before anything is removed: an interruption loses nothing
         for _, compilation in compilations:
             load.write(with_run_renamed(graph.read(compilation), old, new))

@@ -25,7 +25,7 @@ MAX_COLUMNS: Final = 24
 MAX_CHARACTERS: Final = 200
 """Characters shown of a cell."""
 _LONGEST_TEXT: Final = 2000
-# a notebook would set what stands between two $ as a formula
+# a notebook would show text between two $ as a formula
 _TABLE: Final = '<div style="overflow-x: auto"><table class="tex2jax_ignore mathjax_ignore">'
 
 

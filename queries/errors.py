@@ -122,7 +122,7 @@ class AmbiguousValue(QueryError):
     def __init__(self, name: str, matches: Sequence[str]) -> None:
         shown = ", ".join(f"'{label}'" for label in matches[:_SHOWN])
         more = f" … and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
-        super().__init__(f"'{name}' stands for {len(matches)} values; name one: {shown}{more}")
+        super().__init__(f"'{name}' names {len(matches)} values; name one: {shown}{more}")
         self.matches = tuple(matches)
 
 

@@ -39,7 +39,7 @@ def _age_records() -> None:
 
     Freezing and thawing moves them without a look, at once, and with them garbage of the
     caller: done after every small dump it would hardly ever be found again. Left out where
-    somebody has frozen records of his own, which thawing would give back to the collector.
+    the caller has frozen records, which thawing would return to the collector.
     """
     if not gc.get_freeze_count():
         gc.freeze()

@@ -86,7 +86,7 @@ async def _not_answered(request: Request, error: Exception) -> Response:
             return Response(status_code=204, headers=headers)
         message = f"{request.method[:20]} is not allowed here; expected {headers['Allow']}"
     elif error.status_code == 404:
-        message = f"there is nothing at {path[:200]}; /api lists what can be asked"
+        message = f"{path[:200]} does not exist; /api lists the addresses"
     else:
         message = error.detail
     if path == "/api" or path.startswith("/api/"):

@@ -58,7 +58,7 @@ class Access:
     def __post_init__(self) -> None:
         """Raise ValueError if any web page could send requests."""
         if self.hosts is None and not self.token:
-            raise ValueError("a service that may be called by any name needs a token")
+            raise ValueError("a service that allows any host name requires a token")
 
     @classmethod
     def on_address(
@@ -70,7 +70,7 @@ class Access:
         """
         if not token and (proxy_names or address not in LOOPBACK):
             reached = ", ".join(proxy_names) or address
-            raise ValueError(f"{reached} can be reached from elsewhere, so a token is needed")
+            raise ValueError(f"other machines can reach {reached}, so a token is required")
         if address in LOOPBACK:
             return cls(LOOPBACK.union(proxy_names), token)
         try:
@@ -117,9 +117,10 @@ class Guard:
         if not self._access.allows_name(host["address"] or host["name"]):
             return refused(421, "this service has another name")
         if not _is_from_here(headers, method, hosts[0]):
-            return refused(403, "another page may not ask this service")
+            return refused(403, "requests from other web pages are not allowed")
         if self._access.token is not None and not _has_token(headers, self._access.token):
-            return refused(401, "a token is needed", {"WWW-Authenticate": 'Basic realm="xlagraph"'})
+            challenge = {"WWW-Authenticate": 'Basic realm="xlagraph"'}
+            return refused(401, "a token is required", challenge)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
             return refused(413, f"a request has at most {MOST_BODY_BYTES:,} bytes")

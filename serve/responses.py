@@ -67,7 +67,7 @@ class PiecedResponse(Response):
         body = bytes(self.body)
         with self._held.hold(len(body)) as has_room:
             if not has_room:
-                busy = refused(503, "too many answers wait to be read", {"Retry-After": "5"})
+                busy = refused(503, "too many answers are waiting to be sent", {"Retry-After": "5"})
                 await busy(scope, receive, send)
                 return
             await send(

@@ -147,7 +147,7 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
     try:
         version = schema_version(connection)
         if version is None:
-            raise GraphMissing(f"{path} is a database, but holds no xlagraph graph")
+            raise GraphMissing(f"{path} is a database without an xlagraph graph")
         if version > VERSION:
             raise GraphTooNew(
                 f"{path} was written by a newer xlagraph (schema {version}, here {VERSION}): "
@@ -171,7 +171,7 @@ def _opening_error(path: Path, text: str) -> GraphError:
         return GraphBusy(f"{path} is being written by a program other than xlagraph")
     if "retry later" in text:
         return GraphMissing(
-            f"{path} is damaged, or half written by a program other than xlagraph:"
+            f"{path} is damaged, or partly written by another program:"
             " take a copy of it from before, or ingest the dumps into a new file"
         )
     if "Permission denied" in text:

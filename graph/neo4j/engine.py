@@ -85,7 +85,7 @@ def open_server(
     ask_password: Callable[[str], str | None] | None,
     notify: Callable[[str], None],
 ) -> "Neo4jGraph":
-    """Connect to a server; one attempt for each password, so that nobody is locked out."""
+    """Connect to a server; one attempt for each password, so that no account is locked."""
     try:
         driver = call_uninterrupted(lambda: _connected(uri, user, password))
     except AuthError as error:
@@ -335,11 +335,11 @@ def graph_error(
         if "Security." in code:
             return QueryRefused(f"the user may not do this at {where}: {message}")
         if writes:
-            return GraphUnwritable(f"{where} does not take what is written: {message}")
+            return GraphUnwritable(f"{where} refuses the data: {message}")
         if isinstance(error, ClientError):
             return QueryFailed(message)
     if writes:
-        return GraphUnwritable(f"{where} does not take what is written: {_first_line(error)}")
+        return GraphUnwritable(f"{where} refuses the data: {_first_line(error)}")
     return QueryFailed(_first_line(error))
 
 

@@ -159,7 +159,7 @@ class Neo4jLoad:
         for name in sorted(self._state.dropped_indexes):
             self._notify(
                 f"the index {name} is dropped: Neo4j indexes texts up to 8 kB, and one is longer;"
-                " what looks nodes up by it reads all of them"
+                " lookups by it read all nodes"
             )
         with contextlib.suppress(*SERVER_ERRORS):  # everything is written; the next load cleans up
             self._own.unregister()

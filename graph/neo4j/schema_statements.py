@@ -102,7 +102,7 @@ def drop_index(name: str) -> str:
 def write_chunk() -> str:
     """Return the statement that writes a chunk; it returns no row if it did not write.
 
-    It does nothing if the load was ended by somebody else, if the chunk was written
+    It does nothing if another process ended the load, if the chunk was written
     before, or if a node that it looks up is missing.
     """
     # the write locks the node, so the reads that follow see the previous transaction's result

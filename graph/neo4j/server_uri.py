@@ -38,7 +38,7 @@ def check_uri(uri: str) -> None:
         ) from None
     if holds_secret:
         raise GraphUnreachable(
-            "the URI of the graph holds more than a place, maybe a user or a password; "
+            "the URI of the graph contains more than an address, perhaps a user or a password; "
             "name them in NEO4J_USERNAME and NEO4J_PASSWORD instead"
         )
     if not parts.scheme:

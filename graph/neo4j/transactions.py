@@ -124,7 +124,7 @@ def run_statement(tx: neo4j.Transaction, statement: str, **given: object) -> neo
 
 
 class Transactions:
-    """The transactions of one worker, which a `Load` node stands for; the first has no name."""
+    """The transactions of one worker, which a `Load` node represents; the first has no name."""
 
     def __init__(self, state: LoadState, name: str | None = None) -> None:
         self.state = state
@@ -134,11 +134,11 @@ class Transactions:
         self._lock = threading.Lock()
 
     def register(self) -> None:
-        """Make the node that stands for this worker."""
+        """Create the node that represents this worker."""
         self.write(_REGISTER_WORKER, key=self.key, load=self.state.key, process=this_process())
 
     def unregister(self) -> None:
-        """Delete the nodes that stand for the load, unless something of it is left."""
+        """Delete the nodes that represent the load, unless something of it is left."""
         self.write(_UNREGISTER_LOAD, load=self.state.key)
 
     def send_heartbeat(self) -> None:

@@ -38,7 +38,7 @@ def open_graph(
     tried without one, then ``ask_password`` is called with the user's name.
 
     ``create`` allows a load to make a file that is not there; a file is made by nothing else.
-    A load of a file raises GraphBusy while somebody else writes, or with ``wait`` calls
+    A load of a file raises GraphBusy while another process writes, or with ``wait`` calls
     ``notify`` and waits; a server ignores ``wait``.
 
     Raises `GraphMissing`, `GraphUnreachable`, `WrongSchema`, `GraphBusy`.
@@ -62,7 +62,7 @@ def open_graph(
     try:
         path = Path(named).expanduser().resolve()
     except (OSError, RuntimeError) as error:  # circular link, no home folder, no current folder
-        raise GraphMissing(f"{named} leads nowhere: {error}") from error
+        raise GraphMissing(f"{named} does not exist: {error}") from error
     return LadybugGraph(path, create=create, wait=wait, notify=notify)
 
 

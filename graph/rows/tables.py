@@ -50,7 +50,7 @@ class Origin(NamedTuple):
     path: str | None
     """Folder of its run."""
     detail: str | None
-    """How much of it is stored."""
+    """The detail in which it is stored."""
 
     def replaces(self, stored: "Origin | None") -> bool:
         """Return whether rows of this origin replace what is stored under their key."""

@@ -5,7 +5,7 @@
     list     = header { entry }                           largest allocations, or peak buffers
     entry    = ( "1. Size: " SIZE | "Buffer 1:" ) { field } "====="
 
-One example line stands above each form. Headlines are searched for anywhere in a line; all
+An example line precedes each form. Headlines are searched for anywhere in a line; all
 others must match at its beginning, after the prefix of the log was removed.
 """
 
@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 
 def _form(pattern: str) -> re.Pattern[str]:
-    """Compile a form in which `SIZE` stands for the pattern of a size."""
+    """Compile a form in which `SIZE` is replaced by the pattern of a size."""
     return re.compile(pattern.replace("SIZE", SIZE))
 
 

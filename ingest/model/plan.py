@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class ParameterStorage:
-    """Which entry parameter an allocation stores."""
+    """The entry parameter that an allocation stores."""
 
     number: int
     shape: str | None

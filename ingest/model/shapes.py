@@ -36,7 +36,7 @@ _LAYOUT: Final = re.compile(r"\{(?:[^{}]++|\{[^{}]*+\})*+\}")
 _LEAF: Final = re.compile(
     rf"((?:(b)\()?([a-z][a-z0-9]*)\[([\d,<=?]*+)\])({_LAYOUT.pattern})?((?(2)\)))"
 )
-# What stands between the leaves of a tuple, e.g. ", /*index=5*/" or "))"
+# Text between the leaves of a tuple, e.g. ", /*index=5*/" or "))"
 _COMMENT: Final = re.compile(r"/\*index=\d+\*/")
 # The width in bits is the number in the type: s4, u32, bf16, f8e4m3fn, c64
 _NUMBERED_TYPE: Final = re.compile(r"(?:[suc]|b?f)(\d{1,3})(?!\d)")

@@ -107,7 +107,7 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     """Findings by expected savings, most first; none is a good answer."""
     notes: tuple[str, ...]
-    """Which compilation was chosen, which were skipped, what the dumps lack."""
+    """Notes on the chosen and skipped compilations, and on facts that the dumps lack."""
     problems: tuple[str, ...] = ()
     """Files of queries that failed, each with the reason. Their findings are missing."""
     hidden: int = 0

@@ -154,7 +154,7 @@ def _conditions(statement: Sequence[Token]) -> Iterator[Fault]:
             for token in clause.tokens:
                 depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
                 if depth == 0 and token.text == ":" and token.kind == "symbol":
-                    yield Fault(token.line, "a label stands in the MATCH, not in WHERE")
+                    yield Fault(token.line, "put the label into the MATCH, not into WHERE")
         if clause.word.endswith("MATCH"):
             for token in clause.tokens:
                 if token.is_word("WHERE"):

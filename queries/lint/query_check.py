@@ -64,7 +64,7 @@ def statement_faults(text: str) -> list[Fault]:
     """Return the faults of a statement, independent of its header, by line."""
     statement = tokens(text)
     if not statement:
-        return [Fault(len(text.splitlines()), "no statement stands below the header")]
+        return [Fault(len(text.splitlines()), "there is no statement below the header")]
     faults = [*dialect_faults(statement)]
     for rule in (_missing_order, _reads_loading, _unknown_names):
         faults += rule(statement)

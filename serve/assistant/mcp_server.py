@@ -179,7 +179,7 @@ class _Tools:
         return await self._read("canned", arguments, Lane.QUERIES)
 
     async def advise(self, name: Annotated[str | None, Field(description=_NAME)] = None) -> str:
-        """Return what stands out in a compilation, what to change, and the bytes that it saves.
+        """Return the findings about a compilation: what to change, and the bytes that it saves.
 
         Answers: how can this program use less memory, why is it out of memory?
         """

@@ -35,7 +35,7 @@ class WorkerProcess:
     async def start(cls, setup: Setup, version: "tuple[int, ...] | None") -> Self | Answer:
         """Start a process; return a refusal instead if it cannot open the graph."""
         process = await asyncio.create_subprocess_exec(
-            # -P: no module of the current folder stands in for one of Python's
+            # -P: no module of the current folder replaces one of Python's
             *(sys.executable, "-P", "-m", "xlagraph.serve.readers.worker_program"),
             stdin=PIPE,
             stdout=PIPE,
@@ -66,7 +66,7 @@ class WorkerProcess:
             body = await back.readexactly(header["size"])
         except (OSError, asyncio.IncompleteReadError) as error:
             raise WorkerEnded(
-                "the process that read the graph ended; if it does so again, ask differently"
+                "the process that read the graph ended; if this happens again, change the request"
             ) from error
         return Answer(header["status"], body, tuple(header["notes"]))
 

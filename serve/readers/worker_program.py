@@ -68,7 +68,7 @@ def _answer(graph: Graph, catalogue: Catalogue, job: Job) -> Answer:
     except GraphError as error:
         return Answer.refusal(503, str(error))
     except MemoryError:
-        return Answer.refusal(400, "the read needs more memory than there is; ask for less")
+        return Answer.refusal(400, "the read needs more memory than available; request less")
     except Exception as error:  # noqa: BLE001  the border of this process
         traceback.print_exc()
         return Answer.refusal(500, f"{type(error).__name__} (this is a defect of xlagraph)")

@@ -31,7 +31,7 @@ _NICENESS: Final[Mapping[Lane, int]] = {Lane.LISTS: 0, Lane.QUERIES: 0, Lane.STA
 _LOOK_SECONDS: Final = 0.05
 """Seconds between two checks of a process's memory; it can grow by about 100 MB meanwhile."""
 
-_BUSY: Final = "too many reads are under way; try again in some seconds"
+_BUSY: Final = "too many reads are running; try again in some seconds"
 
 
 class _Overdue(Exception):
@@ -193,7 +193,7 @@ class _Lane:
                 if worker.memory_bytes() > self._memory_bytes:
                     raise _Overdue(
                         f"the read needs more than {human_bytes(self._memory_bytes)} of memory;"
-                        " ask for less at once"
+                        " request less at once"
                     )
             return asking.result()
         finally:

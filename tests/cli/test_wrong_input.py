@@ -195,7 +195,7 @@ def test_a_run_that_does_not_exist_cannot_be_renamed_or_tagged(run, own_graph):
 def test_the_name_of_another_run_is_refused(run, own_graph):
     ended = run("runs", "rename", "before", "after")
     assert ended.code == FAILED
-    assert "after is there already" in one_line(ended.err)
+    assert "after already exists" in one_line(ended.err)
 
 
 def test_an_invalid_name_of_a_run_is_a_usage_error(run, own_graph):

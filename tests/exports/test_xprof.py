@@ -180,7 +180,7 @@ def test_xprof_opens_small_and_old_dumps(small: Graph, compilation: str, tmp_pat
 def test_an_existing_session_is_not_replaced(small: Graph, tmp_path: Path) -> None:
     first = write_xprof(small, "small", [SMALL], tmp_path)
     written = first.read_bytes()
-    with pytest.raises(GraphUnwritable, match="is there already; remove it, or name another"):
+    with pytest.raises(GraphUnwritable, match="already exists; remove it, or name another"):
         write_xprof(small, "small", [OLD], tmp_path)
     assert first.read_bytes() == written
 

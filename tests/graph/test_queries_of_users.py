@@ -44,14 +44,14 @@ def test_a_missing_parameter_is_named(loaded):
 
 @pytest.mark.parametrize("value", [2**63, [1, 2**64], {"a": [-(2**63) - 1]}])
 def test_a_number_beyond_64_bits_is_named(loaded, value):
-    with pytest.raises(QueryFailed, match=r"^\$big holds a number beyond 64 bits$"):
+    with pytest.raises(QueryFailed, match=r"^\$big contains a number of more than 64 bits$"):
         loaded.query("RETURN $big AS big", {"big": value})
 
 
 def test_text_that_is_not_utf_8_is_refused(loaded):
     with pytest.raises(QueryRefused, match="the statement is not UTF-8"):
         loaded.query("RETURN '\udcff' AS text")
-    with pytest.raises(QueryFailed, match=r"\$text holds text that is not UTF-8"):
+    with pytest.raises(QueryFailed, match=r"\$text contains text that is not UTF-8"):
         loaded.query("RETURN $text AS text", {"text": ["\udcff"]})
 
 

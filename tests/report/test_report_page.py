@@ -343,7 +343,7 @@ def test_without_script_the_page_still_shows_totals_advice_and_the_largest_value
     static = page.locator("#static")
     page.goto(write_report("before").as_uri())
     expect(static).to_be_visible()
-    for text in ("384 B", "jit(f)/layer_0/dot", "Nothing stands out."):
+    for text in ("384 B", "jit(f)/layer_0/dot", "No findings."):
         expect(static).to_contain_text(text)
     page.goto(write_report("padded").as_uri())
     expect(static).to_contain_text(

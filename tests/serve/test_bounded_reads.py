@@ -71,7 +71,7 @@ def test_a_statement_that_takes_too_much_memory_is_ended(served_graph: Path) -> 
     app = create_app(served_graph, memory_bytes=512 << 20)
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         status, answer = ask(client, "RETURN range(1, 1000000000) AS numbers")
-        message = "the read needs more than 512.0 MiB of memory; ask for less at once"
+        message = "the read needs more than 512.0 MiB of memory; request less at once"
         assert (status, answer) == (400, {"error": message})
         assert ask(client, "RETURN 1 AS one") == (200, [{"one": 1}])
 

@@ -54,7 +54,7 @@ def test_host_names_are_case_insensitive(served_graph):
 
 
 def test_a_token_is_required_if_other_machines_can_connect():
-    with pytest.raises(ValueError, match="needs a token"):
+    with pytest.raises(ValueError, match="requires a token"):
         Access(hosts=None)
     for address in ("0.0.0.0", "gpu-box"):
         with pytest.raises(ValueError, match="token"):

@@ -137,7 +137,7 @@ def test_an_unknown_argument_of_a_tool_is_refused(answers):
 
 def test_a_statement_that_would_overflow_the_stack_is_refused_and_the_server_goes_on(answers):
     assert answers["deep"].is_error
-    assert "brackets and CASE within each other" in text_of(answers["deep"])
+    assert "nested brackets and CASE" in text_of(answers["deep"])
     assert rows_of(answers["after all"]) == [{"one": 1}]
 
 

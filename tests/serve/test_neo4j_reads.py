@@ -37,7 +37,7 @@ def test_it_reads_the_named_database(client: TestClient) -> None:
     assert ask(client, "RETURN 1 AS one") == (200, [{"one": 1}])
     status, answer = ask(client, "RETURN " + "[" * 1000 + "1" + "]" * 1000 + " AS x")
     assert status == 400
-    assert "brackets and CASE within each other" in str(answer)
+    assert "nested brackets and CASE" in str(answer)
 
 
 def test_a_statement_that_takes_too_long_ends_on_the_server_too(

@@ -139,7 +139,7 @@ function answerView(answers, chosen, {choose, pin}) {
  */
 function findingsList(findings, notes, pin) {
   return [
-    ...(findings.length ? findings.map((each) => finding(each, pin)) : [element('p', null, 'Nothing stands out.')]),
+    ...(findings.length ? findings.map((each) => finding(each, pin)) : [element('p', null, 'No findings.')]),
     ...notes.map((note) => element('p.faint', null, note)),
   ];
 }

@@ -136,7 +136,7 @@ def test_a_limit_applies_to_memory_spaces_and_the_gate_to_all(run, graph):
     assert len(rows(ended)) == 1
     assert ended.code == 4
     assert len(ended.err.splitlines()) == 1 + 1 + 4
-    assert "these are the first 1 of 4 rows" in ended.err
+    assert "showing the first 1 of 4 rows" in ended.err
 
 
 def test_two_kinds_of_rows_together_are_a_usage_error(run, graph):

@@ -55,4 +55,4 @@ def test_a_plot_has_no_columns_to_select(run, graph):
     for option in (["--columns", "step"], ["--wide"]):
         ended = run("query", "peak/timeline", "after/module_0001", "--plot", *option)
         assert ended.code == 2
-        assert "leave out --columns and --wide" in ended.err
+        assert "omit --columns and --wide" in ended.err

@@ -167,7 +167,7 @@ def test_a_partial_statement_has_problems_with_their_lines(tmp_path: Path):
         ("WHERE $runA <> ''", "SET v.label = $runA", "13: SET writes or accesses other data"),
         ("RETURN v.label", "CALL { RETURN 1 }\nRETURN v.label", "14: CALL is not in both engines"),
         ("$runA <> ''", "$runA IS NULL", "13: $runA IS NULL fails on the embedded engine"),
-        ("$runA <> ''", "v:Value AND $runA <> ''", "13: a label stands in the MATCH"),
+        ("$runA <> ''", "v:Value AND $runA <> ''", "13: put the label into the MATCH"),
         ("$runA <> ''", "0 < v.sizeBytes < 9 AND $runA <> ''", "13: write a < x AND x < b"),
         ("$runA <> ''", "toString(v.sizeBytes) <> $runA", "13: toString() differs"),
         ("$runA <> ''", "EXISTS { (v)-[:USED_BY]->() }", "13: write MATCH in EXISTS { MATCH … }"),

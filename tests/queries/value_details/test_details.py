@@ -143,7 +143,7 @@ def test_a_name_that_is_too_long_for_a_key_selects_its_value(tell):
 
 
 def test_a_tuple_lists_its_elements(tell):
-    with pytest.raises(AmbiguousValue, match="'pair' stands for 3 values") as error:
+    with pytest.raises(AmbiguousValue, match="'pair' names 3 values") as error:
         tell("pair")
     assert error.value.matches == ("pair{}", "pair{0}", "pair{1}")
 

@@ -45,7 +45,7 @@ def test_xprof_takes_one_compilation_or_a_run(run, graph):
     assert "wrote 1 compilation to" in ended.err
     ended = run("export", "xprof", "-c", AFTER_F, "-o", "profiles")
     assert ended.code == 1
-    assert "is there already; remove it" in ended.err
+    assert "already exists; remove it" in ended.err
     ended = run("export", "xprof", "-c", AFTER_F, "--run", "after", "-o", "profiles")
     assert ended.code == 2
     assert "not both" in ended.err

@@ -76,7 +76,7 @@ def test_a_part_of_a_key_is_completed(run, graph, option):
 @pytest.mark.parametrize("option", ["--show", "--browser"])
 def test_the_default_compilation_is_the_one_that_a_run_would_use(run, graph, option):
     ended = run("query", "peak/by-op", option)
-    assert (ended.code, "reserves most" in ended.err) == (0, True)
+    assert (ended.code, "the largest of" in ended.err) == (0, True)
     assert "$compilation" not in ended.out
 
 
