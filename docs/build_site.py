@@ -15,6 +15,8 @@ from typing import Final
 
 TREE: Final = Path(__file__).resolve().parents[1]
 PAGES: Final = TREE / "build" / "pages"
+_UNLINKED: Final = frozenset({"tests", "statements"})
+"""Folders that no page links to."""
 
 
 def for_mkdocs(text: str) -> str:
@@ -35,7 +37,7 @@ def main() -> None:
     ).stdout
     for name in filter(None, listed.split("\0")):
         path = Path(name)
-        if path.parts[0] != "tests" and (TREE / path).is_file():
+        if _UNLINKED.isdisjoint(path.parts) and (TREE / path).is_file():
             (PAGES / path).parent.mkdir(parents=True, exist_ok=True)
             if path.suffix == ".md":
                 text = (TREE / path).read_text(encoding="utf-8")

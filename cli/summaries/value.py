@@ -103,20 +103,20 @@ def _attribution(details: "ValueDetails") -> Iterator[str]:
 
 
 def _loop(details: "ValueDetails") -> Iterator[str]:
-    """Yield the loop that computes the value in every turn, or fills it part by part."""
+    """Yield the loop that computes the value in every iteration, or fills it part by part."""
     value, loop = details.value, details.loop
     if value.stack_loop is not None:
         yield (
-            f"a stack: {value.stack_turns} turns of {value.stack_loop} fill it,"
+            f"a stack: {value.stack_turns} iterations of {value.stack_loop} fill it,"
             f" {_bytes(value.turn_bytes)} each, and all are kept"
         )
         if value.stack_element is not None and value.stack_element != value.name:
-            yield f"a turn writes {value.stack_element} into it"
+            yield f"each iteration writes {value.stack_element} into it"
         else:
-            yield "a turn computes its part in place"
+            yield "each iteration computes its part in place"
     elif loop is not None:
         times = "" if loop.turns is None else f", {loop.turns} times"
-        yield f"made in every turn of {loop.loop}{times}, in the same bytes"
+        yield f"computed in every iteration of {loop.loop}{times}, in the same bytes"
 
 
 def _source(stack: "Sequence[StoredFrame]", file: str | None, line: int | None) -> Iterator[str]:

@@ -94,7 +94,7 @@ def test_without_a_module_the_savings_stay_an_estimate_and_a_note_says_so(graph)
     answer = with_planned_donations(graph, asked)
     assert answer.result.rows == asked.result.rows
     assert answer.notes[-1] == (
-        "savedBytes is an estimate: without module text nothing can be planned"
+        "savedBytes is an estimate: without module text nothing can be replanned"
     )
     other = run(graph, "alias/donated", compilation="flat")
     assert with_planned_donations(graph, other) is other
