@@ -213,7 +213,7 @@ def test_parameters_that_are_nested_too_deep_are_refused(filled: Graph):
     for _ in range(900):
         nested = [nested]
     for value in (nested, [{"a": nested}]):
-        with pytest.raises(QueryFailed, match=r"\$x holds more than 64 lists and maps"):
+        with pytest.raises(QueryFailed, match=r"\$x holds more than 64 nested lists and maps"):
             filled.query("RETURN $x AS x", {"x": value})  # type: ignore[dict-item]
 
 
