@@ -27,14 +27,19 @@ _INFLATION: Final = 16
 """Least ratio between the size of a value and the size of its operands."""
 _LEAST_IDLE: Final = 0.1
 """Least share of the peak for an idle value."""
+_LEAST_WAIT: Final = 0.1
+"""Least share of the schedule between the write and the first read of an idle value."""
 _LEAST_OF_LINE: Final = 0.4
 """Least share of the peak for which a line is reported only because it is large."""
 _LIKELIHOOD_OF_LINE: Final = 0.2
 """Part of a line's bytes that are expected to be saved: a large line need not be reducible."""
 _ELEMENTWISE: Final = frozenset(("broadcast", "iota", "fusion", "compare", "select", "convert"))
 _HANDED_ON: Final = frozenset(
-    ("parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple", "copy")
-)
+    (
+        "parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple",
+        "copy", "copy-start", "slice-start", "async-start",
+    )
+)  # fmt: skip
 
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
@@ -135,12 +140,15 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
     if peak is None:
         return
     least = _LEAST_IDLE * program.temp_bytes_at_peak
+    steps = program.planner.compilation.totals.schedule_length or 0
     found: list[tuple[StoredValue, int]] = []
     for value in program.at_peak:
         if value.size_bytes < least or value.live_from is None or value.live_from >= peak:
             continue
         reads = program.read_steps.get(value.value_id, [])
         if not reads or reads[0] <= peak or value.opcode in _HANDED_ON or value.is_phi:
+            continue
+        if reads[0] - value.live_from < _LEAST_WAIT * steps:
             continue
         if not program.is_alone(value) or _is_kept_for_backward(program, value):
             continue

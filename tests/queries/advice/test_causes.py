@@ -311,6 +311,11 @@ def test_a_value_read_before_the_peak_too_is_not_idle(programs):
     assert not list(idle_values(program))
 
 
+def test_an_asynchronous_copy_that_the_compiler_starts_early_is_not_idle(programs):
+    values = WAITING.format("").replace(" sort()", " copy-start()", 1)
+    assert not list(idle_values(programs("0 | 12288 | preallocated-temp", values)))
+
+
 def test_the_line_with_most_bytes_is_named_unless_another_cause_explains_it(programs):
     values = """
         0 | a | s8[4096] | 0    | 4096 | 0-2 | sort() | jit(f)/sort @ model.py:3
