@@ -20,14 +20,14 @@ if TYPE_CHECKING:
         diagnosis_result,
     )
     from xlagraph.queries.advice.planned_donations import with_planned_donations
-    from xlagraph.queries.advice.whatif import Changes, whatif
-    from xlagraph.queries.advice.whatif_result import (
+    from xlagraph.queries.advice.whatif.result import (
         DonatedParameter,
         Effect,
         PeakValue,
         WhatIf,
         whatif_cells,
     )
+    from xlagraph.queries.advice.whatif.whatif import Changes, whatif
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
     from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_findings
@@ -183,8 +183,8 @@ __getattr__ = lazy_names(
             "select",
         ],
         "advice.planned_donations": ["with_planned_donations"],
-        "advice.whatif": ["Changes", "whatif"],
-        "advice.whatif_result": [
+        "advice.whatif.whatif": ["Changes", "whatif"],
+        "advice.whatif.result": [
             "DonatedParameter",
             "Effect",
             "PeakValue",

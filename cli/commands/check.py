@@ -147,7 +147,7 @@ def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions)
 
 def _check_replay(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
     from xlagraph.cli.summaries.checks import write_replays
-    from xlagraph.queries.advice.replays import replay_blocks
+    from xlagraph.queries.advice.replanning.replays import replay_blocks
 
     blocks = replay_blocks(graph, names)
     write_replays(blocks, options.limit, options)

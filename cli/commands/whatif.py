@@ -17,7 +17,7 @@ from xlagraph.cli.output.messages import note
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from xlagraph.queries.advice.whatif_result import WhatIf
+    from xlagraph.queries.advice.whatif.result import WhatIf
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ def whatif(
 
     Example: xlagraph whatif baseline --donate all
     """
-    from xlagraph.queries.advice.whatif import Changes
-    from xlagraph.queries.advice.whatif import whatif as replan
+    from xlagraph.queries.advice.whatif.whatif import Changes
+    from xlagraph.queries.advice.whatif.whatif import whatif as replan
 
     if options.batch is None and (options.batch_of or options.batch_like):
         raise UsageError("--batch-of and --batch-like need --batch, the factor of the batch")
@@ -119,7 +119,7 @@ def whatif(
 
 def _write(result: "WhatIf", options: RowOptions) -> None:
     from xlagraph.cli.summaries.whatif import write_whatif
-    from xlagraph.queries.advice.whatif_result import whatif_cells
+    from xlagraph.queries.advice.whatif.result import whatif_cells
 
     cells = whatif_cells(result)
     columns, (row,) = choose_columns(tuple(cells), [tuple(cells.values())], options.columns)
@@ -134,7 +134,7 @@ def _write(result: "WhatIf", options: RowOptions) -> None:
 
 
 def _parse_factors(texts: Sequence[str]) -> "dict[str, Fraction]":
-    from xlagraph.queries.advice.whatif import parse_factor
+    from xlagraph.queries.advice.whatif.whatif import parse_factor
 
     factors: dict[str, Fraction] = {}
     for text in texts:

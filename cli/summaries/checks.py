@@ -10,7 +10,7 @@ from xlagraph.cli.output.messages import counted, note
 from xlagraph.presentation.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.replays import ReplayedBlock
+    from xlagraph.queries.advice.replanning.replays import ReplayedBlock
     from xlagraph.queries.checks.totals import CheckResult
 
 _TOTALS: Final = (

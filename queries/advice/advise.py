@@ -12,7 +12,7 @@ from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.diagnosis import DiagnosedCompilation, Diagnosis, Finding
 from xlagraph.queries.advice.findings import LEAST_SHARE, find
-from xlagraph.queries.advice.savings import Planner
+from xlagraph.queries.advice.replanning.savings import Planner
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.selection.compilations import Selection, find_compilation, select
 from xlagraph.queries.selection.name_checks import check_memory_space

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xlagraph.queries.advice.diagnosis import Finding
-from xlagraph.queries.advice.savings import Change, Planner
+from xlagraph.queries.advice.replanning.savings import Change, Planner
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["CombinedChange", "combine", "not_combined"]

@@ -13,7 +13,7 @@ from xlagraph.presentation.html_tables import (
 )
 from xlagraph.queries.advice.places import Place, places
 from xlagraph.queries.advice.planned_savings import PotentialSavings
-from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.advice.replanning.savings import Change
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS, Advice, Column
 from xlagraph.queries.catalogue.query_files import Query
 

@@ -16,14 +16,14 @@ from xlagraph.queries.advice.causes.large_values import largest_line
 from xlagraph.queries.advice.causes.peak_values import PeakProgram
 from xlagraph.queries.advice.causes.search import find_causes
 from xlagraph.queries.advice.diagnosis import DiagnosedCompilation, Finding
-from xlagraph.queries.advice.donors import is_donated, parameters
 from xlagraph.queries.advice.planned_savings import (
     PotentialSavings,
     change_of_rows,
     savings_of_change,
 )
+from xlagraph.queries.advice.replanning.donors import is_donated, parameters
+from xlagraph.queries.advice.replanning.savings import Change, Planner
 from xlagraph.queries.advice.rows_with_savings import each_value_once, rows_with_savings
-from xlagraph.queries.advice.savings import Change, Planner
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.runner.run import run

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from xlagraph.graph.engine import Cell, Graph, Result
-from xlagraph.queries.advice.plannable_compilation import (
+from xlagraph.queries.advice.replanning.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
 )
-from xlagraph.queries.advice.whatif_donation import donation_of
+from xlagraph.queries.advice.whatif.named_donation import donation_of
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.runner.run import Answer
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from xlagraph.graph.engine import Cell
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.queries.advice.savings import Change, Planner, Savings
+from xlagraph.queries.advice.replanning.savings import Change, Planner, Savings
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 __all__ = ["PotentialSavings", "change_of_rows", "potential_savings", "savings_of_change"]

@@ -10,7 +10,7 @@ from xlagraph.queries.advice.advise import advise
 from xlagraph.queries.advice.combined_changes import CombinedChange, combine
 from xlagraph.queries.advice.diagnosis import Diagnosis, Finding
 from xlagraph.queries.advice.findings import LEAST_SHARE
-from xlagraph.queries.advice.savings import Planner
+from xlagraph.queries.advice.replanning.savings import Planner
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.errors import NoSuchMemorySpace
 from xlagraph.queries.selection.compilations import select_all

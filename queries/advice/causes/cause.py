@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xlagraph.graph.engine import Cell
-from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.advice.replanning.savings import Change
 from xlagraph.queries.catalogue.declarations import Advice, Column, ColumnType
 from xlagraph.queries.stored_compilation.records import StoredValue
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from xlagraph.graph.engine import Cell
 from xlagraph.queries.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.queries.advice.causes.peak_values import PeakProgram
-from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.advice.replanning.savings import Change
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.stored_compilation.records import StoredValue
 

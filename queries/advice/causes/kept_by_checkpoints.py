@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from xlagraph.graph.engine import Cell
 from xlagraph.queries.advice.causes.cause import Cause, evidence_row
 from xlagraph.queries.advice.causes.peak_values import PeakProgram
-from xlagraph.queries.advice.op_marks import is_checkpointed, is_recomputed, scope_parts
-from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.advice.replanning.op_marks import is_checkpointed, is_recomputed, scope_parts
+from xlagraph.queries.advice.replanning.savings import Change
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.stored_compilation.records import StoredValue
 

@@ -13,8 +13,8 @@ from typing import Final
 from xlagraph.queries.advice.causes import remedies
 from xlagraph.queries.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.queries.advice.causes.peak_values import PeakProgram, dimensions
-from xlagraph.queries.advice.op_marks import is_backward, is_per_example
-from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.advice.replanning.op_marks import is_backward, is_per_example
+from xlagraph.queries.advice.replanning.savings import Change
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.stored_compilation.records import StoredValue
 

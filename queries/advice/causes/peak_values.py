@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Final
 
-from xlagraph.queries.advice.savings import Planner
+from xlagraph.queries.advice.replanning.savings import Planner
 from xlagraph.queries.stored_compilation.records import StoredInstruction, StoredValue
 from xlagraph.xla_planner.planned_program import PlannedValue
 

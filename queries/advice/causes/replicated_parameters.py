@@ -8,7 +8,7 @@ from xlagraph.graph.engine import Cell
 from xlagraph.queries.advice.causes.cause import Cause, evidence_row
 from xlagraph.queries.advice.causes.peak_values import PeakProgram
 from xlagraph.queries.advice.causes.remedies import REPLICATED
-from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.advice.replanning.savings import Change
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["replicated_parameters"]

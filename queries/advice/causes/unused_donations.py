@@ -11,8 +11,8 @@ from typing import Final
 from xlagraph.graph.engine import Cell
 from xlagraph.queries.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.queries.advice.causes.peak_values import PeakProgram, dimensions
-from xlagraph.queries.advice.donors import is_donated
-from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.advice.replanning.donors import is_donated
+from xlagraph.queries.advice.replanning.savings import Change
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.stored_compilation.records import StoredValue
 

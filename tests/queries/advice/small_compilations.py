@@ -1,7 +1,8 @@
 """Hand-written compilations of a few values."""
 
 from tests.xla_planner.small_programs import program
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.value_facts import ValueFacts
 
 
 def facts(value_id, shape, opcode="add", op_name=None, **known):

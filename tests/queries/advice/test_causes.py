@@ -23,7 +23,7 @@ from xlagraph.queries.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
 )
-from xlagraph.queries.advice.savings import Planner
+from xlagraph.queries.advice.replanning.savings import Planner
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 
 

@@ -9,7 +9,7 @@ from tests.xla_planner.small_programs import value
 from xlagraph.queries.advice.combined_changes import combine
 from xlagraph.queries.advice.diagnosis import Finding
 from xlagraph.queries.advice.planned_savings import PotentialSavings
-from xlagraph.queries.advice.savings import Change, Planner
+from xlagraph.queries.advice.replanning.savings import Change, Planner
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.catalogue.query_files import load_catalogue
 from xlagraph.queries.checks.capacity import LackingSpace, SpaceFit

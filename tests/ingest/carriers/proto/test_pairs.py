@@ -156,7 +156,7 @@ def test_no_heap_trace_contradicts_the_derived_ranges(folder: Path):
 def test_temporary_blocks_of_protobuf_dumps_replay_exactly(
     folder: Path, embedded_graph: Graph, tmp_path: Path
 ):
-    from xlagraph.queries.advice.replays import replay_blocks
+    from xlagraph.queries.advice.replanning.replays import replay_blocks
 
     for _, path in pairs(folder):
         (tmp_path / path.name).write_bytes(path.read_bytes())

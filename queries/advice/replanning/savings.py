@@ -6,10 +6,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final, assert_never
 
-from xlagraph.queries.advice.checkpoint import Checkpoint, defer, move, recompute
-from xlagraph.queries.advice.donors import pair_donations
-from xlagraph.queries.advice.loop_stacks import loop_stacks
-from xlagraph.queries.advice.plannable_compilation import (
+from xlagraph.queries.advice.replanning.checkpoint import Checkpoint, defer, move, recompute
+from xlagraph.queries.advice.replanning.donors import pair_donations
+from xlagraph.queries.advice.replanning.loop_stacks import loop_stacks
+from xlagraph.queries.advice.replanning.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
 )

@@ -9,8 +9,8 @@
 
 from collections.abc import Collection
 
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
-from xlagraph.queries.advice.stacked_values import stacks_of
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.stacked_values import stacks_of
 from xlagraph.xla_planner.planned_program import PlannedProgram
 from xlagraph.xla_planner.value_changes import whole_sets
 

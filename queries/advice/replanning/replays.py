@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlagraph.graph.engine import Graph
-from xlagraph.queries.advice.plannable_compilation import plannable_compilation
+from xlagraph.queries.advice.replanning.plannable_compilation import plannable_compilation
 from xlagraph.queries.selection.compilations import select_all
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.xla_planner.planned_program import PRESET_COLORS

@@ -13,11 +13,9 @@ once the framework has named an input.
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 
-from xlagraph.queries.advice.plannable_compilation import (
-    PlannableCompilation,
-    ValueFacts,
-    index_numbers,
-)
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.results import index_numbers
+from xlagraph.queries.advice.replanning.value_facts import ValueFacts
 from xlagraph.xla_planner.donation import Donor
 
 __all__ = ["is_donated", "pair_donations", "parameters"]

@@ -9,9 +9,9 @@ not carry the batch: it is a gradient.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from xlagraph.queries.advice.donors import parameters
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
-from xlagraph.queries.advice.stacked_values import dimensions
+from xlagraph.queries.advice.replanning.donors import parameters
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.stacked_values import dimensions
 
 __all__ = ["BatchDimension", "ShapeRule"]
 

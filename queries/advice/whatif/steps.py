@@ -4,27 +4,30 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.queries.advice.checkpoint import checkpoint
-from xlagraph.queries.advice.followed_values import followed_values
-from xlagraph.queries.advice.patterns import matching
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
-from xlagraph.queries.advice.whatif_batch import Batch
-from xlagraph.queries.advice.whatif_changes import Changes, factor_text, parse_factor
-from xlagraph.queries.advice.whatif_donation import Donation, donation_of, outcomes_text
-from xlagraph.queries.advice.whatif_reasons import (
+from xlagraph.queries.advice.replanning.checkpoint import checkpoint
+from xlagraph.queries.advice.replanning.patterns import matching
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.whatif.batch import Batch
+from xlagraph.queries.advice.whatif.changes import Changes, factor_text, parse_factor
+from xlagraph.queries.advice.whatif.effect_reasons import (
     why_donation_saves_nothing,
     why_not_changed,
     why_not_shortened,
     why_nothing_is_saved,
 )
-from xlagraph.queries.advice.whatif_result import Effect
-from xlagraph.queries.advice.whatif_sentences import (
-    counted,
+from xlagraph.queries.advice.whatif.effect_texts import (
+    ResizedBuffers,
+    donated_text,
+    freed_text,
     joined_text,
     range_text,
+    recomputed_text,
+    resized_text,
     saved_text,
 )
+from xlagraph.queries.advice.whatif.followed_values import followed_values
+from xlagraph.queries.advice.whatif.named_donation import Donation, donation_of
+from xlagraph.queries.advice.whatif.result import Effect
 from xlagraph.xla_planner.memory_plan import MemoryPlan, replan
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.xla_planner.replay import Replay
@@ -142,13 +145,8 @@ class _Steps:
         if self._most is not None:
             self._most = with_shortened_values(self._most, ends)
         saved, why = self._advance(program, whole_sets(program, ends))
-        self._add(
-            change,
-            ends,
-            f"{len(ends)} of {counted(len(named), 'named value')}"
-            f" {'is' if len(ends) == 1 else 'are'} freed earlier; {saved_text(saved, why)}",
-            saved,
-        )
+        text = f"{freed_text(len(ends), len(named))}; {saved_text(saved, why)}"
+        self._add(change, ends, text, saved)
 
     def put_checkpoint(self, scope: str) -> None:
         """Recompute the values that a scope keeps for the backward pass."""
@@ -165,17 +163,8 @@ class _Steps:
         saved, why = self._advance(found.least, changed_ids)
         most_after = (self.outcome.at_most or self._plan).reserved_bytes()
         saving = range_text(most_before - most_after, saved, why)
-        what = f"{counted(found.value_count, 'value')} that {scope} keeps for the backward pass"
-        if found.stacked_ids:
-            what += f", {len(found.stacked_ids)} of them stacked by a loop,"
-        verb = "is" if found.value_count == 1 else "are"
-        self._add(
-            f"--checkpoint {scope}",
-            changed_ids,
-            f"{what} {verb} recomputed; {saving}",
-            saved,
-            sizes,
-        )
+        text = recomputed_text(found.value_count, len(found.stacked_ids), scope)
+        self._add(f"--checkpoint {scope}", changed_ids, f"{text}; {saving}", saved, sizes)
         if self._stored.platform == "cpu" and not found.is_of_loops:
             self._assume(
                 "on CPU the compiler may undo a checkpoint outside of a loop; then it saves nothing"
@@ -187,24 +176,13 @@ class _Steps:
         self.outcome = replace(self.outcome, donation=donation)
         effective = [each for each in donation.parameters if each.output is not None]
         change = " ".join(f"--donate {name}" for name in names)
-        text = f"{counted(len(donation.parameters), 'parameter')}:"
-        text += f" {outcomes_text(donation.parameters)}"
         labels = {facts.label: value_id for value_id, facts in self._stored.facts.items()}
         given = [labels[each.parameter] for each in donation.parameters]
+        saved, saving = 0, "nothing changes"
         if effective:
             saved, _ = self._advance(donation.donated.program, frozenset())
-            text += f"; {saved_text(saved, why_donation_saves_nothing(effective))}"
-        else:
-            saved = 0
-            text += "; nothing changes"
-        without_result = [each for each in donation.parameters if each.outcome == "no output"]
-        if without_result:
-            text += (
-                f"; no free result has the shape, layout and type of {without_result[0].parameter}"
-            )
-            if len(without_result) > 1:
-                text += f" or of {len(without_result) - 1} more"
-        self._add(change, given, text, saved)
+            saving = saved_text(saved, why_donation_saves_nothing(effective))
+        self._add(change, given, donated_text(donation.parameters, saving), saved)
         if self._most is not None:
             self._most = donation_of(self._stored, self._most, names).donated.program
             self._plan_most()
@@ -226,7 +204,16 @@ class _Steps:
             why = why_not_changed(self._stored, self._program, named)
             self._add(change, (), joined_text(introduction, f"changes nothing: {why}"))
             return
-        text = self._sizes_text(named, value_ids, before, after, word, introduction)
+        in_plan = self._program.by_id.keys() & set(named)
+        resized = ResizedBuffers(
+            values=len(in_plan),
+            followed=len(value_ids - in_plan),
+            buffers=len(_sets(self._program, value_ids)),
+            bytes_before=before,
+            bytes_after=after,
+            parameters=self._parameters_among(value_ids - set(named)),
+        )
+        text = resized_text(resized, word, is_named=introduction is None)
         if self._most is not None:
             self._most = apply(self._most)
         saved, why = self._advance(program, value_ids)
@@ -238,36 +225,9 @@ class _Steps:
             (before, after),
         )
 
-    def _sizes_text(
-        self,
-        named: Collection[int],
-        value_ids: frozenset[int],
-        before: int,
-        after: int,
-        word: str,
-        introduction: str | None,
-    ) -> str:
-        count = len(_sets(self._program, value_ids))
-        in_plan = self._program.by_id.keys() & set(named)
-        text = ""
-        if followed := len(value_ids - in_plan):
-            text = f"{counted(len(in_plan), 'named value')}, and {followed} that share their bytes,"
-            text += " stack or copy them: "
-        elif introduction is None:
-            text = f"{counted(len(in_plan), 'named value')}: "
-        text += f"{counted(count, 'buffer')} of {human_bytes(before)}"
-        text += f" {'is' if count == 1 else 'are'} {word}"
-        if after:
-            text += f", {human_bytes(after)} now"
-        parameters = sorted(
-            self._stored.facts[value_id].label
-            for value_id in value_ids - set(named)
-            if self._stored.facts[value_id].parameter is not None
-        )
-        if parameters:
-            more = f" and {len(parameters) - 1} more" if len(parameters) > 1 else ""
-            text += f", including the parameter {parameters[0]}{more}"
-        return text
+    def _parameters_among(self, value_ids: Collection[int]) -> tuple[str, ...]:
+        found = [self._stored.facts[value_id] for value_id in value_ids]
+        return tuple(sorted(each.label for each in found if each.parameter is not None))
 
     def _bytes_of(self, value_ids: frozenset[int]) -> tuple[int, int]:
         total = sum(members[0].size_bytes for members in _sets(self._program, value_ids))

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from xlagraph.queries.advice.batch_shapes import BatchDimension, ShapeRule
-from xlagraph.queries.advice.donors import parameters
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
-from xlagraph.queries.advice.stacked_values import dimensions
-from xlagraph.queries.advice.whatif_donation import named_parameters
+from xlagraph.queries.advice.replanning.donors import parameters
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.stacked_values import dimensions
+from xlagraph.queries.advice.replanning.value_facts import ValueFacts
+from xlagraph.queries.advice.whatif.batch_shapes import BatchDimension, ShapeRule
+from xlagraph.queries.advice.whatif.named_donation import named_parameters
 from xlagraph.queries.errors import BadParameter
 
 __all__ = [

@@ -5,7 +5,7 @@ import pytest
 from tests.queries.advice.small_compilations import compilation, facts
 from tests.xla_planner.small_programs import value
 from xlagraph.queries import BadParameter, Changes
-from xlagraph.queries.advice.whatif import plan_stored
+from xlagraph.queries.advice.whatif.whatif import plan_stored
 from xlagraph.xla_planner.planned_program import PlannedAllocation
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"

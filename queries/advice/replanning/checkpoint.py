@@ -13,11 +13,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from xlagraph.queries.advice.loop_stacks import loop_stacks
-from xlagraph.queries.advice.op_marks import is_recomputed
-from xlagraph.queries.advice.patterns import in_scope, similar_scopes
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
-from xlagraph.queries.advice.stacked_values import stacks_of_scope
+from xlagraph.queries.advice.replanning.loop_stacks import loop_stacks
+from xlagraph.queries.advice.replanning.op_marks import is_recomputed
+from xlagraph.queries.advice.replanning.patterns import in_scope, similar_scopes
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.stacked_values import stacks_of_scope
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.xla_planner.value_changes import (

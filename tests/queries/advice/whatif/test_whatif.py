@@ -8,8 +8,8 @@ import pytest
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import BadParameter, Changes, NoSuchName, QueryError, whatif
-from xlagraph.queries.advice.patterns import in_scope
-from xlagraph.queries.advice.plannable_compilation import plannable_compilation
+from xlagraph.queries.advice.replanning.patterns import in_scope
+from xlagraph.queries.advice.replanning.plannable_compilation import plannable_compilation
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.xla_planner.memory_plan import replan
 from xlagraph.xla_planner.replay import replay
@@ -153,7 +153,7 @@ def test_without_live_ranges_nothing_is_planned(graph):
         whatif(graph, str(key))
 
 
-RUNS = Path(__file__).parents[3] / "examples" / "runs"
+RUNS = Path(__file__).parents[4] / "examples" / "runs"
 
 
 def test_a_server_gives_the_same_plan_as_a_file(tmp_path, neo4j_graph):

@@ -5,9 +5,10 @@ from fractions import Fraction
 import pytest
 
 from tests.xla_planner.small_programs import program, value
-from xlagraph.queries.advice.checkpoint import recompute
-from xlagraph.queries.advice.loop_stacks import loop_stacks
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
+from xlagraph.queries.advice.replanning.checkpoint import recompute
+from xlagraph.queries.advice.replanning.loop_stacks import loop_stacks
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.value_facts import ValueFacts
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
 FILL = FORWARD + "/body/dynamic_update_slice"

@@ -6,20 +6,20 @@ from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.advice.donors import parameters
-from xlagraph.queries.advice.plannable_compilation import (
+from xlagraph.queries.advice.replanning.donors import parameters
+from xlagraph.queries.advice.replanning.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
 )
-from xlagraph.queries.advice.stacked_values import dimensions
-from xlagraph.queries.advice.whatif_batch import (
+from xlagraph.queries.advice.replanning.stacked_values import dimensions
+from xlagraph.queries.advice.whatif.batch import (
     Batch,
     batch,
     batch_ratio,
     compared_dimensions,
     named_dimensions,
 )
-from xlagraph.queries.advice.whatif_changes import Changes, parse_factor
+from xlagraph.queries.advice.whatif.changes import Changes, parse_factor
 from xlagraph.queries.errors import BadParameter
 from xlagraph.queries.selection.compilations import find_compilation
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation

@@ -8,8 +8,8 @@ is in `jit(f)/jvp(layer_0)/dot`. A pattern with `*`, `?` or `[…]` names all va
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from xlagraph.queries.advice.op_marks import scope_parts
-from xlagraph.queries.advice.plannable_compilation import ValueFacts
+from xlagraph.queries.advice.replanning.op_marks import scope_parts
+from xlagraph.queries.advice.replanning.value_facts import ValueFacts
 from xlagraph.queries.errors import NoSuchName, similar_names
 
 __all__ = ["in_scope", "matching", "similar_scopes"]

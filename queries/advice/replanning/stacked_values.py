@@ -10,8 +10,9 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from xlagraph.queries.advice.patterns import in_scope
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
+from xlagraph.queries.advice.replanning.patterns import in_scope
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.value_facts import ValueFacts
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["dimensions", "stacks_of", "stacks_of_scope"]

@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.queries.advice.plannable_compilation import (
+from xlagraph.queries.advice.replanning.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
 )
-from xlagraph.queries.advice.whatif_batch import Batch
-from xlagraph.queries.advice.whatif_changes import Changes, parse_factor
-from xlagraph.queries.advice.whatif_other_batch import find_batch
-from xlagraph.queries.advice.whatif_result import PeakValue, WhatIf
-from xlagraph.queries.advice.whatif_steps import Outcome, changed
+from xlagraph.queries.advice.whatif.batch import Batch
+from xlagraph.queries.advice.whatif.changes import Changes, parse_factor
+from xlagraph.queries.advice.whatif.other_batch import find_batch
+from xlagraph.queries.advice.whatif.result import PeakValue, WhatIf
+from xlagraph.queries.advice.whatif.steps import Outcome, changed
 from xlagraph.queries.errors import QueryError
 from xlagraph.queries.selection.compilations import find_compilation
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation

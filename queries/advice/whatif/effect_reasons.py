@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
-from xlagraph.queries.advice.whatif_result import DonatedParameter
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.whatif.result import DonatedParameter
 from xlagraph.xla_planner.memory_plan import MemoryPlan
 from xlagraph.xla_planner.planned_program import PlannedProgram
 

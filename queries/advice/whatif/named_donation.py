@@ -1,18 +1,18 @@
 """Donate named parameters in a what-if, and report the outcome for each."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlagraph.queries.advice.donors import is_donated, pair_donations, parameters
-from xlagraph.queries.advice.patterns import matching
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
-from xlagraph.queries.advice.whatif_result import DonatedParameter
+from xlagraph.queries.advice.replanning.donors import is_donated, pair_donations, parameters
+from xlagraph.queries.advice.replanning.patterns import matching
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.value_facts import ValueFacts
+from xlagraph.queries.advice.whatif.result import DonatedParameter
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.xla_planner.donation import DonatedProgram, Donor, donate
 from xlagraph.xla_planner.planned_program import PlannedProgram
 
-__all__ = ["Donation", "donation_of", "named_parameters", "outcomes_text"]
+__all__ = ["Donation", "donation_of", "named_parameters"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,3 @@ def named_parameters(stored: PlannableCompilation, names: Sequence[str]) -> list
             raise NoSuchName(f"{stored.key} has no parameter {name}; its parameters are {span}")
         found |= {each.value_id: each for each in chosen}
     return list(found.values())
-
-
-def outcomes_text(donated: Sequence[DonatedParameter]) -> str:
-    """Return the outcomes with their counts: `2 in place, 1 no output`."""
-    counts = Counter(each.outcome for each in donated)
-    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items())

@@ -13,8 +13,8 @@ __all__ = ["Changes", "factor_text", "parse_factor"]
 class Changes:
     """Changes to plan for; none by default.
 
-    `xlagraph.queries.advice.patterns` describes patterns. Raises BadParameter for an invalid
-    factor, and for a batch that is named but not changed.
+    `xlagraph.queries.advice.replanning.patterns` describes patterns. Raises BadParameter for an
+    invalid factor, and for a batch that is named but not changed.
     """
 
     donate: Sequence[str] = ()

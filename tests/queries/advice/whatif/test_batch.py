@@ -10,7 +10,7 @@ from tests.xla_planner.small_programs import value
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import BadParameter, Changes, whatif
-from xlagraph.queries.advice.whatif_batch import batch, compared_dimensions, named_dimensions
+from xlagraph.queries.advice.whatif.batch import batch, compared_dimensions, named_dimensions
 
 HALF = Fraction(1, 2)
 

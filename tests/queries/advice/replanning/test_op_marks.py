@@ -5,14 +5,14 @@ import pytest
 from tests.tiny_dumps import tiny_dump
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
-from xlagraph.queries.advice.checkpoint import checkpoint
-from xlagraph.queries.advice.op_marks import (
+from xlagraph.queries.advice.replanning.checkpoint import checkpoint
+from xlagraph.queries.advice.replanning.op_marks import (
     BACKWARD_MARKS,
     RECOMPUTED_MARKS,
     is_backward,
     is_recomputed,
 )
-from xlagraph.queries.advice.plannable_compilation import plannable_compilation
+from xlagraph.queries.advice.replanning.plannable_compilation import plannable_compilation
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
+from xlagraph.queries.advice.replanning.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.replanning.value_facts import ValueFacts
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["LoopStacks", "loop_stacks"]

@@ -1,0 +1,1 @@
+"""Read a stored compilation for replanning, and find the values that a change concerns."""

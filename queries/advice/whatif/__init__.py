@@ -1,0 +1,1 @@
+"""Predict what changes of a program save, by replanning its memory."""
