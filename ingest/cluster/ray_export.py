@@ -6,8 +6,6 @@ under a name that no other attempt uses. A task is repeated if its worker dies. 
 tasks report are merged into one export, which contains each row that compilations share once.
 """
 
-import logging
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,13 +17,13 @@ from uuid import uuid4
 
 from xlagraph.graph.exporter.export import open_export
 from xlagraph.graph.exporter.manifest import Manifest
+from xlagraph.ingest.cluster.ray_connection import connected_ray, translated_errors
 from xlagraph.ingest.cluster.shared_folder import SharedFolder
 from xlagraph.ingest.conflicts import reject_conflicts
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.load import first_paths, ingest_found, ingest_time
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.fetching import reading
-from xlagraph.ingest.problems.errors import ClusterUnreachable, ExtraMissing
 from xlagraph.ingest.problems.problem import Problem, readable
 from xlagraph.ingest.remote.addresses import is_address, without_secrets
 from xlagraph.ingest.remote.remote_folders import OF_DUMPS, LentDumps, RemoteFolders
@@ -79,15 +77,15 @@ def export_on_ray(
     All machines must share the file system of the paths. ``on_part`` receives the number of parts
     written and the total. The manifest is None if there is no compilation.
 
-    Raises `ExtraMissing`, `ClusterUnreachable`, and `GraphUnwritable` if the output is not empty
-    or cannot be written.
+    Raises `ExtraMissing`, `ClusterUnreachable` also if the cluster is lost, and `GraphUnwritable`
+    if the output is not empty or cannot be written.
     """
     started = time.monotonic()
     target = SharedFolder(output if is_address(output) else str(Path(output).resolve()))
     target.check_is_empty()
-    ray = _connected(cluster, processors)
+    ray = connected_ray(cluster, processors)
     options = replace(options, ingested_at=options.ingested_at or ingest_time())
-    with RemoteFolders() as remote:
+    with translated_errors(), RemoteFolders() as remote:
         found = _find(ray, paths, options.run, remote)
         accepted = reject_conflicts(found.dumps, {}, joined=options.run, read=reading(remote))
         processors = int(ray.cluster_resources().get("CPU", 1))
@@ -106,38 +104,6 @@ def export_on_ray(
     seconds = time.monotonic() - started
     return manifest, replace(
         summary, nodes=manifest.nodes, relationships=manifest.relationships, seconds=seconds
-    )
-
-
-def _connected(cluster: str | None, processors: int | None) -> Any:  # noqa: ANN401 - a module
-    try:
-        import ray
-    except ImportError:
-        raise ExtraMissing("--on ray needs Ray: pip install 'xlagraph[ray]'") from None
-    if not ray.is_initialized():
-        address = cluster or os.environ.get("RAY_ADDRESS")
-        local: dict[str, Any] = (
-            {} if address else {"num_cpus": processors, "include_dashboard": False}
-        )
-        try:
-            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
-        except Exception as error:
-            raise ClusterUnreachable(_connection_message(address, error)) from error
-    return ray
-
-
-def _connection_message(address: str | None, error: Exception) -> str:
-    lines = without_secrets(str(error)).strip().splitlines()
-    reason = (lines[0] if lines else type(error).__name__).rstrip(".;: ")
-    if address is None:
-        return (
-            f"Ray cannot be started on this machine: {reason}; name a running cluster with"
-            " --on ray://HOST:PORT or RAY_ADDRESS, or export without --on"
-        )
-    return (
-        f"the Ray cluster at {without_secrets(address)} cannot be reached: {reason}; check that"
-        " its head is running and that --on or RAY_ADDRESS names it, and set RAY_AUTH_MODE=token"
-        " and RAY_AUTH_TOKEN if the cluster asks for a token"
     )
 
 

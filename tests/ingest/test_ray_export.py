@@ -18,7 +18,9 @@ from tests.ingest.one_value_dumps import dump_text, name
 from xlagraph.graph import open_export
 from xlagraph.ingest import IngestOptions, ingest
 from xlagraph.ingest.cluster import ray_export
+from xlagraph.ingest.cluster.ray_connection import translated_errors
 from xlagraph.ingest.cluster.ray_export import export_on_ray
+from xlagraph.ingest.problems.errors import ClusterUnreachable
 
 OPTIONS = IngestOptions(ingested_at=datetime(2026, 1, 1, tzinfo=UTC), tags=("job=7",))
 
@@ -32,7 +34,7 @@ def cluster() -> Iterator[None]:
     """A cluster on this machine, or the one that RAY_ADDRESS names."""
     address = os.environ.get("RAY_ADDRESS")
     local = {} if address else {"num_cpus": 2, "include_dashboard": False}
-    ray.init(address, log_to_driver=False, **local)
+    ray.init(address or "local", log_to_driver=False, **local)
     yield
     ray.shutdown()
 
@@ -86,3 +88,18 @@ def test_an_unreadable_file_is_named_and_the_rest_is_exported(tmp_path):
     _, summary = export_on_ray(str(tmp_path / "out"), [str(tmp_path / "runs")], OPTIONS)
     assert summary.added == (f"run/{name(1)}",)
     assert [problem.line for problem in summary.problems] == [2]
+
+
+def test_a_lost_cluster_is_named():
+    with pytest.raises(ClusterUnreachable, match="stopped during the export"), translated_errors():
+        raise ray.exceptions.LocalRayletDiedError
+
+
+def test_workers_without_a_package_are_named():
+    def lack_a_package() -> None:
+        raise ModuleNotFoundError("No module named 'xlagraph'")
+
+    task = ray.remote(max_retries=0)(lack_a_package)
+    message = "workers of the Ray cluster cannot run xlagraph: .*No module named 'xlagraph'"
+    with pytest.raises(ClusterUnreachable, match=message), translated_errors():
+        ray.get(task.remote())
