@@ -124,6 +124,7 @@ def parse_and_derive(*paths: str) -> None:
     from xlagraph.ingest import DumpPart, parse_plan
     from xlagraph.ingest.measures.live_ranges import value_spans
     from xlagraph.ingest.measures.peaks import peaks
+    from xlagraph.ingest.measures.residents import residents_of_allocations
     from xlagraph.ingest.measures.succession import alias_positions, succession
     from xlagraph.ingest.measures.takeovers import takeovers
     from xlagraph.runtime.garbage_collection import collector_paused
@@ -132,8 +133,9 @@ def parse_and_derive(*paths: str) -> None:
         texts = [DumpPart.decoded(path, Path(path).read_bytes()) for path in paths]
         plan = parse_plan(texts)
         spans = value_spans(plan)
-        taken = takeovers(plan, spans)
-        peaks(plan, spans, taken)
+        residents = residents_of_allocations(plan, spans)
+        taken = takeovers(residents)
+        peaks(plan, spans, residents, taken)
         alias_positions(plan, spans, succession(spans, taken))
     ANSWER["values"] = len(plan.values)
 

@@ -29,11 +29,13 @@ def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
 
 
 def create_tables(connection: ladybug.Connection) -> None:
-    """Create the tables of the schema, and note its version."""
+    """Create the tables of the schema, and note its version, in one transaction."""
+    connection.execute("BEGIN TRANSACTION")
     connection.execute(_CREATE_VERSION_TABLE)
     connection.execute(_SET_VERSION, {"version": VERSION})
     for statement in schema_statements.create_tables():
         connection.execute(statement)
+    connection.execute("COMMIT")
 
 
 def schema_version(connection: ladybug.Connection) -> int | None:

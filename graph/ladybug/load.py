@@ -221,7 +221,11 @@ class LadybugLoad:
         if stale:
             file_changes.delete_compilations(connection, stale)
         sources = self._sources(self._new_shared_rows(connection)) if self._files else {}
-        before = file_changes.count_rows(connection)
+        before = (
+            file_changes.count_rows(connection)
+            if self._path.exists()
+            else dict.fromkeys((*NODE_LABELS, *RELATIONSHIP_TYPES), 0)
+        )
         added = {name: sum(part.counts[name] for part in files) for name, files in sources.items()}
         self._set_runs(connection)
         # a checkpoint after each COPY takes a third of a small load's time; it saves memory in a
@@ -263,9 +267,10 @@ class LadybugLoad:
         return {name: files for name, files in sources.items() if files}
 
     def _set_runs(self, connection: ladybug.Connection) -> None:
-        for files in self._files:
-            for run in files.table("Run").to_pylist():
-                file_changes.set_run(connection, run["key"], run)
+        # most files have rows of the same few runs
+        runs = {run["key"]: run for files in self._files for run in files.table("Run").to_pylist()}
+        for key, run in runs.items():
+            file_changes.set_run(connection, key, run)
         for key, tags in self._tags.items():
             file_changes.set_run(connection, key, {"tags": tags}, create=False)
 
@@ -277,7 +282,8 @@ class LadybugLoad:
         }
         for label in IMMUTABLE_LABELS:
             rows = self._distinct_rows(label)
-            if rows.num_rows:  # the engine rejects an empty list
+            nodes[label] = rows
+            if rows.num_rows and self._path.exists():  # the engine rejects an empty list
                 stored = rows_of(
                     connection,
                     schema_statements.stored_keys(label),

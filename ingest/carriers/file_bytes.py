@@ -7,7 +7,7 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BufferedReader, BytesIO, RawIOBase
+from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
@@ -47,9 +47,9 @@ def read_bytes(
     return unpacked
 
 
-def _open(path: Path) -> BinaryIO:
+def _open(path: Path) -> FileIO:
     """Open a regular file without blocking on a pipe or device."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0)
+    file = FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "it is not a file")
@@ -62,7 +62,7 @@ def open_unpacked(path: Path) -> Iterator[tuple[BinaryIO, int | None]]:
 
     Raises the same errors as `read_bytes`.
     """
-    with _open(path) as raw, BufferedReader(cast("RawIOBase", raw)) as file:
+    with _open(path) as raw, BufferedReader(raw) as file:
         if file.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):
             with gzip.GzipFile(fileobj=file) as unpacked:
                 yield cast("BinaryIO", unpacked), None

@@ -15,7 +15,8 @@ asynchronous start is not joined with the root of its computation.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from xlagraph.ingest.hlo.in_place import in_place_pairs
+from xlagraph.ingest.hlo.in_place import in_place_pairs, updating
+from xlagraph.ingest.model.plan import UsedValue
 from xlagraph.ingest.model.program import (
     WHOLE,
     Aliasing,
@@ -27,8 +28,37 @@ from xlagraph.ingest.model.program import (
 
 __all__ = ["Positions", "buffer_sets", "connected_components"]
 
-Positions = Mapping[str, Mapping[str, int]]
-"""Id of the value at each position, by instruction and shape index."""
+
+class Positions:
+    """The id of the value at each position: instruction and shape index."""
+
+    def __init__(self, used_values: Iterable[UsedValue]) -> None:
+        self.arrays: dict[str, int] = {}
+        """Value at each instruction that is an array."""
+        self.tuples: dict[str, dict[str, int]] = {}
+        """Value at each index of the others."""
+        arrays, tuples = self.arrays, self.tuples
+        for value_id, positions, _ in used_values:
+            for name, index in positions:
+                if not index:
+                    arrays[name] = value_id
+                elif name in tuples:
+                    tuples[name][index] = value_id
+                else:
+                    tuples[name] = {index: value_id}
+
+    def find(self, name: str, index: str) -> int | None:
+        """Return the value at a position."""
+        found = self.arrays.get(name) if index == WHOLE else None
+        if found is None and name in self.tuples:
+            return self.tuples[name].get(index)
+        return found
+
+    def of(self, name: str) -> Mapping[str, int]:
+        """Return the values of an instruction by index."""
+        if name in self.tuples:
+            return self.tuples[name]
+        return {WHOLE: self.arrays[name]} if name in self.arrays else {}
 
 
 def buffer_sets(
@@ -62,31 +92,33 @@ def connected_components(
     for one, other in pairs:
         low, high = sorted((root(one), root(other)))
         parent[high] = low
-    return {value_id: root(value_id) for value_id in parent}
+    for value_id, above in parent.items():
+        if above != value_id:
+            parent[value_id] = root(value_id)
+    return parent
 
 
 def _pairs(
     computation: Computation, positions: Positions, program: Program
 ) -> Iterator[tuple[int, int]]:
-    for instruction in computation.instructions:
-        if instruction.opcode == "while":
-            yield from _around_loop(instruction, positions, program)
-        elif instruction.opcode == "conditional":
-            own = positions.get(instruction.name, {})
-            for name in instruction.branches:
-                root = program.computation(name).root
-                yield from _at_each_index(own, positions.get(root.name, {}))
-        else:
-            for pair in in_place_pairs(instruction, program):
-                yield from _in_place(pair, instruction, positions)
+    for loop in computation.by_opcode.get("while", ()):
+        yield from _around_loop(loop, positions, program)
+    for conditional in computation.by_opcode.get("conditional", ()):
+        own = positions.of(conditional.name)
+        for name in conditional.branches:
+            root = program.computation(name).root
+            yield from _at_each_index(own, positions.of(root.name))
+    for instruction in updating(computation, program):
+        for pair in in_place_pairs(instruction, program):
+            yield from _in_place(pair, instruction, positions)
 
 
 def _around_loop(
     loop: Instruction, positions: Positions, program: Program
 ) -> Iterator[tuple[int, int]]:
-    own = positions.get(loop.name, {})
+    own = positions.of(loop.name)
     operand = loop.operand(0)
-    yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
+    yield from _at_each_index(own, positions.of(operand.name), operand.element)
     body = program.computation(loop.callee("body"))
     condition = program.computation(loop.callee("condition"))
     for instruction in (
@@ -94,7 +126,7 @@ def _around_loop(
         body.root,
         *condition.parameters.values(),
     ):
-        yield from _at_each_index(own, positions.get(instruction.name, {}))
+        yield from _at_each_index(own, positions.of(instruction.name))
 
 
 def _in_place(
@@ -103,9 +135,9 @@ def _in_place(
     if pair.operand >= len(instruction.operands):
         return
     operand = instruction.operands[pair.operand]
-    written = positions.get(instruction.name, {}).get(pair.output_index)
+    written = positions.find(instruction.name, pair.output_index)
     index = nested_index(operand.element, pair.operand_index)
-    over = positions.get(operand.name, {}).get(index)
+    over = positions.find(operand.name, index)
     if written is not None and over is not None:
         yield written, over
 
@@ -120,12 +152,13 @@ def _at_each_index(
 
 
 def _donated(positions: Positions, program: Program) -> Iterator[tuple[int, int]]:
-    result = positions.get(program.entry.root.name, {})
+    entry = program.entry
+    result = positions.of(entry.root.name)
     for (number, index), output_index in program.output_by_donated.items():
-        parameter = program.entry.parameters.get(number)
+        parameter = entry.parameters.get(number)
         if parameter is None:
             continue
-        given = positions.get(parameter.name, {}).get(index)
+        given = positions.find(parameter.name, index)
         made = result.get(output_index)
         if given is not None and made is not None:
             yield made, given

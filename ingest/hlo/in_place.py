@@ -19,13 +19,32 @@ from xlagraph.ingest.model.program import (
     nested_index,
 )
 
-__all__ = ["IN_PLACE_OPCODES", "in_place_pairs"]
+__all__ = ["IN_PLACE_OPCODES", "in_place_pairs", "updating"]
 
 _FIRST_OPERAND: Final = ("dynamic-update-slice", "set-dimension-size")
 _UPDATING: Final = frozenset((*_FIRST_OPERAND, "scatter", "fusion"))
 """Opcodes that update in place and can be inside a fusion."""
 IN_PLACE_OPCODES: Final = _UPDATING | {"all-reduce-start", "ragged-all-to-all"}
 """Opcodes that update in place without declaring it."""
+_ROOTS: Final = IN_PLACE_OPCODES | {
+    "bitcast", "call", "custom-call", "get-tuple-element", "tuple", None,
+}  # fmt: skip
+"""Opcodes of the roots of fusions that may update in place: updates, what leads to them, and
+calls, which may declare it; None for a root that could not be read."""
+
+
+def updating(computation: Computation, program: Program) -> Iterator[Instruction]:
+    """Yield the instructions that may update an operand in place; a quick first test."""
+    declares_aliasing = computation.declares_aliasing
+    for opcode, instructions in computation.by_opcode.items():
+        if opcode in IN_PLACE_OPCODES and opcode != "fusion":
+            yield from instructions
+        elif declares_aliasing or opcode == "fusion":
+            for each in instructions:
+                if (opcode == "fusion" and _updating_body(each, program) is not None) or (
+                    declares_aliasing and each.attributes.aliasing
+                ):
+                    yield each
 
 
 def in_place_pairs(instruction: Instruction, program: Program) -> tuple[Aliasing, ...]:
@@ -55,8 +74,8 @@ def _each_output(instruction: Instruction, count: int) -> Iterable[Aliasing]:
 
 
 def _of_fusion(fusion: Instruction, program: Program) -> Iterable[Aliasing]:
-    body = program.computations.get(fusion.callee("calls") or "")
-    if body is None or not body.has_any(_UPDATING):
+    body = _updating_body(fusion, program)
+    if body is None:
         return ()
     root = body.root
     if root.opcode == "tuple":
@@ -75,6 +94,15 @@ def _of_fusion(fusion: Instruction, program: Program) -> Iterable[Aliasing]:
         for output, source, index in outputs
         if source is not None and (found := _parameter_behind(source, index, body, program))
     ]
+
+
+def _updating_body(fusion: Instruction, program: Program) -> Computation | None:
+    """Return the computation that a fusion runs, unless it evidently updates nothing."""
+    body = program.computations.get(fusion.callee("calls") or "")
+    if body is None:
+        return None
+    # The root decides nearly all, and sooner than a search of the body.
+    return body if body.root_opcode in _ROOTS and body.has_any(_UPDATING) else None
 
 
 def _parameter_behind(

@@ -13,7 +13,7 @@ hlo_dataflow_analysis.cc). Fusions on GPUs have a rule of the backend, `GpuAlias
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import Final, NamedTuple
 
@@ -22,12 +22,13 @@ from xlagraph.ingest.model.program import (
     WHOLE,
     Computation,
     Instruction,
+    Outline,
     Program,
     ProgramError,
     first_number,
 )
 
-__all__ = ["ReadOperand", "WrittenOutput", "ever_overwrites", "may_overwrite"]
+__all__ = ["WrittenOutput", "overwritable", "overwriting"]
 
 _ELEMENTWISE: Final = frozenset((
     "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan2", "atan", "atanh",
@@ -49,7 +50,7 @@ _IN_PLACE: Final = {
 }
 """Number of the operand that each opcode may overwrite."""
 _COLLECTIVES: Final = ("all-reduce", "collective-broadcast")
-_OVERWRITING: Final = _ELEMENTWISE | {*_IN_PLACE, "fusion", "sort", *IN_PLACE_OPCODES}
+_OVERWRITING: Final = (_ELEMENTWISE - {"copy"}) | {*_IN_PLACE, "sort", *IN_PLACE_OPCODES}
 _OVERWRITING_ON_GPU: Final = _OVERWRITING | {*_COLLECTIVES, "custom-call"}
 _ARRAY: Final = re.compile(r"([a-z][a-z0-9]*)\[([\d,<=]*)\]")
 _SIZE: Final = re.compile(r"\d{1,18}")
@@ -65,51 +66,57 @@ class WrittenOutput(NamedTuple):
     """Shape with layout, as printed."""
 
 
-class ReadOperand(NamedTuple):
-    """An operand that the instruction reads, or a leaf of the operand."""
-
-    operand: int
-    shape: str
-    """Shape with layout, as printed at the reader."""
-
-
-def ever_overwrites(instruction: Instruction, *, is_gpu: bool) -> bool:
-    """Return whether an instruction can overwrite any operand; a quick first test."""
+def overwriting(computation: Computation, *, is_gpu: bool) -> Iterator[Instruction]:
+    """Yield the instructions that can overwrite an operand; a quick first test."""
     opcodes = _OVERWRITING_ON_GPU if is_gpu else _OVERWRITING
-    return instruction.opcode in opcodes or bool(instruction.attributes.aliasing)
+    declares_aliasing = computation.declares_aliasing
+    for opcode, instructions in computation.by_opcode.items():
+        if opcode in opcodes:
+            yield from instructions
+        elif declares_aliasing and opcode != "copy":
+            yield from [each for each in instructions if each.attributes.aliasing]
 
 
-def may_overwrite(
-    output: WrittenOutput,
-    read: ReadOperand,
-    computation: Computation,
-    program: Program,
-    *,
-    is_gpu: bool,
-) -> bool:
-    """Return whether an output may overwrite an operand that nothing else needs."""
+def overwritable(
+    output: WrittenOutput, operands: Mapping[int, str], program: Program, *, is_gpu: bool
+) -> list[int]:
+    """Return the operands that an output may overwrite, of those that nothing else needs.
+
+    `operands` are numbers, with the shapes that the instruction reads, printed with layout.
+    """
     instruction, output_index, output_shape = output
-    operand, operand_shape = read
-    is_equal = output_shape == operand_shape
-    if not is_equal and not is_gpu:
-        return False
-    source = computation.by_name.get(instruction.operands[operand].name)
-    if source is not None and source.opcode == "constant":
-        return False
-    return _may_overwrite_by_order(output, read, computation, program, is_gpu=is_gpu) or (
-        is_equal
-        and any(
-            pair.output_index == output_index
-            and pair.operand == operand
-            and pair.operand_index == WHOLE
+    equal = [number for number, shape in operands.items() if shape == output_shape]
+    tried = list(operands) if is_gpu else equal
+    if not tried:
+        return []
+    computation = program.computation(instruction.computation)
+    names = instruction.operand_names
+    sources = [(number, computation.by_name.get(names[number])) for number in tried]
+    tried = [number for number, each in sources if each is None or each.opcode != "constant"]
+    if instruction.opcode == "fusion" and not is_gpu:
+        found = _read_in_order(instruction, tried, program)
+    else:
+        found = [
+            number
+            for number in tried
+            if _may_overwrite_by_order(
+                output, (number, operands[number]), computation, program, is_gpu=is_gpu
+            )
+        ]
+    if len(found) < len(tried):
+        found += [
+            pair.operand
             for pair in in_place_pairs(instruction, program)
-        )
-    )
+            if pair.output_index == output_index
+            and pair.operand in equal
+            and pair.operand_index == WHOLE
+        ]
+    return [number for number in tried if number in found]
 
 
 def _may_overwrite_by_order(
     output: WrittenOutput,
-    read: ReadOperand,
+    read: tuple[int, str],
     computation: Computation,
     program: Program,
     *,
@@ -132,8 +139,6 @@ def _may_overwrite_by_order(
             return _gpu_call_may_overwrite(instruction, output_index, operand)
     if not is_equal:
         return False
-    if opcode == "fusion":
-        return _fusion_may_overwrite(instruction, operand, program)
     if opcode in _IN_PLACE:
         return operand == _IN_PLACE[opcode] and _is_read_once(instruction, name)
     if opcode == "sort":
@@ -170,45 +175,48 @@ def _width(dtype: str) -> int:
     return (int(found[1]) + 7) // 8 if found else 0
 
 
-def _fusion_may_overwrite(fusion: Instruction, operand: int, program: Program) -> bool:
-    """Return XLA's `AreTransitiveUsesElementwiseOrTuple` for the parameter of an operand."""
+def _read_in_order(fusion: Instruction, operands: list[int], program: Program) -> list[int]:
+    """Return the operands to which XLA's `AreTransitiveUsesElementwiseOrTuple` applies."""
     body = program.computations.get(fusion.callee("calls") or "")
     if body is None:
-        return False
-    others = _reads_in_other_order(body)
-    if not others and body.instructions and body.unread is None:
-        return True
-    number = _positions(fusion, fusion.operands[operand].name)[0]
-    parameter = body.parameters.get(number)
-    if parameter is None or parameter.name in _read_by(others, body):
-        return False
-    if body.unread is not None and parameter.name in _read_by(body.unread, body):
-        raise ProgramError(f"{body.name} has an instruction that cannot be read")
-    return True
+        return []
+    outline = body.outline()
+    others = _read_in_other_order(outline, ())
+    if outline.rows and not others and outline.unread is None:
+        return operands
+    in_order = _parameters_except(others, outline)
+    first = fusion.operand_names.index
+    numbers = [first(fusion.operand_names[operand]) for operand in operands]
+    if outline.unread is not None:
+        certain = _parameters_except(_read_in_other_order(outline, outline.unread), outline)
+        if not certain.issuperset(in_order.intersection(numbers)):
+            raise ProgramError(f"{body.name} has an instruction that cannot be read")
+    return [
+        operand for operand, number in zip(operands, numbers, strict=True) if number in in_order
+    ]
 
 
-def _reads_in_other_order(body: Computation) -> list[str]:
-    """Return the operands of a fusion's instructions that are not read element by element."""
-    read: list[str] = []
-    for user in body.instructions:
-        if user.opcode == "dynamic-update-slice":
-            read += user.operand_names[1:]
-        elif user.opcode not in _NO_OTHER_ORDER:
-            read += user.operand_names
+def _read_in_other_order(outline: Outline, last: Iterable[str]) -> set[str]:
+    """Return what an instruction does not read element by element, directly or indirectly.
+
+    ``last`` names what is known to be read like that. Operands precede their readers.
+    """
+    names_of = outline.operand_names
+    read = set(last)
+    for name, opcode, argument in reversed(outline.rows):
+        if name in read or opcode not in _NO_OTHER_ORDER:
+            is_update = opcode == "dynamic-update-slice" and name not in read
+            read.update(names_of(argument)[1:] if is_update else names_of(argument))
     return read
 
 
-def _read_by(names: Iterable[str], body: Computation) -> frozenset[str]:
-    """Return the named instructions and all that they read, directly or indirectly."""
-    waiting = list(names)
-    reached = set(waiting)
-    while waiting:
-        instruction = body.by_name.get(waiting.pop())
-        for name in instruction.operand_names if instruction is not None else ():
-            if name not in reached:
-                reached.add(name)
-                waiting.append(name)
-    return frozenset(reached)
+def _parameters_except(names: set[str], outline: Outline) -> set[int | None]:
+    """Return the numbers of the other parameters."""
+    return {
+        outline.parameter_number(argument)
+        for name, opcode, argument in outline.rows
+        if opcode == "parameter" and name not in names
+    }
 
 
 def _positions(user: Instruction, name: str) -> list[int]:

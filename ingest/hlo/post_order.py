@@ -8,10 +8,14 @@ instruction. The program text has another order, that of the schedule.
 """
 
 from collections.abc import Iterator
+from itertools import chain
+from typing import Final
 
 from xlagraph.ingest.model.program import Computation, Instruction, Program
 
 __all__ = ["post_order", "scheduled_computations"]
+
+_CALLERS: Final = ("while", "conditional", "call")
 
 
 def scheduled_computations(program: Program) -> list[Computation]:
@@ -57,8 +61,15 @@ def _callees(computation: Computation) -> Iterator[str]:
     creates calls last (`ParallelTaskAssigner`, xla/service/cpu/parallel_task_assignment.cc) and
     numbers them in this order: `call`, `call.1`, `call.2`.
     """
-    for instruction in sorted(computation.instructions, key=_order_of_making):
-        yield from _scheduled_callees(instruction)
+    opcodes = {opcode for opcode in computation.by_opcode if _may_be_scheduled_call(opcode)}
+    if opcodes:
+        callers = [each for each in computation.instructions if each.opcode in opcodes]
+        for instruction in sorted(callers, key=_order_of_making):
+            yield from _scheduled_callees(instruction)
+
+
+def _may_be_scheduled_call(opcode: str | None) -> bool:
+    return opcode is not None and (opcode in _CALLERS or opcode.endswith("-start"))
 
 
 def _order_of_making(instruction: Instruction) -> int:
@@ -74,35 +85,38 @@ def post_order(computations: list[Computation]) -> dict[str, int]:
 
     `computations` has callers before callees.
     """
-    order: dict[str, int] = {}
+    names: list[str] = []
     for computation in computations:
-        used = {
-            name for instruction in computation.instructions for name in instruction.operand_names
-        }
-        for name in computation.by_name:
-            if name not in used:
-                _visit(name, computation, order)
-    return order
+        names += map(computation.names.__getitem__, _post_order(computation))
+    return dict(zip(names, range(len(names)), strict=True))
 
 
-def _visit(name: str, computation: Computation, order: dict[str, int]) -> None:
-    instructions = computation.by_name
-    stack = [name]
-    opened = set()
+def _post_order(computation: Computation) -> list[int]:
+    """Return the indices of the instructions of a computation in post-order."""
+    row_of = computation.rows
+    operands = computation.operand_rows
+    control = {
+        row: [row_of.get(name, -1) for name in reversed(each.attributes.control_predecessors)]
+        for row, each in enumerate(computation.instructions)
+        if each.attributes.control_predecessors
+    }
+    used = set(chain.from_iterable(operands))
+    order: list[int] = []
+    done = [False] * len(operands) + [True]  # the last one is that of unknown instructions
+    opened: set[int] = set()
+    stack = [row for row in row_of.values() if row not in used][::-1]
     while stack:
-        name = stack[-1]
-        if name in order:
-            stack.pop()
-        elif name in opened:
-            stack.pop()
-            order[name] = len(order)
-        else:
-            opened.add(name)
-            instruction = instructions[name]
-            before = [*reversed(instruction.operand_names)]
-            before += instruction.attributes.control_predecessors
-            stack += [
-                predecessor
-                for predecessor in before
-                if predecessor not in order and predecessor in instructions
-            ]
+        row = stack[-1]
+        if not done[row] and row not in opened:
+            before = [*control[row], *operands[row]] if row in control else operands[row]
+            waiting = [each for each in before if not done[each]]
+            if waiting:
+                opened.add(row)
+                waiting.reverse()
+                stack += waiting
+                continue
+        stack.pop()
+        if not done[row]:
+            done[row] = True
+            order.append(row)
+    return order

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from xlagraph.ingest.model.plan import Allocation
+from xlagraph.ingest.model.plan import Allocation, ParameterStorage
 from xlagraph.ingest.model.program import EntryParameter, Program
 
 __all__ = ["Donation", "DonationState", "Role", "donations", "marks_outputs", "role"]
@@ -67,13 +67,16 @@ def marks_outputs(allocations: Sequence[Allocation]) -> bool:
 
 def donations(allocations: Sequence[Allocation], program: Program) -> tuple[Donation | None, ...]:
     """Return the donation of each allocation's parameter; None if nothing is donated."""
-    return tuple([_donation(allocation, program) for allocation in allocations])
+    return tuple(
+        [
+            None if allocation.parameter is None else _donation(allocation.parameter, program)
+            for allocation in allocations
+        ]
+    )
 
 
-def _donation(allocation: Allocation, program: Program) -> Donation | None:
-    if allocation.parameter is None:
-        return None
-    stored = EntryParameter(allocation.parameter.number, allocation.parameter.shape_index or "{}")
+def _donation(parameter: ParameterStorage, program: Program) -> Donation | None:
+    stored = EntryParameter(parameter.number, parameter.shape_index or "{}")
     if (output := program.output_by_donated.get(stored)) is not None:
         return Donation(DonationState.PAIRED, output)
     if stored in program.unpaired_donors:

@@ -3,17 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
-from xlagraph.ingest.measures.attribution import Attribution, StackOfValue, attributions
+from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.loops import loop_of_computations
+from xlagraph.ingest.measures.op_search import StackOfValue
 from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.planner_inputs import PlannerInputs, planner_inputs
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
 from xlagraph.ingest.measures.range_end import RangeEndKind, range_ends
+from xlagraph.ingest.measures.residents import residents_of_allocations
+from xlagraph.ingest.measures.source_places import LOCATION, Places
 from xlagraph.ingest.measures.succession import (
     AliasPosition,
     Succession,
@@ -21,10 +25,13 @@ from xlagraph.ingest.measures.succession import (
     succession,
 )
 from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.model.named_tuples import records
 from xlagraph.ingest.model.plan import Plan
 from xlagraph.ingest.model.program import Instruction, Program
 
 __all__ = ["CompilationFacts", "NamedInstruction", "derive_facts"]
+
+_FIRST: Final = itemgetter(0)
 
 
 class NamedInstruction(NamedTuple):
@@ -80,15 +87,28 @@ class CompilationFacts:
 def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
     """Derive the measures of a compilation."""
     spans = value_spans(plan)
-    taken = takeovers(plan, spans)
+    residents = residents_of_allocations(plan, spans)
+    taken = takeovers(residents)
     followers = succession(spans, taken)
     steps = _steps(plan)
     named = _named_instructions(plan, program)
-    belonging = attributions(plan, program, steps, named)
-    frames = [each.attributes.stack_frame for each in named]
-    value_frames = [each.stack_frame if each is not None else None for each in belonging.owners]
-    paths = call_paths(program.frames, [*frames, *value_frames])
+    places = Places(program)
+    belonging = attributions(plan, program, steps, named, places)
+    instructions = named.values()
+    places_of_named = [places[LOCATION(each.attributes)] for each in instructions]
+    frames = [place.frame for place in places_of_named]
+    value_frames = [None if each is None else each.stack_frame for each in belonging.owners]
+    paths = call_paths(program.frames, chain(frames, value_frames))
     path_of_frame = paths.index_by_frame.get
+    with_facts = zip(
+        instructions,
+        [place.file for place in places_of_named],
+        [place.line for place in places_of_named],
+        [program.root_opcode(each) if each.opcode == "fusion" else None for each in instructions],
+        map(steps.get, named),
+        map(path_of_frame, frames),
+        strict=True,
+    )
     last_uses = _last_uses(plan, steps)
     return CompilationFacts(
         plan=plan,
@@ -96,22 +116,11 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
         last_uses=last_uses,
         range_ends=range_ends(plan, spans, last_uses, followers),
         alias_positions=alias_positions(plan, spans, followers),
-        peaks=peaks(plan, spans, taken),
+        peaks=peaks(plan, spans, residents, taken),
         succession=followers,
         printed_shares=printed_shares(plan, spans),
-        instructions=tuple(
-            [
-                NamedInstruction(
-                    each,
-                    *program.source_location(each.attributes),
-                    program.root_opcode(each),
-                    steps.get(each.name),
-                    path_of_frame(frame),
-                )
-                for each, frame in zip(named, frames, strict=True)
-            ]
-        ),
-        loops=loop_of_computations(named),
+        instructions=tuple(records(NamedInstruction, with_facts)),
+        loops=loop_of_computations(instructions),
         attributions=belonging.owners,
         stacks=belonging.stacks,
         call_path_of_values=tuple(map(path_of_frame, value_frames)),
@@ -122,20 +131,22 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
     )
 
 
-def _named_instructions(plan: Plan, program: Program) -> tuple[Instruction, ...]:
-    """Return every instruction that the plan names, each once, the schedule first."""
+def _named_instructions(plan: Plan, program: Program) -> dict[str, Instruction]:
+    """Return every instruction that the plan names, by name, the schedule first."""
     schedule = plan.live_ranges.schedule if plan.live_ranges is not None else ()
     used_values = plan.used_values or ()
+    positions = chain.from_iterable([used.positions for used in used_values])
+    uses = chain.from_iterable([used.uses for used in used_values])
     names = dict.fromkeys(
         chain(
             schedule,
             [value.name for value in plan.values],
-            [name for used in used_values for name, _ in used.positions],
-            [name for used in used_values for name, _, _ in used.uses],
+            map(_FIRST, positions),
+            map(_FIRST, uses),
         )
     )
     find = program.instructions.get
-    return tuple([find(name) or Instruction(name, None, None) for name in names])
+    return {name: find(name) or Instruction(name, None, None) for name in names}
 
 
 def _steps(plan: Plan) -> dict[str, int]:
@@ -148,9 +159,13 @@ def _steps(plan: Plan) -> dict[str, int]:
 
 def _last_uses(plan: Plan, steps: Mapping[str, int]) -> tuple[int | None, ...]:
     last_uses: dict[int, int] = {}
+    step_of = steps.get
     for value_id, _, uses in plan.used_values or ():
-        for name, _, _ in uses:
-            step = steps.get(name)
-            if step is not None and step >= last_uses.get(value_id, 0):
-                last_uses[value_id] = step
+        last = -1
+        for name, _, _ in uses:  # mostly one: a call of max would take longer
+            step = step_of(name, -1)
+            if step > last:
+                last = step
+        if last >= 0:
+            last_uses[value_id] = last
     return tuple([last_uses.get(value.value_id) for value in plan.values])

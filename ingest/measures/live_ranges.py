@@ -1,7 +1,9 @@
 """Steps in which each value is live according to the dump."""
 
+from operator import itemgetter
 from typing import NamedTuple
 
+from xlagraph.ingest.model.named_tuples import records
 from xlagraph.ingest.model.plan import Plan
 
 __all__ = ["Span", "value_spans"]
@@ -22,8 +24,7 @@ def value_spans(plan: Plan) -> tuple[Span | None, ...]:
     """
     if plan.live_ranges is None:
         return (None,) * len(plan.values)
-    spans = {
-        (name, index): Span(first, last) for name, index, first, last in plan.live_ranges.ranges
-    }
-    find = spans.get
+    ranges = plan.live_ranges.ranges
+    labels = map(itemgetter(0, 1), ranges)
+    find = dict(zip(labels, records(Span, map(itemgetter(2, 3), ranges)), strict=True)).get
     return tuple([find((value.name, value.shape_index or "{}")) for value in plan.values])

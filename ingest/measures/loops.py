@@ -1,6 +1,6 @@
 """The innermost `while` that runs each computation."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from xlagraph.ingest.model.program import Instruction
@@ -10,14 +10,16 @@ __all__ = ["loop_of_computations"]
 _LOOP: Final = "while"
 
 
-def loop_of_computations(instructions: Iterable[Instruction]) -> Mapping[str | None, str]:
+def loop_of_computations(instructions: Collection[Instruction]) -> Mapping[str | None, str]:
     """Return the name of the innermost loop that runs each computation, by computation name.
 
     ``instructions`` are those that the plan names. Computations outside of loops are omitted.
     """
+    if all(instruction.opcode != _LOOP for instruction in instructions):
+        return {}
     callers: dict[str, Instruction] = {}
     for instruction in instructions:
-        for computation in instruction.called:
+        for _, computation in instruction.attributes.callees:
             callers.setdefault(computation, instruction)
     loops: dict[str | None, str] = {}
     for computation in callers:

@@ -1,9 +1,8 @@
 """Origin of an instruction's result: one step back, through tuples and computations."""
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Operand, Program
+from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Program
 
 __all__ = ["MOVING", "Origins", "Result", "index_numbers"]
 
@@ -46,22 +45,22 @@ class Origins:
         self._program = program
         self._only_moves: dict[str, bool] = {}
 
-    def roots(self, result: Result) -> Iterator[Result]:
-        """Yield the results in called computations that become this result."""
+    def roots(self, result: Result) -> list[Result]:
+        """Return the results in called computations that become this result."""
         instruction, element = result
         if not instruction.runs_computations:
-            return
+            return []
         if element and instruction.is_async_start:
             if element[0] != _OUTPUT_OF_ASYNC:
-                return
+                return []
             element = element[1:]
-        for name in instruction.called:
-            computation = self._program.computations.get(name)
-            if computation is not None and (root := computation.find_root()) is not None:
-                yield from self.element(Result(root, element))
+        called = map(self._program.computations.get, instruction.called)
+        roots = [each.find_root() for each in called if each is not None]
+        found = [self.element(Result(root, element)) for root in roots if root is not None]
+        return [each for each in found if each is not None]
 
-    def element(self, result: Result) -> Iterator[Result]:
-        """Yield the operand at an element of a tuple, not the tuple."""
+    def element(self, result: Result) -> Result | None:
+        """Return the operand at an element of a tuple, not the tuple; None if it is unknown."""
         instruction, element = result
         passed: set[Instruction] = set()
         while element and instruction.opcode == "tuple" and instruction not in passed:
@@ -71,33 +70,36 @@ class Origins:
             operand = instruction.operands[element[0]]
             found = self._program.find(operand.name, instruction.computation)
             if found is None:
-                return
+                return None
             instruction, element = found, index_numbers(operand.element) + element[1:]
-        yield Result(instruction, element[:_DEEPEST_INDEX])
+        return Result(instruction, element[:_DEEPEST_INDEX]) if passed or element else result
 
     def operand(
-        self, reader: Instruction, operand: Operand, element: tuple[int, ...] = ()
-    ) -> Iterator[Result]:
-        """Yield an element of an operand if the program contains it."""
+        self, reader: Instruction, number: int, element: tuple[int, ...] = ()
+    ) -> Result | None:
+        """Return an element of an operand; None if the program does not contain it."""
+        if number >= len(reader.operands):
+            return None
+        operand = reader.operands[number]
         found = self._program.find(operand.name, reader.computation)
-        if found is not None:
-            yield from self.element(Result(found, index_numbers(operand.element) + element))
+        if found is None:
+            return None
+        return self.element(Result(found, index_numbers(operand.element) + element))
 
-    def sources(self, result: Result) -> Iterator[Result]:
-        """Yield the operands of an instruction; for a get-tuple-element, the element it reads."""
+    def sources(self, result: Result) -> list[Result]:
+        """Return the operands of an instruction; for a get-tuple-element, the element it reads."""
         instruction = result.instruction
         if instruction.opcode == "get-tuple-element":
-            yield from self.read_element(result)
+            found = [self.read_element(result)]
         else:
-            for operand in instruction.operands:
-                yield from self.operand(instruction, operand)
+            found = [self.operand(instruction, each) for each in range(len(instruction.operands))]
+        return [each for each in found if each is not None]
 
-    def read_element(self, result: Result) -> Iterator[Result]:
-        """Yield the element that a get-tuple-element reads."""
+    def read_element(self, result: Result) -> Result | None:
+        """Return the element that a get-tuple-element reads; None if it is unknown."""
         number = result.instruction.attributes.tuple_element
         own = () if number is None else (number,)
-        for operand in result.instruction.operands[:1]:
-            yield from self.operand(result.instruction, operand, own + result.element)
+        return self.operand(result.instruction, 0, own + result.element)
 
     def runs_only_moves(self, instruction: Instruction) -> bool:
         """Return True for a fusion or async start that only moves or reshapes."""

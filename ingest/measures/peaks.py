@@ -15,11 +15,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
 from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.measures.residents import Resident, Residents
 from xlagraph.ingest.measures.takeovers import Takeover
+from xlagraph.ingest.model.named_tuples import records
 from xlagraph.ingest.model.plan import Allocation, Plan
 
 __all__ = ["AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
@@ -67,19 +69,19 @@ class Peaks:
     """Physical bytes of memory space 0 at each step of the schedule."""
 
 
-# Plain tuples, one for each value: named ones take a microsecond longer to make.
-_Resident = tuple[int, int, int, int, int, int]
-"""First and last step, value id, start and end of the slot, index of the value in the plan."""
 _Held = tuple[int, int, int]
 """First and last step in which bytes are in use, both inclusive, and how many bytes."""
 _Changes = defaultdict[int, int]
 """Change of a sum in bytes at a step, relative to the step before."""
+_NOTHING: Final = Peak(0, 0)
 
 
-def peaks(plan: Plan, spans: Sequence[Span | None], taken: Iterable[Takeover]) -> Peaks:
+def peaks(
+    plan: Plan, spans: Sequence[Span | None], residents: Residents, taken: Iterable[Takeover]
+) -> Peaks:
     """Return the peaks of all memory spaces and allocations.
 
-    `taken` is the result of `takeovers` for the same plan.
+    `residents` and `taken` are those of the same plan.
 
     Algorithm: each value adds its size at its first step and subtracts it after its last. The
     physical sum leaves out bytes that earlier occupants still use. Running sums over the
@@ -91,33 +93,30 @@ def peaks(plan: Plan, spans: Sequence[Span | None], taken: Iterable[Takeover]) -
     if plan.live_ranges is None:
         return _unknown_peaks(plan, by_color)
     max_step = plan.live_ranges.max_step
-    residents = _residents(plan, spans)
     held_twice = _held_twice(plan, spans, taken)
-    peak_of: dict[int, AllocationPeak] = {}
     spaces = []
     by_step: list[Sequence[int]] = [[0] * max_step] * 2
-    for color in sorted(by_color):
-        logical: _Changes = defaultdict(int)
-        hidden: list[_Held] = []
-        for allocation in by_color[color]:
-            inside = residents[allocation.number]
-            held = [(first, last, end - start) for first, last, _, start, end, _ in inside]
-            twice = held_twice[allocation.number]
-            _add(logical, held)
-            hidden += twice
-            peak_of[allocation.number] = _allocation_peak(
-                allocation, inside, held + twice, max_step
-            )
-        physical = _add(logical.copy(), hidden)
-        peak = _peak(physical, max_step)
-        shares = chain.from_iterable(
-            _shares(residents[allocation.number], peak) for allocation in by_color[color]
-        )
-        logical_peak = _peak(logical, max_step)
-        spaces.append(_space(color, by_color[color], logical_peak, peak, tuple(shares)))
+    for color, allocations in sorted(by_color.items()):
+        occupied = [each.number for each in allocations if each.number in residents]
+        inside = [residents[number] for number in occupied]
+        hidden = chain.from_iterable([held_twice.get(number, ()) for number in occupied])
+        logical = _changes(chain.from_iterable(inside))
+        sums = [
+            _Sums(changes, max_step, at_all_steps=color == 0)
+            for changes in (logical, _add(logical.copy(), hidden))
+        ]
+        logical_peak, physical_peak = (each.peak for each in sums)
+        shares = _shares(inside, physical_peak)
+        spaces.append(_space(color, allocations, logical_peak, physical_peak, shares))
         if color == 0:
-            by_step = [_sums(changes, range(max_step)) for changes in (logical, physical)]
-    return Peaks(tuple(spaces), tuple(peak_of[each.number] for each in plan.allocations), *by_step)
+            by_step = [each.sums[:max_step] for each in sums]
+    allocation_peaks = [
+        _allocation_peak(each, residents[each.number], held_twice.get(each.number, ()), max_step)
+        if each.number in residents
+        else (_NOTHING, each.size_bytes)
+        for each in plan.allocations
+    ]
+    return Peaks(tuple(spaces), tuple(records(AllocationPeak, allocation_peaks)), *by_step)
 
 
 def _unknown_peaks(plan: Plan, by_color: Mapping[int, Sequence[Allocation]]) -> Peaks:
@@ -136,23 +135,12 @@ def _space(
 ) -> SpacePeaks:
     return SpacePeaks(
         color,
-        sum(each.size_bytes for each in allocations),
-        sum(each.size_bytes for each in allocations if not each.is_thread_local),
+        sum([each.size_bytes for each in allocations]),
+        sum([each.size_bytes for each in allocations if not each.is_thread_local]),
         logical,
         physical,
         shares,
     )
-
-
-def _residents(plan: Plan, spans: Sequence[Span | None]) -> dict[int, list[_Resident]]:
-    """Return the values that have a live range, by allocation."""
-    residents: dict[int, list[_Resident]] = defaultdict(list)
-    for index, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
-        if span is not None:
-            start = value.offset_bytes
-            slot = start, start + value.size_bytes
-            residents[value.allocation].append((*span, value.value_id, *slot, index))
-    return residents
 
 
 def _held_twice(
@@ -163,13 +151,21 @@ def _held_twice(
     A byte counts for a value only after all its earlier occupants have ended.
     """
     live = cast("Sequence[Span]", spans)  # values in a takeover have a live range
-    twice: dict[int, list[_Held]] = defaultdict(list)
+    twice: dict[int, list[_Held]] = {}
     for later, _, size_bytes, held_until in taken:
         first, last = live[later]
         if held_until >= first:
             hidden = first, min(held_until, last), -size_bytes
-            twice[plan.values[later].allocation].append(hidden)
+            twice.setdefault(plan.values[later].allocation, []).append(hidden)
     return twice
+
+
+def _changes(inside: Iterable[Resident]) -> _Changes:
+    changes: _Changes = defaultdict(int)
+    for first, last, _, start, end, _ in inside:
+        changes[first] += end - start
+        changes[last + 1] -= end - start
+    return changes
 
 
 def _add(changes: _Changes, held: Iterable[_Held]) -> _Changes:
@@ -179,46 +175,59 @@ def _add(changes: _Changes, held: Iterable[_Held]) -> _Changes:
     return changes
 
 
-def _sums(changes: _Changes, steps: Iterable[int]) -> list[int]:
-    return list(accumulate(map(changes.get, steps, repeat(0))))
+class _Sums:
+    """Running sums of changes at the steps where they can differ, or at all steps."""
+
+    def __init__(self, changes: _Changes, max_step: int, *, at_all_steps: bool) -> None:
+        # If nearly every step has a change, visiting all steps is cheaper than sorting those.
+        if at_all_steps or 4 * len(changes) > max_step:
+            self.steps: Sequence[int] = range(max_step + 1)
+        else:
+            self.steps = sorted(changes)
+        self.sums = list(accumulate(map(changes.get, self.steps, repeat(0))))
+
+    @property
+    def peak(self) -> Peak:
+        """Largest sum, and the first step with it."""
+        most = max(self.sums, default=0)
+        return Peak(most, self.steps[self.sums.index(most)]) if most else _NOTHING
 
 
 def _allocation_peak(
-    allocation: Allocation, inside: Sequence[_Resident], held: Sequence[_Held], max_step: int
-) -> AllocationPeak:
-    if len({resident[3:5] for resident in inside}) <= 1:
-        return _peak_of_one_slot(allocation, inside)
-    peak = _peak(_add(defaultdict(int), held), max_step)
-    slots = [(start, end) for _, _, _, start, end, _ in _live(inside, peak)]
-    return AllocationPeak(peak, largest_hole(slots, allocation.size_bytes))
+    allocation: Allocation, inside: Sequence[Resident], twice: Iterable[_Held], max_step: int
+) -> tuple[Peak, int]:
+    """Return the peak of an allocation with residents, and its largest hole."""
+    size_bytes = allocation.size_bytes
+    if len(inside) == 1 or len(set(_slots(inside))) == 1:
+        first, _, _, start, end, _ = inside[0]
+        if start == end:
+            return _NOTHING, size_bytes
+        return Peak(end - start, first), max(start, size_bytes - end)
+    changes = _add(_changes(inside), twice)
+    peak = _Sums(changes, max_step, at_all_steps=False).peak
+    return peak, largest_hole(_slots(_live(inside, peak)), size_bytes)
 
 
-def _peak_of_one_slot(allocation: Allocation, inside: Sequence[_Resident]) -> AllocationPeak:
-    """Return the peak of an allocation whose residents, if any, all have one slot."""
-    first, _, _, start, end, _ = min(inside, default=(0, 0, 0, 0, 0, 0))
-    if start == end:
-        return AllocationPeak(Peak(0, 0), allocation.size_bytes)
-    hole = max(start, allocation.size_bytes - end)
-    return AllocationPeak(Peak(end - start, first), hole)
+def _shares(inside: Iterable[Sequence[Resident]], peak: Peak) -> tuple[tuple[int, int], ...]:
+    """Return the index of each resident live at a peak, and the bytes it accounts for.
+
+    The residents are grouped by allocation.
+    """
+    shares: list[tuple[int, int]] = []
+    for residents in inside:
+        live = _live(residents, peak)
+        if len(live) == 1:
+            _, _, _, start, end, index = live[0]
+            shares.append((index, end - start))
+        elif live:
+            shares += zip([each[5] for each in live], owned_bytes(_slots(live)), strict=True)
+    return tuple(shares)
 
 
-def _shares(inside: Iterable[_Resident], peak: Peak) -> Iterable[tuple[int, int]]:
-    """Return the index of each resident live at a peak, and the bytes it accounts for."""
-    live = sorted(_live(inside, peak))  # by first step, last step, value id
-    owned = owned_bytes([(start, end) for _, _, _, start, end, _ in live])
-    return zip([index for *_, index in live], owned, strict=True)
-
-
-def _peak(changes: _Changes, max_step: int) -> Peak:
-    # Sums differ only at steps with a change. If that is nearly every step, visiting all
-    # steps is cheaper than sorting those.
-    dense = 4 * len(changes) > max_step
-    steps: Sequence[int] = range(max_step + 1) if dense else sorted(changes)
-    sums = _sums(changes, steps)
-    most = max(sums, default=0)
-    return Peak(most, steps[sums.index(most)]) if most else Peak(0, 0)
-
-
-def _live(residents: Iterable[_Resident], peak: Peak) -> list[_Resident]:
+def _live(inside: Iterable[Resident], peak: Peak) -> list[Resident]:
     step = peak.step or 0
-    return [resident for resident in residents if resident[0] <= step <= resident[1]]
+    return [resident for resident in inside if resident[0] <= step <= resident[1]]
+
+
+def _slots(residents: Iterable[Resident]) -> list[tuple[int, int]]:
+    return [resident[3:5] for resident in residents]

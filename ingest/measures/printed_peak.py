@@ -1,10 +1,11 @@
 """Values that XLA's list of the peak refers to."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.model.named_tuples import records
 from xlagraph.ingest.model.plan import Plan
 
 __all__ = ["PrintedShare", "printed_shares"]
@@ -34,28 +35,29 @@ def printed_shares(plan: Plan, spans: Sequence[Span | None]) -> tuple[PrintedSha
     if plan.live_ranges is None or plan.live_ranges.peak is None:
         return ()
     peak = plan.live_ranges.peak
-    by_position = {
-        (value.name, value.shape_index or "{}"): index for index, value in enumerate(plan.values)
-    }
-    live: dict[str, list[int]] = defaultdict(list)
+    mentioned = {entry.name for entry in peak.entries}
+    values = [
+        (value.value_id, value.name, value.shape_index, index)
+        for index, value in enumerate(plan.values)
+        if value.name in mentioned
+    ]
+    by_position = {(name, shape_index or "{}"): index for _, name, shape_index, index in values}
+    live: dict[str, deque[int]] = defaultdict(deque)
     if any(entry.shape_index is None for entry in peak.entries):
-        for index in sorted(range(len(plan.values)), key=lambda index: plan.values[index].value_id):
+        for _, name, _, index in sorted(values):
             span = spans[index]
             if span is not None and span.first <= peak.step <= span.last:
-                live[plan.values[index].name].append(index)
+                live[name].append(index)
 
     shares = []
-    mentions: dict[str, int] = defaultdict(int)
-    for rank, entry in enumerate(peak.entries):
-        if entry.shape_index is not None:
-            found = by_position.get((entry.name, entry.shape_index))
+    for rank, (name, shape_index, size_bytes, _) in enumerate(peak.entries):
+        found: int | None
+        if shape_index is not None:
+            found = by_position.get((name, shape_index))
             ambiguous = False
         else:
-            mention = mentions[entry.name]
-            mentions[entry.name] += 1
-            same_name = live[entry.name]
-            found = same_name[mention] if mention < len(same_name) else None
+            found = live[name].popleft() if live[name] else None
             ambiguous = found is not None and plan.values[found].shape_index is not None
         if found is not None:
-            shares.append(PrintedShare(found, rank, entry.bytes, ambiguous))
-    return tuple(shares)
+            shares.append((found, rank, size_bytes, ambiguous))
+    return tuple(records(PrintedShare, shares))

@@ -42,20 +42,17 @@ def range_ends(
 ) -> tuple[RangeEndKind | None, ...]:
     """Return why the live range of each of the plan's values ends; None if it has none."""
     end = len(plan.live_ranges.schedule) if plan.live_ranges is not None else None
-    at_end = {allocation.number: _at_end(allocation) for allocation in plan.allocations}
-    overwritten = {(pair.earlier, pair.steps) for pair in successions if pair.in_place}
-    found: list[RangeEndKind | None] = []
-    for index, (value, span, last_use) in enumerate(
-        zip(plan.values, spans, last_uses, strict=True)
-    ):
-        if span is None:
-            found.append(None)
-        elif (index, span.last) in overwritten:
-            found.append(RangeEndKind.OVERWRITTEN)
-        elif span.last == end:
-            found.append(at_end[value.allocation])
-        else:
-            found.append(_within_schedule(span.last, last_use))
+    allocations = {allocation.number: allocation for allocation in plan.allocations}
+    found = [
+        None if span is None else _within_schedule(span.last, last_use)
+        for span, last_use in zip(spans, last_uses, strict=True)
+    ]
+    for index, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
+        if span is not None and span.last == end:
+            found[index] = _at_end(allocations[value.allocation])
+    for pair in successions:
+        if pair.in_place and (span := spans[pair.earlier]) is not None and span.last == pair.steps:
+            found[pair.earlier] = RangeEndKind.OVERWRITTEN
     return tuple(found)
 
 

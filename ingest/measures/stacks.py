@@ -18,7 +18,7 @@ update belongs to the loop, and so do instructions at the loop's source line tha
 the part.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result
@@ -68,19 +68,22 @@ class _At(NamedTuple):
         return self.result.key, len(self.calls)
 
 
+def _at(result: Result | None, calls: tuple[Instruction, ...] = ()) -> _At | None:
+    return None if result is None else _At(result, calls)
+
+
 def find_stacks(
-    program: Program, origins: Origins, instructions: Sequence[Instruction], where: Where
+    program: Program, origins: Origins, named: Mapping[str, Instruction], where: Where
 ) -> Mapping[ResultKey, Stack]:
     """Return the stack of each result that lies in one.
 
-    ``instructions`` are those that the plan names. If several stacks begin as the same value, it
+    `named` has the instructions that the plan names. If several stacks begin as the same value, it
     belongs to the first. Linear in the state of the loops and the instructions that pass it on.
     """
     found: dict[ResultKey, Stack] = {}
-    named = frozenset([each.name for each in instructions])
-    for instruction in instructions:
+    for instruction in [each for each in named.values() if each.opcode == "while"]:
         body = program.computations.get(instruction.callee("body") or "")
-        if instruction.opcode == "while" and body is not None:
+        if body is not None:
             loop = _Loop(program, origins, instruction, body, where, named)
             for number in range(loop.state_size):
                 stack, results = loop.stack(number)
@@ -100,7 +103,7 @@ class _Loop:
         loop: Instruction,
         body: Computation,
         where: Where,
-        named: frozenset[str],
+        named: Container[str],
     ) -> None:
         self._program = program
         self._origins = origins
@@ -120,7 +123,7 @@ class _Loop:
         """Return the stack at an element of the state, and the results that lie in it."""
         writes: list[_At] = []
         path: list[Result] = []
-        for at in self._back(next(self._returned(number), None)):
+        for at in self._back(self._returned(number)):
             path.append(at.result)
             if at.result.instruction.opcode == _WRITE:
                 writes.append(at)
@@ -139,9 +142,11 @@ class _Loop:
             *self._beginning(number),
         )
 
-    def _returned(self, number: int) -> Iterator[_At]:
-        if self._root is not None:
-            yield from map(_At, self._origins.element(Result(self._root, (number,))))
+    def _returned(self, number: int) -> _At | None:
+        """Return the result that the body returns as an element of the state."""
+        if self._root is None:
+            return None
+        return _at(self._origins.element(Result(self._root, (number,))))
 
     def _is_state(self, result: Result, number: int) -> bool:
         instruction, element = result
@@ -158,10 +163,8 @@ class _Loop:
 
     def _beginning(self, number: int) -> Iterator[Result]:
         """Yield the initial broadcast of the stack and its copies; nothing for other values."""
-        path: list[Result] = []
-        if self._loop.operands:
-            given = self._origins.operand(self._loop, self._loop.operands[0], (number,))
-            path += [at.result for at in self._back(next(map(_At, given), None))]
+        given = self._origins.operand(self._loop, 0, (number,))
+        path = [at.result for at in self._back(_at(given))]
         home = self._where(self._loop)
         is_of_loop = all(self._where(each.instruction) in (None, home) for each in path)
         if path and is_of_loop and self._is_fill(path[-1].instruction):
@@ -201,30 +204,28 @@ class _Loop:
         while at is not None and at.key not in passed:
             passed.add(at.key)
             yield at
-            at = next(self._before(at), None)
+            at = self._before(at)
 
-    def _before(self, at: _At) -> Iterator[_At]:
+    def _before(self, at: _At) -> _At | None:
         (instruction, element), calls = at
         if instruction.opcode == "parameter":
-            yield from self._given(at)
-        elif instruction.opcode == "get-tuple-element":
-            for result in self._origins.read_element(at.result):
-                yield _At(result, calls)
-        elif instruction.opcode in _KEEPING or instruction.opcode == _WRITE:
-            for operand in instruction.operands[:1]:
-                for result in self._origins.operand(instruction, operand, element):
-                    yield _At(result, calls)
-        elif instruction.runs_computations and not self._is_fill(instruction):
-            for result in self._origins.roots(at.result):
-                yield _At(result, (*calls, instruction))
+            return self._given(at)
+        if instruction.opcode == "get-tuple-element":
+            return _at(self._origins.read_element(at.result), calls)
+        if instruction.opcode in _KEEPING or instruction.opcode == _WRITE:
+            return _at(self._origins.operand(instruction, 0, element), calls)
+        if instruction.runs_computations and not self._is_fill(instruction):
+            roots = self._origins.roots(at.result)
+            return _At(roots[0], (*calls, instruction)) if roots else None
+        return None
 
-    def _given(self, at: _At) -> Iterator[_At]:
-        """Yield the operand that is passed to a parameter of a fusion or call."""
+    def _given(self, at: _At) -> _At | None:
+        """Return the operand that is passed to a parameter of a fusion or call."""
         (parameter, element), calls = at
         number = parameter.parameter_number
-        if calls and number is not None and number < len(calls[-1].operands):
-            for result in self._origins.operand(calls[-1], calls[-1].operands[number], element):
-                yield _At(result, calls[:-1])
+        if not calls or number is None:
+            return None
+        return _at(self._origins.operand(calls[-1], number, element), calls[:-1])
 
     def _maker(self, at: _At) -> str | None:
         """Return the instruction named by the plan whose result is the part, perhaps moved."""
@@ -234,7 +235,7 @@ class _Loop:
             if is_result and instruction.name in self._named:
                 return instruction.name
             is_parameter = instruction.opcode == "parameter"
-            found = next(self._given(at) if is_parameter else self._moved(at), None)
+            found = self._given(at) if is_parameter else self._moved(at)
             if found is None:
                 return None
             at = found
@@ -250,39 +251,31 @@ class _Loop:
             passed.add(at.key)
             if self._is_in_state(at):
                 state = at.result
-            before = next(self._made_of(at, home), None)
+            before = self._made_of(at, home)
             if before is None:
                 return at
             if before.key in passed:  # the body passes this state on unchanged
                 return self._from_outside(state) or at
             at = before
 
-    def _made_of(self, at: _At, home: object) -> Iterator[_At]:
+    def _made_of(self, at: _At, home: object) -> _At | None:
         instruction, element = at.result
         if instruction.opcode == "parameter":
             if at.calls:
-                yield from self._given(at)
-            elif self._is_in_state(at):
-                yield from self._returned(element[0])  # by the previous turn
-        elif self._is_of_loop(instruction, home):
-            yield from self._moved(at)
+                return self._given(at)
+            # the previous turn returned it
+            return self._returned(element[0]) if self._is_in_state(at) else None
+        return self._moved(at) if self._is_of_loop(instruction, home) else None
 
-    def _moved(self, at: _At) -> Iterator[_At]:
-        """Yield the operand that an instruction moves or writes; nothing if it computes."""
+    def _moved(self, at: _At) -> _At | None:
+        """Return the operand that an instruction moves or writes; None if it computes."""
         instruction, element = at.result
         if instruction.opcode == "get-tuple-element":
-            results = self._origins.read_element(at.result)
-        elif self._moves(instruction):
+            return _at(self._origins.read_element(at.result), at.calls)
+        if self._moves(instruction):
             number = 1 if instruction.opcode == _WRITE else 0
-            results = (
-                result
-                for operand in instruction.operands[number : number + 1]
-                for result in self._origins.operand(instruction, operand, element)
-            )
-        else:
-            return
-        for result in results:
-            yield _At(result, at.calls)
+            return _at(self._origins.operand(instruction, number, element), at.calls)
+        return None
 
     def _is_of_loop(self, instruction: Instruction, home: object) -> bool:
         has_name = instruction.attributes.op_name is not None
@@ -304,7 +297,4 @@ class _Loop:
 
     def _from_outside(self, state: Result | None) -> _At | None:
         """Return the initial value of a state element that the body passes on unchanged."""
-        if state is None or not self._loop.operands:
-            return None
-        given = self._origins.operand(self._loop, self._loop.operands[0], state.element)
-        return next(map(_At, given), None)
+        return None if state is None else _at(self._origins.operand(self._loop, 0, state.element))

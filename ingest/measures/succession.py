@@ -12,12 +12,13 @@ its smallest value id. Positions in it count from 0 in the order above.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple, cast
 
 from xlagraph.ingest.hlo.buffer_sets import connected_components
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover
+from xlagraph.ingest.model.named_tuples import records
 from xlagraph.ingest.model.plan import Plan
 
 __all__ = ["AliasPosition", "Succession", "alias_positions", "succession"]
@@ -54,13 +55,12 @@ def succession(spans: Sequence[Span | None], taken: Iterable[Takeover]) -> tuple
         pair = later, earlier
         shared[pair] = shared.get(pair, 0) + size_bytes
     live = cast("Sequence[Span]", spans)  # values in a takeover have a live range
-    found: list[Succession] = []
+    found = []
     for (later, earlier), shared_bytes in shared.items():
-        begins, ended = live[later], live[earlier]
-        in_place = ended.last >= begins.first
-        steps = begins.first if in_place else begins.first - ended.last
-        found.append(Succession(later, earlier, in_place, shared_bytes, steps))
-    return tuple(found)
+        first, last = live[later].first, live[earlier].last
+        in_place = last >= first
+        found.append((later, earlier, in_place, shared_bytes, first if in_place else first - last))
+    return tuple(records(Succession, found))
 
 
 def alias_positions(
@@ -70,13 +70,14 @@ def alias_positions(
 
     Algorithm: union-find over the updates in place, then each set is sorted: O(n log n).
     """
+    ids = [value.value_id for value in plan.values]
     in_place = [(pair.later, pair.earlier) for pair in successions if pair.in_place]
     sets: dict[int, list[tuple[Span, int, int]]] = {}
     for index, smallest in connected_components(chain.from_iterable(in_place), in_place).items():
         if (span := spans[index]) is not None:
-            member = span, plan.values[index].value_id, index
+            member = span, ids[index], index
             sets.setdefault(smallest, []).append(member)
-    positions = [AliasPosition(value.value_id, 0) for value in plan.values]
+    positions = list(records(AliasPosition, zip(ids, repeat(0))))
     for members in sets.values():
         alias_set = min(value_id for _, value_id, _ in members)
         for position, (_, _, index) in enumerate(sorted(members)):

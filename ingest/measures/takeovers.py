@@ -5,12 +5,11 @@ step and value id. Each byte that a value takes over has a last occupant earlier
 Slot succession and the physical measures both use these bytes, so they are found once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xlagraph.ingest.measures.interval_map import IntervalMap
-from xlagraph.ingest.measures.live_ranges import Span
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.measures.residents import Resident, Residents
 
 __all__ = ["Takeover", "takeovers"]
 
@@ -26,7 +25,7 @@ class Takeover(NamedTuple):
     """Last step in which any earlier occupant of these bytes is live, inclusive."""
 
 
-def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
+def takeovers(residents: Residents) -> list[Takeover]:
     """Return the takeovers of each value: by allocation, then in the order of the values.
 
     Algorithm: each value in turn is written into an interval map of the allocation, which
@@ -34,24 +33,17 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
     removes those that it covers. (If values shared bytes in more than one step, which XLA
     never does, an interval could outlast the values written over it.)
     """
-    occupants: dict[int, list[tuple[int, int, int, int]]] = {}
-    for index, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
-        if span is not None and value.size_bytes > 0:
-            occupants.setdefault(value.allocation, []).append((*span, value.value_id, index))
     taken: list[Takeover] = []
-    for ordered in occupants.values():
-        if len(ordered) == 1:
+    for inside in residents.values():
+        if len(inside) == 1:
             continue
-        ordered.sort()
-        slots = [
-            (value.offset_bytes, value.offset_bytes + value.size_bytes)
-            for value in (plan.values[index] for _, _, _, index in ordered)
-        ]
-        if slots.count(slots[0]) == len(slots):  # for example updates in place
-            taken += _whole_takeovers(ordered, slots[0][1] - slots[0][0])
+        occupants = [each for each in inside if each[3] < each[4]]
+        slots = [each[3:5] for each in occupants]
+        if len(set(slots)) <= 1:  # for example updates in place
+            taken += _whole_takeovers(occupants)
             continue
         held: IntervalMap[tuple[int, int]] = IntervalMap(slots)
-        for (_, last, _, later), (start, end) in zip(ordered, slots, strict=True):
+        for _, last, _, start, end, later in occupants:
             for piece_start, piece_end, (earlier, until) in held.assign(start, end, (later, last)):
                 taken.append(Takeover(later, earlier, piece_end - piece_start, until))
                 if until > last:
@@ -59,12 +51,11 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
     return taken
 
 
-def _whole_takeovers(
-    ordered: Sequence[tuple[int, int, int, int]], size_bytes: int
-) -> Iterator[Takeover]:
+def _whole_takeovers(occupants: Iterable[Resident]) -> Iterator[Takeover]:
     """Yield the takeovers of values in one slot: each takes all of it from the one before."""
-    (_, held_until, _, earlier), *others = ordered
-    for _, last, _, later in others:
-        yield Takeover(later, earlier, size_bytes, held_until)
+    earlier, held_until = None, 0
+    for _, last, _, start, end, later in occupants:
+        if earlier is not None:
+            yield Takeover(later, earlier, end - start, held_until)
         held_until = max(held_until, last)
         earlier = later

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterStorage:
+class ParameterStorage(NamedTuple):
     """The entry parameter that an allocation stores."""
 
     number: int

@@ -12,10 +12,13 @@ Carriers fill it; rules and measures read only this. Missing facts are None or e
 Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, Self
+from itertools import count, repeat
+from operator import attrgetter
+from typing import Any, Final, Literal, NamedTuple, Self
 
 __all__ = [
     "NO_ATTRIBUTES",
@@ -28,6 +31,7 @@ __all__ = [
     "EntryParameter",
     "Instruction",
     "Operand",
+    "Outline",
     "Program",
     "ProgramError",
     "Purpose",
@@ -119,7 +123,6 @@ class Attributes(NamedTuple):
 
 NO_ATTRIBUTES: Final = Attributes()
 
-
 _RUNNING: Final = frozenset(("fusion", "call", "custom-call", "async-start"))
 
 
@@ -181,6 +184,9 @@ class Instruction:
             raise ProgramError(f"{self.name} has no operand {number}")
         return self.operands[number]
 
+    def read_operands(self) -> None:
+        """Fill `operand_names`, which takes longer on their first access."""
+
     @property
     def is_async_start(self) -> bool:
         """True if it starts an asynchronous computation."""
@@ -197,21 +203,34 @@ class Instruction:
 
     def callee(self, purpose: Purpose) -> str | None:
         """Return the first computation called for a purpose."""
-        for callee in self.attributes.callees:
-            if callee.purpose == purpose:
-                return callee.computation
+        for role, computation in self.attributes.callees:
+            if role == purpose:
+                return computation
         return None
 
     @property
     def called(self) -> tuple[str, ...]:
         """All called computations."""
-        return tuple([callee.computation for callee in self.attributes.callees])
+        return tuple([name for _, name in self.attributes.callees])
 
     @property
     def branches(self) -> tuple[str, ...]:
         """Computations of a conditional, in the order of its operands."""
         callees = self.attributes.callees
         return tuple([name for purpose, name in callees if purpose == "branch"])
+
+
+class Outline(NamedTuple):
+    """The instructions of a computation in their order, with only what few rules need."""
+
+    rows: Sequence[tuple[str, str | None, Any]]
+    """Name, opcode, and the argument of the functions below."""
+    operand_names: Callable[[Any], Sequence[str]]
+    """Names of the operands of a row."""
+    parameter_number: Callable[[Any], int | None]
+    """Number of a row that is a parameter."""
+    unread: frozenset[str] | None = None
+    """Operands of the instructions that could not be read; None if all could be read."""
 
 
 class Computation:
@@ -249,9 +268,25 @@ class Computation:
         return found
 
     @property
+    def root_opcode(self) -> str | None:
+        """Opcode of the root instruction; None if it could not be read."""
+        found = self.find_root()
+        return found.opcode if found is not None else None
+
+    @property
     def unread(self) -> frozenset[str] | None:
         """Operands of the instructions that could not be read; None if all could be read."""
         return None
+
+    def outline(self) -> Outline:
+        """Return the names, opcodes and operands of its instructions.
+
+        A carrier that builds instructions when they are asked for can give these without them.
+        """
+        rows = [(each.name, each.opcode, each) for each in self.instructions]
+        return Outline(
+            rows, attrgetter("operand_names"), attrgetter("parameter_number"), self.unread
+        )
 
     @cached_property
     def opcodes(self) -> frozenset[str | None]:
@@ -268,6 +303,11 @@ class Computation:
         """True if one of its instructions has an op name."""
         return any(each.attributes.op_name is not None for each in self.instructions)
 
+    @property
+    def declares_aliasing(self) -> bool:
+        """True if one of its instructions declares, or could declare, aliasing."""
+        return any(each.attributes.aliasing for each in self.instructions)
+
     @cached_property
     def runs(self) -> frozenset[str]:
         """Computations that its instructions run, without those applied to each element."""
@@ -276,9 +316,18 @@ class Computation:
         )
 
     @cached_property
+    def names(self) -> Sequence[str]:
+        """Names of its instructions, in order."""
+        return [instruction.name for instruction in self.instructions]
+
+    @cached_property
     def by_name(self) -> Mapping[str, Instruction]:
         """Its instructions by name."""
-        return {instruction.name: instruction for instruction in self.instructions}
+        return dict(zip(self.names, self.instructions, strict=True))
+
+    def find(self, name: str) -> Instruction | None:
+        """Return the instruction with this name; None if there is none that could be read."""
+        return self.by_name.get(name)
 
     def __getitem__(self, name: str) -> Instruction:
         found = self.by_name.get(name)
@@ -287,12 +336,34 @@ class Computation:
         return found
 
     @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """Index of each instruction in `instructions`, by name."""
+        return dict(zip(self.names, count()))
+
+    @cached_property
+    def operand_rows(self) -> Sequence[Sequence[int]]:
+        """Indices of the operands of each instruction; -1 if an operand is unknown."""
+        row_of, unknown = self.rows.get, repeat(-1)
+        for each in self.instructions:
+            each.read_operands()
+        return [list(map(row_of, each.operand_names, unknown)) for each in self.instructions]
+
+    @cached_property
+    def by_opcode(self) -> Mapping[str | None, Sequence[Instruction]]:
+        """Its instructions by opcode, in order."""
+        found: defaultdict[str | None, list[Instruction]] = defaultdict(list)
+        for instruction in self.instructions:
+            found[instruction.opcode].append(instruction)
+        found.default_factory = None
+        return found
+
+    @cached_property
     def parameters(self) -> Mapping[int, Instruction]:
         """Its parameters by number."""
         return {
             instruction.parameter_number: instruction
-            for instruction in self.instructions
-            if instruction.opcode == "parameter" and instruction.parameter_number is not None
+            for instruction in self.by_opcode.get("parameter", ())
+            if instruction.parameter_number is not None
         }
 
     def readers(self, name: str) -> Sequence[Instruction]:
@@ -362,15 +433,14 @@ class Program:
         runs = instruction.attributes.runs
         if instruction.opcode != "fusion" or runs is None or runs not in self.computations:
             return None
-        root = self.computations[runs].find_root()
-        return root.opcode if root is not None else None
+        return self.computations[runs].root_opcode
 
     def find(self, name: str, computation: str | None) -> Instruction | None:
         """Return an instruction that a computation mentions; None if it does not exist."""
         found = self.instructions.get(name)
         if found is None and computation is not None:
             own = self.computations.get(computation)
-            return own.by_name.get(name) if own is not None else None
+            return own.find(name) if own is not None else None
         return found
 
     def source_location(self, attributes: Attributes) -> tuple[str | None, int | None]:

@@ -21,9 +21,9 @@ from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["KnownContents", "prepare"]
 
-_TOGETHER_BYTES: Final = 2**20
+_TOGETHER_BYTES: Final = 4 * 2**20
 """Size of the dumps whose rows are made together; more would only take memory."""
-_TOGETHER_DUMPS: Final = 50
+_TOGETHER_DUMPS: Final = 200
 _KNOWN_BYTES: Final = 8 * 2**20
 """Unpacked size of the dumps whose facts are cached for dumps of the same content."""
 

@@ -4,6 +4,7 @@ from xlagraph.ingest.files.contents import read_compilation, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.live_ranges import value_spans
 from xlagraph.ingest.measures.peaks import SpacePeaks, peaks
+from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.takeovers import takeovers
 
 __all__ = ["space_peaks"]
@@ -16,4 +17,5 @@ def space_peaks(dump: DumpFiles) -> tuple[SpacePeaks, ...]:
     """
     plan, _ = read_compilation(read_dump(dump))
     spans = value_spans(plan)
-    return peaks(plan, spans, takeovers(plan, spans)).spaces
+    residents = residents_of_allocations(plan, spans)
+    return peaks(plan, spans, residents, takeovers(residents)).spaces

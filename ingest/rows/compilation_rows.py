@@ -15,8 +15,14 @@ from xlagraph.graph.rows.tables import (
 )
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_tables import SHARED_TABLES
+from xlagraph.graph.schema_types import RelationshipType
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
-from xlagraph.ingest.rows.nodes import NODE_ROWS, PROVENANCE_NODE_ROWS
+from xlagraph.ingest.rows.nodes import (
+    KEY_PREFIXES,
+    NODE_ROWS,
+    NUMBERED_LABELS,
+    PROVENANCE_NODE_ROWS,
+)
 from xlagraph.ingest.rows.relationships import PROVENANCE_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
 from xlagraph.ingest.rows.row_source import Columns, NumberedFacts, Provenance
 
@@ -26,6 +32,20 @@ _ROWS_OF_TEXT: Final = {**NODE_ROWS, **RELATIONSHIP_ROWS}
 _ROWS_OF_PROVENANCE: Final = {**PROVENANCE_NODE_ROWS, **PROVENANCE_RELATIONSHIP_ROWS}
 _OWNER: Final = "compilation"
 """Property that every part of a compilation has: the compilation's key."""
+
+_PART_COLUMNS: Final = {
+    label: pa.schema(
+        [
+            pa.field("key", pa.int64())
+            if field.name == "key" and label in NUMBERED_LABELS
+            else field
+            for field in NODE_COLUMNS[label]
+            if field.name != _OWNER
+        ]
+    )
+    for label in KEY_PREFIXES
+}
+"""Columns of parts, with the end of each key, before the key of their compilation is added."""
 
 _NUMBERED_COLUMNS: Final = {
     name: pa.schema([pa.field("source", pa.int32()), pa.field("target", pa.int32()), *properties])
@@ -69,8 +89,12 @@ def compilation_tables(
     for relationship in SCHEMA.relationships:
         numbered = tables.relationships(relationship.name)
         ends = [
-            keys[label].take(tables.rows_among_all(numbered.column(end), label, relationship.name))
-            for end, label in (("source", relationship.source), ("target", relationship.target))
+            keys[label].take(rows)
+            for label, rows in zip(
+                (relationship.source, relationship.target),
+                tables.ends_among_all(relationship, numbered),
+                strict=True,
+            )
         ]
         rows = pa.table(
             [*ends, *numbered.columns[2:]], schema=RELATIONSHIP_COLUMNS[relationship.name]
@@ -98,30 +122,36 @@ class _Tables:
         """Make the table of the nodes of a label."""
         if _OWNER not in columns.names:
             return self._table(label, columns)
-        own = columns.remove(columns.get_field_index(_OWNER))
-        return self._with_keys(self._table(label, own), columns, self._lengths[label])
+        return self._with_keys(self._table(label, _PART_COLUMNS[label]), label, columns)
 
     def relationships(self, name: str) -> pa.Table:
         """Make the table of a relationship type; its ends are row numbers within a compilation."""
         return self._table(name, _NUMBERED_COLUMNS[name])
 
-    def rows_among_all(
-        self, rows: "pa.ChunkedArray[Any]", label: str, name: str
-    ) -> "pa.ChunkedArray[Any]":
-        """Convert row numbers within a compilation to row numbers among all compilations.
-
-        They are ends of the relationship `name`.
-        """
+    def ends_among_all(
+        self, relationship: RelationshipType, rows: pa.Table
+    ) -> "list[pa.ChunkedArray[Any]]":
+        """Return the ends of relationships as row numbers among the nodes of all compilations."""
+        ends = [rows.column("source"), rows.column("target")]
         if len(self._compilations) == 1:
-            return rows
-        firsts = accumulate(self._lengths[label], initial=0)
-        moves = pa.concat_arrays(
-            [
-                pa.repeat(pa.scalar(first, pa.int32()), length)
-                for first, length in zip(firsts, self._lengths[name], strict=False)
-            ]
-        )
-        return pc.add(rows, pa.chunked_array([moves]))
+            return ends
+        compilation_of_rows = self._compilation_of_rows(relationship.name)
+        first_rows = [
+            pa.array(accumulate(self._lengths[label][:-1], initial=0), pa.int32())
+            for label in (relationship.source, relationship.target)
+        ]
+        return [
+            pc.add(numbers, pa.chunked_array([first.take(compilation_of_rows)]))
+            for numbers, first in zip(ends, first_rows, strict=True)
+        ]
+
+    def _compilation_of_rows(self, name: str) -> "pa.Array[Any]":
+        """Return the index of the compilation of each row of a table that was made."""
+        # as parents of list items: C repeats the indexes faster than a `pa.repeat` for each
+        lengths = self._lengths[name]
+        offsets = pa.array([0, *accumulate(lengths)], pa.int32())
+        rows: pa.Array[Any] = pa.ListArray.from_arrays(offsets, pa.nulls(sum(lengths)))
+        return pc.list_parent_indices(rows)
 
     def _table(self, name: str, columns: pa.Schema) -> pa.Table:
         if name in _ROWS_OF_PROVENANCE:
@@ -138,17 +168,20 @@ class _Tables:
         rows = _joined(name, columns, [part for part in parts if part])
         return _repeated(rows, lengths, part_of_each) if len(part_of_each) > len(parts) else rows
 
-    def _with_keys(self, rows: pa.Table, columns: pa.Schema, lengths: Sequence[int]) -> pa.Table:
+    def _with_keys(self, rows: pa.Table, label: str, columns: pa.Schema) -> pa.Table:
         """Prefix the keys of rows with their compilation's key, and add that key as a column."""
         if not rows.num_rows:
             return columns.empty_table()
         owners = [provenance.files.key for provenance, _ in self._compilations]
-        owner = pa.concat_arrays(
-            [pa.repeat(key, length) for key, length in zip(owners, lengths, strict=True)]
-        )
+        beginnings = [owner + KEY_PREFIXES[label] for owner in owners]
+        compilation_of_rows = self._compilation_of_rows(label)
+        owner = pa.array(owners).take(compilation_of_rows)
+        beginning = pa.array(beginnings).take(compilation_of_rows)
         (ends,) = rows.column("key").chunks
         # the stubs do not allow a text next to columns
-        keys = pc.binary_join_element_wise(owner, ends, "")  # type: ignore[call-overload]
+        keys = pc.binary_join_element_wise(  # type: ignore[call-overload]
+            beginning, ends.cast(pa.string()), ""
+        )
         rows = rows.set_column(rows.column_names.index("key"), columns.field("key"), keys)
         return rows.add_column(columns.get_field_index(_OWNER), columns.field(_OWNER), owner)
 

@@ -1,11 +1,12 @@
 """Nodes of a compilation as columns, made by one function for each label.
 
-Keys are relative to the compilation; `compilation_rows` adds its key as prefix and as the
-``compilation`` column. Labels and property names occur only here, in `relationships` and in the
-schema.
+Keys are relative to the compilation; `compilation_rows` adds its key and `KEY_PREFIXES` before
+them, and the ``compilation`` column. Labels and property names occur only here, in
+`relationships` and in the schema.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 
 from xlagraph.graph.schema import VERSION
@@ -22,9 +23,10 @@ from xlagraph.ingest.rows.row_source import (
     NumberedFacts,
     Provenance,
     bytes_and_text,
+    columns_of,
 )
 
-__all__ = ["NODE_ROWS", "PROVENANCE_NODE_ROWS"]
+__all__ = ["KEY_PREFIXES", "NODE_ROWS", "NUMBERED_LABELS", "PROVENANCE_NODE_ROWS"]
 
 
 def _run(provenance: Provenance, _: CompilationFacts) -> Columns:
@@ -106,7 +108,7 @@ def _memory_spaces(source: NumberedFacts) -> Columns:
     spaces = source.facts.peaks.spaces
     names = memory_space_names(source.facts.plan)
     return dict(
-        key=[f"#m/{space.color}" for space in spaces],
+        key=[space.color for space in spaces],
         color=[space.color for space in spaces],
         name=[names.get(space.color) for space in spaces],
         allocationBytes=[space.allocation_bytes for space in spaces],
@@ -116,37 +118,33 @@ def _memory_spaces(source: NumberedFacts) -> Columns:
 
 def _allocations(source: NumberedFacts) -> Columns:
     allocations = source.facts.plan.allocations
-    parameters = [allocation.parameter for allocation in allocations]
-    peaks = source.facts.peaks.allocations
+    numbers, sizes, _, colors, pages, parameters, output_shapes, _, _, live_out, _ = columns_of(
+        allocations, 11
+    )
+    peaks, largest_holes = columns_of(source.facts.peaks.allocations, 2)
+    peak_bytes, peak_steps = columns_of(peaks, 2)
+    donations, donated_to = columns_of(source.facts.donations, 2)
     has_outputs = marks_outputs(allocations)
-    donated = source.facts.donations
     return {
-        "key": [f"#a/{allocation.number}" for allocation in allocations],
-        "number": [allocation.number for allocation in allocations],
-        **bytes_and_text("sizeBytes", [allocation.size_bytes for allocation in allocations]),
+        "key": numbers,
+        "number": numbers,
+        **bytes_and_text("sizeBytes", sizes),
         "role": [role(allocation) for allocation in allocations],
-        "memorySpace": [allocation.color for allocation in allocations],
-        "page": [allocation.page for allocation in allocations],
-        "parameterNumber": [
-            parameter.number if parameter is not None else None for parameter in parameters
-        ],
-        "shapeIndex": [
-            parameter.shape_index if parameter is not None else None for parameter in parameters
-        ],
+        "memorySpace": colors,
+        "page": pages,
+        "parameterNumber": [None if each is None else each.number for each in parameters],
+        "shapeIndex": [None if each is None else each.shape_index for each in parameters],
         "shape": [
-            parameter.shape if parameter is not None else allocation.output_shape
-            for allocation, parameter in zip(allocations, parameters, strict=True)
+            output_shape if parameter is None else parameter.shape
+            for parameter, output_shape in zip(parameters, output_shapes, strict=True)
         ],
-        "donation": [None if each is None else each.state for each in donated],
-        "donatedTo": [None if each is None else each.output_index for each in donated],
-        "isOutput": [
-            allocation.output_shape is not None if has_outputs else None
-            for allocation in allocations
-        ],
-        "maybeLiveOut": [allocation.maybe_live_out for allocation in allocations],
-        "physicalPeakBytes": [peak.physical.bytes for peak in peaks],
-        "physicalPeakStep": [peak.physical.step for peak in peaks],
-        "largestHoleBytes": [peak.largest_hole_bytes for peak in peaks],
+        "donation": donations,
+        "donatedTo": donated_to,
+        "isOutput": [shape is not None if has_outputs else None for shape in output_shapes],
+        "maybeLiveOut": live_out,
+        "physicalPeakBytes": peak_bytes,
+        "physicalPeakStep": peak_steps,
+        "largestHoleBytes": largest_holes,
     }
 
 
@@ -154,25 +152,21 @@ def _values(source: NumberedFacts) -> Columns:
     facts = source.facts
     if not facts.plan.values:
         return NO_ROWS
-    ids, names, indexes, phis, colors, allocations, offsets, sizes, shapes = zip(
-        *facts.plan.values, strict=True
+    ids, names, indexes, phis, colors, allocations, offsets, sizes, shapes = columns_of(
+        facts.plan.values, 9
     )
     by_text: dict[str, ShapeFacts] = {text: shape_facts(text) for text in set(shapes)}
-    bare, layouts, dtypes, dense = zip(*map(by_text.__getitem__, shapes), strict=True)
-    spans = facts.spans
-    alias_sets, alias_positions = zip(*facts.alias_positions, strict=True)
-    definition: dict[str, Sequence[object]] = {
-        "opcode": [named.instruction.opcode for named in facts.instructions],
-        "opName": [named.instruction.attributes.op_name for named in facts.instructions],
-        "sourceFile": [named.source_file for named in facts.instructions],
-        "sourceLine": [named.source_line for named in facts.instructions],
-    }
+    bare, layouts, dtypes, dense = columns_of(map(by_text.__getitem__, shapes), 4)
+    alias_sets, alias_positions = columns_of(facts.alias_positions, 2)
     return dict(
-        key=[f"#v/{value_id}" for value_id in ids],
+        key=ids,
         valueId=ids,
         name=names,
         shapeIndex=indexes,
-        label=[value.label for value in facts.plan.values],
+        label=[
+            name if index is None else name + index
+            for name, index in zip(names, indexes, strict=True)
+        ],
         isPhi=phis,
         shape=bare,
         layout=layouts,
@@ -182,20 +176,32 @@ def _values(source: NumberedFacts) -> Columns:
         memorySpace=colors,
         allocation=allocations,
         offsetBytes=offsets,
-        liveFrom=[None if span is None else span.first for span in spans],
-        liveUntil=[None if span is None else span.last for span in spans],
+        liveFrom=source.first_steps,
+        liveUntil=source.last_steps,
         lastUse=facts.last_uses,
         rangeEnd=facts.range_ends,
         aliasSet=alias_sets,
         aliasPosition=alias_positions,
         **_planning(facts),
-        **{
-            name: [column[row] for row in source.defining_rows]
-            for name, column in definition.items()
-        },
+        **_definitions(source),
         **_stacks(facts, sizes),
         **_attribution(facts),
     )
+
+
+def _definitions(source: NumberedFacts) -> Columns:
+    """Return what the instructions that define the values say about them."""
+    instructions, files, lines, *_ = columns_of(source.facts.instructions, 6)
+    columns = {
+        "opcode": [instruction.opcode for instruction in instructions],
+        "opName": source.op_names,
+        "sourceFile": files,
+        "sourceLine": lines,
+    }
+    return {
+        name: list(map(column.__getitem__, source.defining_rows))
+        for name, column in columns.items()
+    }
 
 
 def _planning(facts: CompilationFacts) -> Columns:
@@ -206,34 +212,34 @@ def _planning(facts: CompilationFacts) -> Columns:
     rows = range(len(facts.plan.values))
     return {
         "bufferSet": planning.buffer_sets,
-        "neededUntil": [planning.needed_until.get(row) for row in rows],
+        "neededUntil": list(map(planning.needed_until.get, rows)),
     }
 
 
 def _stacks(facts: CompilationFacts, sizes: Iterable[int]) -> Columns:
-    found = facts.stacks
+    loops, turns, elements = columns_of(facts.stacks, 3)
     return {
-        "stackLoop": [None if each is None else each.loop for each in found],
-        "stackTurns": [None if each is None else each.turns for each in found],
+        "stackLoop": loops,
+        "stackTurns": turns,
         "turnBytes": [
-            None if each is None else size // each.turns
-            for each, size in zip(found, sizes, strict=True)
+            None if count is None else size // count
+            for count, size in zip(turns, sizes, strict=True)
         ],
-        "stackElement": [None if each is None else each.element for each in found],
+        "stackElement": elements,
     }
 
 
 def _attribution(facts: CompilationFacts) -> Columns:
-    found = facts.attributions
-    lines = [None if each is None else each.user_line for each in found]
+    rules, op_names, files, lines, _, user_lines = columns_of(facts.attributions, 6)
+    user_files, user_line_numbers, user_functions = columns_of(user_lines, 3)
     return {
-        "attribution": [None if each is None else each.rule for each in found],
-        "attributedOpName": [None if each is None else each.op_name for each in found],
-        "attributedFile": [None if each is None else each.source_file for each in found],
-        "attributedLine": [None if each is None else each.source_line for each in found],
-        "userFile": [None if line is None else line.file for line in lines],
-        "userLine": [None if line is None else line.line for line in lines],
-        "userFunction": [None if line is None else line.function for line in lines],
+        "attribution": rules,
+        "attributedOpName": op_names,
+        "attributedFile": files,
+        "attributedLine": lines,
+        "userFile": user_files,
+        "userLine": user_line_numbers,
+        "userFunction": user_functions,
     }
 
 
@@ -244,37 +250,39 @@ def _instructions(source: NumberedFacts) -> Columns:
     peaks = source.facts.peaks
     planning = source.facts.planner_inputs
     post_orders = planning.post_orders if planning is not None else {}
-    named, source_files, source_lines, root_opcodes, steps, _ = zip(*instructions, strict=True)
+    named, source_files, source_lines, root_opcodes, steps, _ = columns_of(instructions, 6)
+    names, opcodes, shapes, computations, texts = columns_of(map(_PRINTED, named), 5)
     attributes = [instruction.attributes for instruction in named]
-    names = [instruction.name for instruction in named]
-    loop_of = source.facts.loops.get
     return {
-        "key": [f"#i/{name}" for name in bounded_keys(names)],
+        "key": bounded_keys(names),
         "name": names,
-        "opcode": [instruction.opcode for instruction in named],
-        "shape": [instruction.shape for instruction in named],
-        "opName": [each.op_name for each in attributes],
+        "opcode": opcodes,
+        "shape": shapes,
+        "opName": source.op_names,
         "sourceFile": source_files,
         "sourceLine": source_lines,
-        "computation": [instruction.computation for instruction in named],
+        "computation": computations,
         "calls": [each.runs for each in attributes],
-        "loop": [loop_of(instruction.computation) for instruction in named],
+        "loop": list(map(source.facts.loops.get, computations)),
         "turns": [each.trip_count for each in attributes],
         "target": [each.target for each in attributes],
         "rootOpcode": root_opcodes,
         "step": steps,
-        "postOrder": [post_orders.get(name) for name in names],
+        "postOrder": list(map(post_orders.get, names)),
         "logicalBytes": _at_steps(peaks.logical_by_step, steps),
         "physicalBytes": _at_steps(peaks.physical_by_step, steps),
         "text": [
-            None if instruction.text is None else f"%{instruction.name} = {instruction.text}"
-            for instruction in named
+            None if text is None else f"%{name} = {text}"
+            for name, text in zip(names, texts, strict=True)
         ],
         "sharding": [
-            instruction.attributes.sharding if instruction.opcode == "parameter" else None
-            for instruction in named
+            each.sharding if opcode == "parameter" else None
+            for each, opcode in zip(attributes, opcodes, strict=True)
         ],
     }
+
+
+_PRINTED: Final = attrgetter("name", "opcode", "shape", "computation", "text")
 
 
 def _at_steps(by_step: Sequence[int] | None, steps: Iterable[int | None]) -> list[int | None]:
@@ -341,3 +349,14 @@ NODE_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
     "Frame": _frames,
 }
 """Functions for nodes that depend only on the text, by label."""
+
+KEY_PREFIXES: Final[Mapping[str, str]] = {
+    "MemorySpace": "#m/",
+    "Allocation": "#a/",
+    "Value": "#v/",
+    "Instruction": "#i/",
+}
+"""Text between the key of a compilation and the keys of its parts, by label."""
+
+NUMBERED_LABELS: Final = KEY_PREFIXES.keys() - {"Instruction"}
+"""Labels of parts whose keys are numbers."""

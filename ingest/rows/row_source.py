@@ -8,7 +8,7 @@ plan: an index in the plan is a row number, and relationships need no lookup of 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from xlagraph.graph.schema_types import caption_property
 from xlagraph.ingest.files.discovery import DumpFiles
@@ -17,7 +17,7 @@ from xlagraph.ingest.measures.compilation_facts import CompilationFacts, NamedIn
 from xlagraph.ingest.model.op_names import scopes
 from xlagraph.presentation.byte_sizes import human_bytes
 
-__all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text"]
+__all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text", "columns_of"]
 
 Columns = Mapping[str, Sequence[object]]
 """Columns of equal length by their names in the schema; empty if there are no rows."""
@@ -77,12 +77,24 @@ class NumberedFacts:
         return [rows[value.name] for value in self.facts.plan.values]
 
     @cached_property
+    def first_steps(self) -> Sequence[int | None]:
+        """First step in which each value is live; None without a live range."""
+        return columns_of(self.facts.spans, 2)[0]
+
+    @cached_property
+    def last_steps(self) -> Sequence[int | None]:
+        """Last step in which each value is live; None without a live range."""
+        return columns_of(self.facts.spans, 2)[1]
+
+    @cached_property
+    def op_names(self) -> list[str | None]:
+        """Op name of each instruction."""
+        return [named.instruction.attributes.op_name for named in self.facts.instructions]
+
+    @cached_property
     def op_rows(self) -> dict[str, int]:
         """Row number of each op name: first those of instructions, then those only of values."""
-        of_instructions = [
-            named.instruction.attributes.op_name for named in self.facts.instructions
-        ]
-        return _numbered([*of_instructions, *self.attributed_op_names])
+        return _numbered([*self.op_names, *self.attributed_op_names])
 
     @cached_property
     def attributed_op_names(self) -> list[str | None]:
@@ -131,7 +143,16 @@ class NumberedFacts:
 def bytes_and_text(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
     """Return a column of bytes, and the column with the same sizes as readable text."""
     texts = {size: None if size is None else human_bytes(size) for size in set(sizes_bytes)}
-    return {name: sizes_bytes, caption_property(name): [texts[size] for size in sizes_bytes]}
+    return {name: sizes_bytes, caption_property(name): list(map(texts.__getitem__, sizes_bytes))}
+
+
+def columns_of(
+    records: Iterable[Sequence[object] | None], width: int
+) -> tuple[tuple[Any, ...], ...]:
+    """Return the columns of records with this many fields; None has an empty cell in each."""
+    nothing = (None,) * width
+    rows = [nothing if record is None else record for record in records]
+    return tuple(zip(*rows, strict=True)) or ((),) * width
 
 
 def _source_line_of(source: NamedInstruction | Attribution) -> tuple[str, int] | None:

@@ -14,7 +14,11 @@ from xlagraph.ingest.carriers.text.used_values_section import (
     parse_used_value,
     syntax_error_in_block,
 )
-from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
+from xlagraph.ingest.carriers.text.usual_allocations import (
+    parsed_allocation,
+    read_usual_allocations,
+)
+from xlagraph.ingest.model.plan import Allocation, Value
 
 __all__ = ["parse_allocations"]
 
@@ -24,10 +28,10 @@ _LEAST_NUMBER: Final = str(form.LARGEST_NUMBER + 1)
 
 def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
     """Read the allocations and their values; a multi-line value also lists its uses."""
-    position = header.end()
-    numbers: set[int] = set()
+    position = read_usual_allocations(text.text, header.end(), draft)
+    numbers = {allocation.number for allocation in draft.allocations}
     while found := form.ALLOCATION.regex.match(text.text, position):
-        allocation = _allocation(found)
+        allocation = parsed_allocation(found)
         if allocation.number in numbers:
             raise text.error(position, "an allocation number that no earlier line has")
         numbers.add(allocation.number)
@@ -49,27 +53,6 @@ def _check_shapes(text: DumpText, start: int, shapes: Collection[str]) -> None:
                 if len(number) > len(_LEAST_NUMBER) or number > _LEAST_NUMBER:
                     position = text.text.index(shape, start)
                     raise text.width_error(position)
-
-
-def _allocation(found: Match[str]) -> Allocation:
-    (
-        number, address, size, color, page, parameter, shape, index, output,
-        constant, thread_local, maybe_live_out, preallocated_temp,
-    ) = found.groups()  # fmt: skip
-    fields = (
-        int(number),
-        int(size),
-        address,
-        0 if color is None else int(color),
-        None if page is None else int(page),
-        None if parameter is None else ParameterStorage(int(parameter), shape, index),
-        output,
-        constant is not None,
-        thread_local is not None,
-        maybe_live_out is not None,
-        preallocated_temp is not None,
-    )
-    return new_record(Allocation, fields)
 
 
 def _values(text: DumpText, position: int, allocation: Allocation, draft: DraftPlan) -> int:

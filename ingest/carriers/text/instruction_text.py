@@ -26,7 +26,9 @@ from xlagraph.ingest.model.program import (
 )
 
 __all__ = [
+    "PLAIN_HEAD",
     "PLAIN_INSTRUCTION",
+    "WHOLE_OPERANDS",
     "PrintedInstruction",
     "fill_from_plan",
     "parse_instruction",
@@ -44,12 +46,14 @@ _PARENTHESES: Final = rf'\((?:[^()"]++|{_STRING}|\([^()"]*+\))*+\)'
 _SHAPE: Final = rf"(?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{_BRACES})?"
 _HEAD: Final = re.compile(rf"({_SHAPE}) ([a-z][\w-]*)({_PARENTHESES})")
 # The same if no operand has parentheses: almost every line, in a third of the time.
-PLAIN_INSTRUCTION: Final = r"(\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
+PLAIN_HEAD: Final = r"(\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*+)\(([^()\"\n]*+)\)"
+PLAIN_INSTRUCTION: Final = PLAIN_HEAD + "(.*+)"
 _PLAIN_TEXT: Final = re.compile(PLAIN_INSTRUCTION, re.DOTALL)
 _OPCODE: Final = re.compile(r" ([a-z][\w-]*)(?=\()")
 
 _OPERAND: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
-_WHOLE_OPERAND: Final = re.compile(r"%([^\s,()]+)")
+WHOLE_OPERANDS: Final[Callable[[str], list[str]]] = re.compile(r"%([^\s,()]+)").findall
+"""Function that returns the names of operands without tuple elements."""
 # Without `%`: brackets and their content, and comments, are not names.
 _BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)|/\*[^*]*\*/")
 _BARE: Final = re.compile(r"([^\s,()#\[\]{}]+?)((?:#\d+)*)\s*(?:,|$)")
@@ -72,7 +76,14 @@ _USUAL_METADATA: Final = re.compile(
     r'\{(?:op_type="\w*+" )?op_name="([^"\\]+)"'
     r'(?: source_file="([^"\\]+)" source_line=(\d{1,18}))?(?: stack_frame_id=(\d{1,18}))?\}'
 )
-_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+# , kind=kLoop, calls=%fused_computation.1, metadata={…}, backend_config={…}
+_USUAL_FUSION: Final = re.compile(
+    r', kind=\w++, calls=%?([^\s,(){}\[\]"%]++)'
+    r'(?:, metadata=(\{(?:[^{}"]++|"[^{}"\\]*+")*+\})(?:, backend_config=.*)?'
+    r"|, backend_config=\{[^{}]*+\})?",
+    re.DOTALL,
+)
+_MOST_DIGITS: Final = 18
 _ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b"}
 
@@ -127,18 +138,14 @@ class PrintedInstruction(Instruction):
         self._attribute_text = attribute_text
         self.computation = computation
         self.text = None
+        if opcode == "parameter":
+            self.operand_names = ()
+            self.parameter_number = _number(operand_text)
 
     def __getattr__(self, field: str) -> object:
         """Parse a field on first access."""
         if field == "operand_names":
-            text = self._operand_text
-            if self.opcode in _WITHOUT_OPERANDS:
-                self.operand_names = ()
-            elif "%" in text and "#" not in text:
-                self.operand_names = _WHOLE_OPERAND.findall(text)
-            else:
-                self.operands = _operands(text)
-                self.operand_names = [name for name, _ in self.operands]
+            self.read_operands()
             return self.operand_names
         if field == "operands":
             names = self.operand_names
@@ -149,10 +156,21 @@ class PrintedInstruction(Instruction):
             self.attributes = _attributes(self._attribute_text)
             return self.attributes
         if field == "parameter_number":
-            is_parameter = self.opcode == "parameter" and _NUMBER.fullmatch(self._operand_text)
-            self.parameter_number = int(self._operand_text) if is_parameter else None
+            is_parameter = self.opcode == "parameter"
+            self.parameter_number = _number(self._operand_text) if is_parameter else None
             return self.parameter_number
         raise AttributeError(field)
+
+    def read_operands(self) -> None:
+        """Parse the names of the operands, sooner than on a first access."""
+        text = self._operand_text
+        if self.opcode in _WITHOUT_OPERANDS:
+            self.operand_names = ()
+        elif "%" in text and "#" not in text:
+            self.operand_names = WHOLE_OPERANDS(text)
+        else:
+            self.operands = _operands(text)
+            self.operand_names = [name for name, _ in self.operands]
 
     def prints(self, text: str) -> bool:
         """Return whether this instruction has exactly this text."""
@@ -249,6 +267,24 @@ def _attributes(text: str) -> Attributes:
 
 def _read_attributes(text: str) -> Attributes:
     text = text.rstrip()
+    if usual := _USUAL_FUSION.fullmatch(text):
+        called, metadata = usual.groups()
+        fields: dict[str, object] = {"runs": called, "callees": (Callee("calls", called),)}
+        if metadata is not None:
+            fields |= _metadata(metadata)
+    else:
+        fields = _any_attributes(text)
+    if str(fields.get("target")).startswith(_MATRIX_PRODUCT) and (beta := _BETA.search(text)):
+        fields["gemm_beta"] = float(beta[1])
+    if "known_trip_count" in text and (count := _TRIP_COUNT.search(text)):
+        fields["trip_count"] = int(count[1])
+    if "nvshmem" in text.lower():
+        fields["uses_nvshmem"] = True
+    return Attributes(**fields) if fields else NO_ATTRIBUTES  # type: ignore[arg-type]  # by name
+
+
+def _any_attributes(text: str) -> dict[str, object]:
+    """Return fields of `Attributes`, except those that are in the backend config."""
     fields: dict[str, object] = {}
     callees: list[Callee] = []
     at = 0
@@ -272,13 +308,7 @@ def _read_attributes(text: str) -> Attributes:
             fields[field] = read(value)
     if callees:
         fields["callees"] = tuple(callees)
-    if str(fields.get("target")).startswith(_MATRIX_PRODUCT) and (beta := _BETA.search(text)):
-        fields["gemm_beta"] = float(beta[1])
-    if "known_trip_count" in text and (count := _TRIP_COUNT.search(text)):
-        fields["trip_count"] = int(count[1])
-    if "nvshmem" in text.lower():
-        fields["uses_nvshmem"] = True
-    return Attributes(**fields) if fields else NO_ATTRIBUTES  # type: ignore[arg-type]  # by name
+    return fields
 
 
 _remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read_attributes)
@@ -363,7 +393,8 @@ def _text(quoted: str | None) -> str | None:
 
 def _number(digits: str) -> int | None:
     # A number that does not fit into 64 bits is a misprint.
-    return int(digits) if _NUMBER.fullmatch(digits) else None
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS
+    return int(digits) if is_number else None
 
 
 def _number_or_none(digits: str | None) -> int | None:

@@ -37,13 +37,15 @@ def _schedule(
 ) -> tuple[tuple[str, ...], int]:
     end = text.indented_end(start)
     rows = text.parse_lines(start, end, form.SCHEDULED)
-    for step, (number, _) in enumerate(rows):
-        if number != str(step):
-            raise text.error(text.line_start(start, step), f"step {step} of the schedule")
+    numbers, names = zip(*rows, strict=True)
+    steps = tuple(map(str, range(len(rows))))
+    if numbers != steps:
+        step = next(step for step in range(len(rows)) if numbers[step] != steps[step])
+        raise text.error(text.line_start(start, step), f"step {step} of the schedule")
     if len(rows) != max_step:
         position = text.line_start(start, min(len(rows), max_step))
         raise text.error(position, f"{max_step} steps in the schedule, as its header says")
-    return tuple([draft.names.setdefault(name, name) for _, name in rows]), end
+    return tuple(map(draft.names.setdefault, names, names)), end
 
 
 def _ranges(
@@ -58,11 +60,11 @@ def _ranges(
         if name is None:
             position = text.line_start(start, len(ranges))
             raise text.error(position, "the range of a value in an allocation, one range for each")
-        live = new_record(LiveRange, (name, intern(index), int(first), int(last)))
-        if not live.first_step <= live.last_step <= max_step:
+        first_step, last_step = int(first), int(last)
+        if not first_step <= last_step <= max_step:
             position = text.line_start(start, len(ranges))
             raise text.error(position, f"a first step, then a last one of at most {max_step}")
-        ranges.append(live)
+        ranges.append(new_record(LiveRange, (name, intern(index), first_step, last_step)))
     return tuple(ranges), end
 
 
@@ -77,7 +79,7 @@ def _peak(
     end = text.indented_end(header.end())
     rows = text.parse_lines(header.end(), end, form.PEAK_ENTRY)
     has_indices = bool(rows) and rows[0][1] != ""
-    waiting = Counter((one.name, one.shape_index if has_indices else "") for one in live)
+    waiting = Counter([(one.name, one.shape_index if has_indices else "") for one in live])
     for number, (name, index, _, _) in enumerate(rows):
         if not waiting[name, index]:
             line_start = text.line_start(header.end(), number)
@@ -87,7 +89,9 @@ def _peak(
         raise text.error(end, f"{len(live)} values live at step {step}, not {len(rows)}")
     entries = tuple(
         [
-            PrintedPeakEntry(name, index or None, int(size), int(sum_) if sum_ else None)
+            new_record(
+                PrintedPeakEntry, (name, index or None, int(size), int(sum_) if sum_ else None)
+            )
             for name, index, size, sum_ in rows
         ]
     )

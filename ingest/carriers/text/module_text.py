@@ -27,13 +27,15 @@ __all__ = ["parse_module_text"]
 
 _HEADER: Final = "HloModule "
 # %region_0.4 (a: f32[]) -> f32[] {   region_1.4 {   ENTRY %main.5 (…) -> … {
-_COMPUTATION: Final = re.compile(r"(?:ENTRY )?%?([^\s(]+) (?:.*)\{$")
-# a line without indentation, then the indented lines after it
-_BODY: Final = re.compile(r"^([^\n]*)((?:\n  [^\n]*)+)", re.MULTILINE)
+_OPENING: Final = r"(ENTRY )?%?([^\s(]++) [^\n]*\{[^\S\n]*+(?=\n)"
+# the opening of a computation or another line, then the indented lines after it
+_BODY: Final = re.compile(rf"^(?:{_OPENING}|([^\n]*+))((?:\n  [^\n]*+)++)", re.MULTILINE)
 # %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused_computation.1
+_FUSION: Final = " fusion("
 _FUSED: Final = re.compile(r" fusion\([^\n]*?, calls=%?([^\s,{}]+)")
 # The GPU compiler writes a fingerprint into the header (since 2023); library calls have targets.
-_OF_GPU: Final = ("fingerprint_before_lhs=", 'custom_call_target="__cu')
+_GPU_FINGERPRINT: Final = "fingerprint_before_lhs="
+_GPU_TARGET: Final = 'custom_call_target="__cu'
 # 1 "train_step"   1 {file_location_id=1 parent_frame_id=1}
 _TABLE_ROW: Final = re.compile(r"(\d{1,18}) (.+)")
 _FIELD: Final = re.compile(r"(\w+)=(\d{1,18})(?!\d)")
@@ -52,27 +54,32 @@ def parse_module_text(text: str) -> Program:
     entry = None
     computation = ""
     end = 0
-    for body in _BODY.finditer(text):
-        between.append(text[end : body.start()])
-        end = body.end()
-        opening = body[1].rstrip()
-        if opening.endswith("{") and (found := _COMPUTATION.match(opening)):
-            computation = found[1]
-            if opening.startswith("ENTRY "):
-                entry = computation
+    for found in _BODY.finditer(text):
+        between.append(text[end : found.start()])
+        end = found.end()
+        entry_mark, name, other_line, body = found.groups()
+        if name is None:
+            between.append(other_line)
         else:
-            between.append(body[1])
-        bodies[computation] = bodies[computation] + body[2] if computation in bodies else body[2]
+            computation = name
+            if entry_mark is not None:
+                entry = name
+        bodies[computation] = bodies[computation] + body if computation in bodies else body
     between.append(text[end:])
-    lines = [line.rstrip() for part in between for line in part.split("\n")]
-    header = parse_module_header(next((line for line in lines if line.startswith(_HEADER)), ""))
+    # Nearly all are the same: the line that closes a computation and an empty line.
+    lines = [line.rstrip() for part in dict.fromkeys(between) for line in part.split("\n")]
+    header_line = next((line for line in lines if line.startswith(_HEADER)), "")
+    header = parse_module_header(header_line)
     computations = {name: PrintedComputation(name, body) for name, body in bodies.items()}
     # A plan names no instruction inside a fusion.
-    outside = computations.keys() - _FUSED.findall(text)
+    inside: set[str] = set()
+    for body in bodies.values():
+        if _FUSION in body:
+            inside.update(_FUSED.findall(body))
     named: dict[str, Instruction] = {}
-    for name in computations:
-        if name in outside:
-            for instruction in computations[name].instructions:
+    for name, each in computations.items():
+        if name not in inside:
+            for instruction in each.instructions:
                 named.setdefault(instruction.name, instruction)
     return Program(
         name=header.name,
@@ -83,7 +90,7 @@ def parse_module_text(text: str) -> Program:
         output_by_donated=header.output_by_donated,
         unpaired_donors=header.unpaired_donors,
         partitions=header.partitions,
-        is_gpu=any(mark in text for mark in _OF_GPU),
+        is_gpu=_GPU_FINGERPRINT in header_line or _GPU_TARGET in text,
     )
 
 

@@ -9,6 +9,7 @@ from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan, new_record
 from xlagraph.ingest.carriers.text.line_forms import LineForm
 from xlagraph.ingest.carriers.text.text import DumpText
+from xlagraph.ingest.carriers.text.usual_used_values import read_usual_used_values
 from xlagraph.ingest.model.plan import Position, Use, UsedValue, Value
 from xlagraph.ingest.problems.errors import ParseError
 
@@ -30,9 +31,9 @@ def parse_totals(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
 
 def _used_values(text: DumpText, start: int, draft: DraftPlan) -> int:
     lines = text.text
-    position = start
-    waiting = draft.unused_values
     used_values = draft.used_values = []
+    position = read_usual_used_values(lines, start, used_values, draft)
+    waiting = draft.unused_values
     while lines.startswith("<", position):
         block = form.USED_VALUE_BLOCK.match(lines, position)
         if block is None:

@@ -3,10 +3,11 @@
 import pytest
 
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
-from xlagraph.ingest.hlo.buffer_sets import buffer_sets
+from xlagraph.ingest.hlo.buffer_sets import Positions, buffer_sets
 from xlagraph.ingest.hlo.in_place import in_place_pairs
-from xlagraph.ingest.hlo.overwriting import ReadOperand, WrittenOutput, may_overwrite
+from xlagraph.ingest.hlo.overwriting import WrittenOutput, overwritable
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
+from xlagraph.ingest.model.plan import Position, UsedValue
 from xlagraph.ingest.model.program import WHOLE, Aliasing, ProgramError
 
 HEADER = "HloModule jit_f, is_scheduled=true"
@@ -34,8 +35,8 @@ def may(made, operand=0, *, is_gpu=False, shape="f32[8]{0}", index=WHOLE):
     entry = made.entry
     root = entry.root
     name = root.operands[operand].name
-    read = ReadOperand(operand, entry[name].shape)
-    return may_overwrite(WrittenOutput(root, index, shape), read, entry, made, is_gpu=is_gpu)
+    output = WrittenOutput(root, index, shape)
+    return overwritable(output, {operand: entry[name].shape}, made, is_gpu=is_gpu) == [operand]
 
 
 LOOP = (
@@ -67,14 +68,27 @@ LOOP = (
 )
 
 
+def positions_of(ids):
+    """Return positions given by instruction and index; an array is named without index."""
+    return Positions(
+        [
+            UsedValue(value_id, (Position(name, index),), ())
+            for name, indices in ids.items()
+            for index, value_id in (
+                indices.items() if isinstance(indices, dict) else [(None, indices)]
+            )
+        ]
+    )
+
+
 def test_a_loop_joins_result_operand_root_and_parameters_at_each_index():
     made = module(*LOOP)
     positions = {
-        "x": {WHOLE: 1}, "start": {WHOLE: 2, "{0}": 3, "{1}": 1}, "while": {WHOLE: 4, "{1}": 5},
+        "x": 1, "start": {WHOLE: 2, "{0}": 3, "{1}": 1}, "while": {WHOLE: 4, "{1}": 5},
         "arg": {WHOLE: 6, "{1}": 7}, "next": {WHOLE: 8, "{1}": 9}, "arg.1": {"{1}": 10},
-        "result": {WHOLE: 5}, "new": {WHOLE: 9},
+        "result": 5, "new": 9,
     }  # fmt: skip
-    found = buffer_sets(range(1, 11), positions, made, scheduled_computations(made))
+    found = buffer_sets(range(1, 11), positions_of(positions), made, scheduled_computations(made))
     assert found == {1: 1, 5: 1, 7: 1, 9: 1, 10: 1, 2: 2, 4: 2, 6: 2, 8: 2, 3: 3}
 
 
@@ -90,9 +104,8 @@ def test_a_donated_parameter_is_joined_with_its_result():
 """,
         header=header,
     )
-    positions = {"a": {WHOLE: 1}, "b": {WHOLE: 2}, "c": {WHOLE: 3}, "d": {WHOLE: 4}}
-    positions["tuple"] = {"{0}": 3, "{1}": 4, WHOLE: 5}
-    found = buffer_sets(range(1, 6), positions, made, scheduled_computations(made))
+    positions = {"a": 1, "b": 2, "c": 3, "d": 4, "tuple": {"{0}": 3, "{1}": 4, WHOLE: 5}}
+    found = buffer_sets(range(1, 6), positions_of(positions), made, scheduled_computations(made))
     assert found == {1: 1, 2: 2, 3: 2, 4: 1, 5: 5}
 
 
@@ -112,8 +125,8 @@ def test_branches_are_joined_with_the_result_of_their_conditional():
             "  %z = f32[8]{0} parameter(0)\n  ROOT %c = f32[8]{0} copy(%z)",
         ),
     )
-    positions = {"x": {WHOLE: 1}, "if": {WHOLE: 2}, "n": {WHOLE: 3}, "c": {WHOLE: 4}}
-    found = buffer_sets(range(1, 5), positions, made, scheduled_computations(made))
+    positions = {"x": 1, "if": 2, "n": 3, "c": 4}
+    found = buffer_sets(range(1, 5), positions_of(positions), made, scheduled_computations(made))
     assert found == {1: 1, 2: 2, 3: 2, 4: 2}
 
 
@@ -322,4 +335,4 @@ def test_an_instruction_that_is_its_own_operand_is_an_error():
 def test_a_missing_computation_is_an_error():
     made = module("  %x = f32[] parameter(0)\n  ROOT %w = f32[] while(%x), condition=%c, body=%b\n")
     with pytest.raises(ProgramError, match="no computation b"):
-        buffer_sets([1], {}, made, scheduled_computations(made))
+        buffer_sets([1], Positions([]), made, scheduled_computations(made))

@@ -7,12 +7,14 @@ from hypothesis import given
 from tests.ingest.measures.small_plans import block, plans, small_plan
 from xlagraph.ingest.measures.live_ranges import value_spans
 from xlagraph.ingest.measures.peaks import AllocationPeak, Peak, peaks
+from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.takeovers import takeovers
 
 
 def peaks_of(plan):
     spans = value_spans(plan)
-    return peaks(plan, spans, takeovers(plan, spans))
+    residents = residents_of_allocations(plan, spans)
+    return peaks(plan, spans, residents, takeovers(residents))
 
 
 def only_space(plan):

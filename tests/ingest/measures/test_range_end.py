@@ -7,6 +7,7 @@ import pytest
 from tests.ingest.measures.small_plans import block, small_plan
 from xlagraph.ingest.measures.live_ranges import value_spans
 from xlagraph.ingest.measures.range_end import range_ends
+from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.succession import succession
 from xlagraph.ingest.measures.takeovers import takeovers
 from xlagraph.ingest.model.plan import ParameterStorage
@@ -16,7 +17,7 @@ END = 4
 
 def ends(plan, last_uses):
     spans = value_spans(plan)
-    followers = succession(spans, takeovers(plan, spans))
+    followers = succession(spans, takeovers(residents_of_allocations(plan, spans)))
     names = [value.name for value in plan.values]
     uses = [last_uses.get(name) for name in names]
     return dict(zip(names, range_ends(plan, spans, uses, followers), strict=True))

@@ -9,7 +9,8 @@ import pytest
 from xlagraph.ingest.files.contents import read_compilation, read_dump
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
-from xlagraph.ingest.measures.peaks import Peak, peaks
+from xlagraph.ingest.measures.peaks import Peak, Peaks, peaks
+from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.succession import alias_positions, succession
 from xlagraph.ingest.measures.takeovers import takeovers
 from xlagraph.ingest.model.plan import Plan, Value
@@ -102,8 +103,13 @@ class Slots:
 
 def test_bytes_are_in_use_until_the_earlier_value_ends(live_dumps):
     for key, plan, spans in live_dumps:
-        for taken in takeovers(plan, spans):
+        for taken in takeovers(residents_of_allocations(plan, spans)):
             assert taken.held_until == spans[taken.earlier].last, f"{key}: {taken}"
+
+
+def peaks_of(plan: Plan, spans: Sequence[Span | None]) -> Peaks:
+    residents = residents_of_allocations(plan, spans)
+    return peaks(plan, spans, residents, takeovers(residents))
 
 
 def known(peak: Peak) -> tuple[int, int]:
@@ -115,7 +121,7 @@ def known(peak: Peak) -> tuple[int, int]:
 
 def test_physical_bytes_fit_into_the_allocations_and_their_shares_add_up(live_dumps):
     for key, plan, spans in live_dumps:
-        found = peaks(plan, spans, takeovers(plan, spans))
+        found = peaks_of(plan, spans)
         for space in found.spaces:
             physical_bytes, _ = known(space.physical)
             assert physical_bytes <= known(space.logical)[0], key
@@ -141,7 +147,7 @@ def test_the_sum_that_xla_prints_for_its_peak_is_the_logical_one(live_dumps):
         # XLA counts other sizes on TPUs, and before jaxlib 0.6, which introduced indexes.
         if "cpu_after" in key and peak and peak.entries and peak.entries[0].shape_index:
             printed = sum(entry.bytes for entry in peak.entries)
-            logical_by_step = peaks(plan, spans, takeovers(plan, spans)).logical_by_step
+            logical_by_step = peaks_of(plan, spans).logical_by_step
             assert logical_by_step is not None
             assert logical_by_step[peak.step] == printed, key
             checked += 1
@@ -150,7 +156,7 @@ def test_the_sum_that_xla_prints_for_its_peak_is_the_logical_one(live_dumps):
 
 def test_an_alias_set_is_the_same_for_all_its_values(live_dumps):
     for key, plan, spans in live_dumps:
-        found = succession(spans, takeovers(plan, spans))
+        found = succession(spans, takeovers(residents_of_allocations(plan, spans)))
         places = alias_positions(plan, spans, found)
         for pair in found:
             assert pair.shared_bytes > 0, key

@@ -6,13 +6,14 @@ from hypothesis import given
 
 from tests.ingest.measures.small_plans import block, plans, small_plan
 from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.succession import alias_positions, succession
 from xlagraph.ingest.measures.takeovers import takeovers
 
 
 def successions_of(plan):
     spans = value_spans(plan)
-    return succession(spans, takeovers(plan, spans))
+    return succession(spans, takeovers(residents_of_allocations(plan, spans)))
 
 
 def successions(plan):

@@ -74,6 +74,15 @@ def test_an_instruction_knows_its_computation_and_a_fusion_its_root():
     assert program.computations["fused_computation.1"]["tanh.1"].opcode == "tanh"
 
 
+@pytest.mark.parametrize("text", [NEW, SHORT])
+def test_an_instruction_found_alone_is_that_of_its_computation(text):
+    body, same = (next(iter(parse_module_text(text).computations.values())) for _ in range(2))
+    names = [*same.by_name, "gone"]
+    found = [body.find(name) for name in names]
+    assert found == [*body.instructions, None]
+    assert found == [body.find(name) for name in names]
+
+
 def test_the_short_form_of_names_and_headers_gives_the_same_program():
     program = parse_module_text(SHORT)
     assert program.instructions["x.1"].computation == "main"
