@@ -1,4 +1,4 @@
-"""How long entry parameters are needed, which a donation would make the ends of their values."""
+"""Find the last step that needs each entry parameter: its end if it were donated."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -6,7 +6,7 @@ from sys import intern
 from typing import Final
 
 from xlagraph.ingest.carriers.text import line_forms as form
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan, new_record
+from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
 from xlagraph.ingest.carriers.text.printed_plan import ValueForm
 from xlagraph.ingest.carriers.text.text import DumpText
@@ -18,6 +18,7 @@ from xlagraph.ingest.carriers.text.usual_allocations import (
     parsed_allocation,
     read_usual_allocations,
 )
+from xlagraph.ingest.model.named_tuples import new_record
 from xlagraph.ingest.model.plan import Allocation, Value
 
 __all__ = ["parse_allocations"]

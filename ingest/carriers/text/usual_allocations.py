@@ -11,7 +11,8 @@ from sys import intern
 from typing import Final
 
 from xlagraph.ingest.carriers.text import line_forms as form
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan, new_record
+from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
+from xlagraph.ingest.model.named_tuples import new_record, records
 from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["parsed_allocation", "read_usual_allocations"]
@@ -90,7 +91,7 @@ def _read_values(
         map(intern, shapes),
         strict=True,
     )
-    values = list(map(new_record, repeat(Value), columns))
+    values = list(records(Value, columns))
     draft.values += values
     draft.value_ids.update(value_ids)
     draft.unused_values.update(zip(headers, values, strict=True))

@@ -4,13 +4,14 @@ Nothing is reported here: the careful parser continues where this one stops, and
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise, repeat
+from itertools import accumulate, pairwise
 from operator import eq, lt
 from sys import intern
 from typing import Final
 
 from xlagraph.ingest.carriers.text import line_forms as form
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan, new_record
+from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
+from xlagraph.ingest.model.named_tuples import new_record, records
 from xlagraph.ingest.model.plan import Position, Use, UsedValue
 
 __all__ = ["read_usual_used_values"]
@@ -131,4 +132,4 @@ def _uses(text: str, draft: DraftPlan) -> tuple[Use, ...]:
         map(index_of.__getitem__, operands),
         strict=True,
     )
-    return tuple(map(new_record, repeat(Use), fields))
+    return tuple(records(Use, fields))
