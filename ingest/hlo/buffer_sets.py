@@ -16,15 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from xlagraph.ingest.hlo.in_place import in_place_pairs, updating
+from xlagraph.ingest.model.computation import Computation
+from xlagraph.ingest.model.instruction import WHOLE, Aliasing, Instruction, nested_index
 from xlagraph.ingest.model.plan import UsedValue
-from xlagraph.ingest.model.program import (
-    WHOLE,
-    Aliasing,
-    Computation,
-    Instruction,
-    Program,
-    nested_index,
-)
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["Positions", "buffer_sets", "connected_components"]
 

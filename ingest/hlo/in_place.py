@@ -9,15 +9,15 @@ can declare more pairs.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from xlagraph.ingest.model.program import (
+from xlagraph.ingest.model.computation import Computation
+from xlagraph.ingest.model.instruction import (
     WHOLE,
     Aliasing,
-    Computation,
     Instruction,
-    Program,
     ProgramError,
     nested_index,
 )
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["IN_PLACE_OPCODES", "in_place_pairs", "updating"]
 

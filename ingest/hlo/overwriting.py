@@ -18,15 +18,9 @@ from math import prod
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
-from xlagraph.ingest.model.program import (
-    WHOLE,
-    Computation,
-    Instruction,
-    Outline,
-    Program,
-    ProgramError,
-    first_number,
-)
+from xlagraph.ingest.model.computation import Computation, Outline
+from xlagraph.ingest.model.instruction import WHOLE, Instruction, ProgramError, first_number
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["WrittenOutput", "overwritable", "overwriting"]
 

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from xlagraph.ingest.model.program import Computation, Instruction, Program
+from xlagraph.ingest.model.computation import Computation
+from xlagraph.ingest.model.instruction import Instruction
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["post_order", "scheduled_computations"]
 

@@ -26,8 +26,9 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.op_search import OpSearch, Rule, StackOfValue
 from xlagraph.ingest.measures.source_places import Location, Places, UserLine
+from xlagraph.ingest.model.instruction import Instruction
 from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Instruction, Program
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["Attribution", "Attributions", "attributions"]
 

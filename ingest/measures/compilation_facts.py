@@ -25,9 +25,10 @@ from xlagraph.ingest.measures.succession import (
     succession,
 )
 from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.model.instruction import Instruction
 from xlagraph.ingest.model.named_tuples import records
 from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Instruction, Program
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["CompilationFacts", "NamedInstruction", "derive_facts"]
 

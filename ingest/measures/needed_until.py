@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.model.computation import Computation
+from xlagraph.ingest.model.instruction import Instruction
 from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Computation, Instruction, Program
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["parameters_needed_until"]
 

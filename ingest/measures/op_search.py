@@ -10,8 +10,9 @@ from xlagraph.ingest.measures.origins import MOVING, Origins, Result, index_numb
 from xlagraph.ingest.measures.source_places import LOCATION, Places
 from xlagraph.ingest.measures.stacks import find_stacks
 from xlagraph.ingest.model.installed_files import is_installed
+from xlagraph.ingest.model.instruction import Instruction
 from xlagraph.ingest.model.plan import Value
-from xlagraph.ingest.model.program import Instruction, Program
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["OpSearch", "Rule", "StackOfValue"]
 

@@ -2,7 +2,9 @@
 
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Program
+from xlagraph.ingest.model.computation import Computation
+from xlagraph.ingest.model.instruction import WHOLE, Instruction
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["MOVING", "Origins", "Result", "index_numbers"]
 

@@ -16,8 +16,10 @@ from xlagraph.ingest.hlo.overwriting import WrittenOutput, overwritable, overwri
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.needed_until import parameters_needed_until
+from xlagraph.ingest.model.computation import Computation
+from xlagraph.ingest.model.instruction import WHOLE, Instruction, ProgramError
 from xlagraph.ingest.model.plan import Plan, Value
-from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Program, ProgramError
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
 

@@ -4,7 +4,8 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.model.installed_files import is_installed
-from xlagraph.ingest.model.program import Attributes, Program
+from xlagraph.ingest.model.instruction import Attributes
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["LOCATION", "Location", "Place", "Places", "UserLine"]
 

@@ -22,7 +22,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result
-from xlagraph.ingest.model.program import Computation, Instruction, Program
+from xlagraph.ingest.model.computation import Computation
+from xlagraph.ingest.model.instruction import Instruction
+from xlagraph.ingest.model.program import Program
 from xlagraph.ingest.model.shapes import dimensions
 
 __all__ = ["ResultKey", "Stack", "Where", "find_stacks"]

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from xlagraph.ingest.model.instruction import Instruction
 from xlagraph.ingest.model.plan import Plan, Value
-from xlagraph.ingest.model.program import Instruction, Program
+from xlagraph.ingest.model.program import Program
 
 __all__ = ["filled", "has_gaps", "is_same_plan"]
 

@@ -13,8 +13,8 @@ from xlagraph.ingest.carriers.proto.shape_text import (
     shape_text,
     subshape,
 )
+from xlagraph.ingest.model.computation import Computation
 from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
-from xlagraph.ingest.model.program import Computation
 
 __all__ = ["AssignedValues", "allocations", "assigned_values"]
 

@@ -11,12 +11,7 @@ from typing import Final
 from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.shape_text import index_text
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
-from xlagraph.ingest.model.program import (
-    Aliasing,
-    Attributes,
-    Callee,
-    Purpose,
-)
+from xlagraph.ingest.model.instruction import Aliasing, Attributes, Callee, Purpose
 
 __all__ = ["instruction_attributes"]
 

@@ -29,8 +29,8 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.proto.message_types import UnfitMessage
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation, ProtoInstruction
+from xlagraph.ingest.model.instruction import WHOLE, Instruction
 from xlagraph.ingest.model.plan import Position, Use, UsedValue
-from xlagraph.ingest.model.program import WHOLE, Instruction
 
 __all__ = ["Definition", "Flow", "value_flow"]
 

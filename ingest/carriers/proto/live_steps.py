@@ -20,8 +20,8 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
 from xlagraph.ingest.carriers.proto.shape_text import index_text
+from xlagraph.ingest.model.instruction import Instruction
 from xlagraph.ingest.model.plan import UsedValue
-from xlagraph.ingest.model.program import Instruction
 
 __all__ = ["Schedule", "Variant", "flat_schedule", "live_steps"]
 

@@ -11,7 +11,8 @@ from typing import Final
 from xlagraph.ingest.carriers.proto.attributes import instruction_attributes
 from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.shape_text import shape_text
-from xlagraph.ingest.model.program import Computation, Instruction, Operand
+from xlagraph.ingest.model.computation import Computation
+from xlagraph.ingest.model.instruction import Instruction, Operand
 
 __all__ = ["Module", "ProtoComputation", "ProtoInstruction"]
 

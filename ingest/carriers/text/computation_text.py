@@ -13,7 +13,8 @@ from xlagraph.ingest.carriers.text.instruction_text import (
     PrintedInstruction,
     parse_instruction,
 )
-from xlagraph.ingest.model.program import Computation, Instruction, Outline
+from xlagraph.ingest.model.computation import Computation, Outline
+from xlagraph.ingest.model.instruction import Instruction
 
 __all__ = ["PrintedComputation"]
 

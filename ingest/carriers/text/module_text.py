@@ -20,7 +20,8 @@ from typing import Final
 from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
 from xlagraph.ingest.carriers.text.instruction_text import unescaped
 from xlagraph.ingest.carriers.text.module_header import parse_module_header
-from xlagraph.ingest.model.program import Instruction, Program, StackFrame
+from xlagraph.ingest.model.instruction import Instruction
+from xlagraph.ingest.model.program import Program, StackFrame
 from xlagraph.ingest.model.stack_frames import acyclic_callers
 
 __all__ = ["parse_module_text"]

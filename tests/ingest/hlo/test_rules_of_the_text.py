@@ -7,8 +7,8 @@ from xlagraph.ingest.hlo.buffer_sets import Positions, buffer_sets
 from xlagraph.ingest.hlo.in_place import in_place_pairs
 from xlagraph.ingest.hlo.overwriting import WrittenOutput, overwritable
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
+from xlagraph.ingest.model.instruction import WHOLE, Aliasing, ProgramError
 from xlagraph.ingest.model.plan import Position, UsedValue
-from xlagraph.ingest.model.program import WHOLE, Aliasing, ProgramError
 
 HEADER = "HloModule jit_f, is_scheduled=true"
 

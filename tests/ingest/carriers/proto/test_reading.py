@@ -8,8 +8,9 @@ import pytest
 from tests.ingest.carriers.proto.small_protos import contents_of, hlo, read
 from xlagraph.ingest.carriers.proto.read_messages import read_proto_dump
 from xlagraph.ingest.measures.compilation_facts import derive_facts
+from xlagraph.ingest.model.instruction import Aliasing, Attributes, Callee
 from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
-from xlagraph.ingest.model.program import Aliasing, Attributes, Callee, EntryParameter, StackFrame
+from xlagraph.ingest.model.program import EntryParameter, StackFrame
 from xlagraph.ingest.problems.errors import UnreadableDump
 
 ADD = (

@@ -7,7 +7,7 @@ from xlagraph.ingest.carriers.text.instruction_text import (
     parse_instruction,
     unescaped,
 )
-from xlagraph.ingest.model.program import (
+from xlagraph.ingest.model.instruction import (
     NO_ATTRIBUTES,
     Aliasing,
     Attributes,
