@@ -220,7 +220,9 @@ def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> lis
         if missing is not None:
             count = sum(source.stem not in by_stem for source in found)
             if count:
-                message = f"has {count} compilations ({carrier.name}) that need: {missing}"
+                what = "1 compilation" if count == 1 else f"{count} compilations"
+                verb = "needs" if count == 1 else "need"
+                message = f"has {what} ({carrier.name}) that {verb}: {missing}"
                 problems.append(Problem(readable(folder), None, message))
             continue
         for source in found:
