@@ -6,7 +6,7 @@
 # make site   build the documentation site; a broken link is an error
 # make pictures  take the pictures of the report again, with a Chromium
 # make viewers  the tools that open exports, for the tests: pprof, speedscope, XProf
-# make protos compile the definitions in protos/
+# make protos compile the definitions of protobuf messages
 # make soak   the tests of faults, for hours
 # make release-check  rehearse a release: build, install, check; nothing is uploaded
 # make bench  speed and memory against references of the same run (bench-full: large inputs)
@@ -47,10 +47,10 @@ site: $(VENV)/docs.stamp
 pictures: $(VENV)/dev.stamp
 	$(BIN)/python docs/take_pictures.py
 
-protos: $(patsubst %.proto,%.binpb,$(wildcard protos/*.proto))
+protos: $(patsubst %.proto,%.binpb,$(wildcard hlo/*.proto exports/*.proto))
 
-protos/%.binpb: protos/%.proto | $(VENV)/dev.stamp
-	$(BIN)/python -m grpc_tools.protoc --proto_path=protos --descriptor_set_out=$@ $<
+%.binpb: %.proto | $(VENV)/dev.stamp
+	$(BIN)/python -m grpc_tools.protoc --proto_path=$(dir $<) --descriptor_set_out=$@ $<
 
 soak: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.faults.soak

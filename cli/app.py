@@ -20,7 +20,7 @@ from xlagraph.cli.commands.export.group import export_app
 from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.mcp import mcp
 from xlagraph.cli.commands.oom import oom
-from xlagraph.cli.commands.query.group import query_app
+from xlagraph.cli.commands.query import query_app
 from xlagraph.cli.commands.record import record
 from xlagraph.cli.commands.remove import remove
 from xlagraph.cli.commands.report import report
@@ -30,11 +30,11 @@ from xlagraph.cli.commands.serve import serve
 from xlagraph.cli.commands.value import value
 from xlagraph.cli.commands.whatif import whatif
 from xlagraph.cli.errors import write_failure, write_usage_error
-from xlagraph.cli.options.shared_options import QuietOption, VerboseOption, spread_options
 from xlagraph.cli.output.columns import set_wide
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import Verbosity, open_closed_streams, problem, set_verbosity
-from xlagraph.runtime.typer_startup import without_missing_defaults
+from xlagraph.cli.output.shared_options import QuietOption, VerboseOption, spread_options
+from xlagraph.cli.output.typer_startup import without_missing_defaults
 
 if TYPE_CHECKING:
     from typer._click import Parameter

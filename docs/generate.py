@@ -19,7 +19,7 @@ from pages.schema_picture import schema_picture
 
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.queries.catalogue.query_files import load_catalogue
-from xlagraph.queries.pictures.grass import grass
+from xlagraph.queries.grass import grass
 
 DOCS: Final = Path(__file__).resolve().parent
 

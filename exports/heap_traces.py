@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from xlagraph.exports.placed_program import PlacedProgram, computation_of, step_range
-from xlagraph.queries.stored_compilation.records import StoredValue
+from xlagraph.planner.compilation.records import StoredValue
 
 __all__ = ["fill_heap_traces"]
 

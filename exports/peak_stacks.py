@@ -8,8 +8,8 @@ from typing import Final, cast
 from xlagraph.exports.errors import NothingToExport
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.stored_compilation.records import StoredFrame
-from xlagraph.queries.stored_compilation.stored_compilation import read_frames
+from xlagraph.planner.compilation.records import StoredFrame
+from xlagraph.planner.compilation.stored_compilation import read_frames
 
 __all__ = ["Call", "PeakSample", "read_peak"]
 

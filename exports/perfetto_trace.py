@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from xlagraph.exports.errors import NothingToExport
+from xlagraph.exports.perfetto_messages import Trace
 from xlagraph.exports.placed_program import (
     PlacedProgram,
     StepRange,
@@ -18,13 +19,12 @@ from xlagraph.exports.placed_program import (
 )
 from xlagraph.exports.whole_files import write_whole
 from xlagraph.graph.engine import Graph
-from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.protos.perfetto import Trace
-from xlagraph.queries.stored_compilation.records import (
+from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,
     StoredValue,
 )
+from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["write_perfetto"]
 

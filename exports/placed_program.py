@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xlagraph.graph.engine import Graph
-from xlagraph.queries.stored_compilation.records import (
+from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,
     StoredValue,
 )
-from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 __all__ = ["PlacedProgram", "StepRange", "computation_of", "read_program", "step_range"]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from xlagraph.exports.peak_stacks import Call, read_peak
+from xlagraph.exports.pprof_messages import Profile
 from xlagraph.exports.whole_files import write_whole
 from xlagraph.graph.engine import Graph
-from xlagraph.protos.profile import Profile
 
 __all__ = ["write_pprof"]
 

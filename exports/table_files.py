@@ -24,7 +24,7 @@ from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import raise_unwritable
 from xlagraph.graph.rows.shared_nodes import SharedRows
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
-from xlagraph.queries.selection.compilations import compilations_of_run
+from xlagraph.queries.runner.compilations import compilations_of_run
 
 __all__ = ["TableFormat", "write_tables"]
 

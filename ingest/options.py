@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from xlagraph.graph.schema_detail import Detail
-from xlagraph.ingest.files.shards import Shard
+from xlagraph.ingest.shards import Shard
 
 __all__ = ["IngestOptions"]
 

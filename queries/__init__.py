@@ -12,32 +12,39 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.advise import advise
-    from xlagraph.queries.advice.diagnosis import (
+    from xlagraph.advice.advise import advise
+    from xlagraph.advice.capacity import SpaceFit, check_capacity, first_findings
+    from xlagraph.advice.diagnosis import (
         DiagnosedCompilation,
         Diagnosis,
         Finding,
         diagnosis_result,
     )
-    from xlagraph.queries.advice.planned_donations import with_planned_donations
-    from xlagraph.queries.advice.whatif.result import (
+    from xlagraph.advice.failed_program import (
+        FailedProgram,
+        MessageClues,
+        diagnose_failed_program,
+    )
+    from xlagraph.advice.planned_donations import with_planned_donations
+    from xlagraph.advice.resident import ResidentProgram, ResidentSpace, check_resident
+    from xlagraph.advice.totals import CheckedCompilation, CheckResult, check
+    from xlagraph.comparison.compare import compare
+    from xlagraph.comparison.compared_sides import Comparison, comparison_result
+    from xlagraph.comparison.groups import By, GroupGrowth
+    from xlagraph.planner.compilation.range_end_text import RangeEnd
+    from xlagraph.planner.compilation.value_cells import value_cells
+    from xlagraph.planner.compilation.value_details import LiveRangeDetails, ValueDetails, value
+    from xlagraph.planner.edits.result import (
         DonatedParameter,
         Effect,
         PeakValue,
         WhatIf,
         whatif_cells,
     )
-    from xlagraph.queries.advice.whatif.whatif import Changes, whatif
+    from xlagraph.planner.edits.whatif import Changes, whatif
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
+    from xlagraph.queries.catalogue.query_check import check_queries
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
-    from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_findings
-    from xlagraph.queries.checks.failed_program import (
-        FailedProgram,
-        MessageClues,
-        diagnose_failed_program,
-    )
-    from xlagraph.queries.checks.resident import ResidentProgram, ResidentSpace, check_resident
-    from xlagraph.queries.checks.totals import CheckedCompilation, CheckResult, check
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
         AmbiguousValue,
@@ -52,14 +59,8 @@ if TYPE_CHECKING:
         QueryError,
         UnknownQuery,
     )
-    from xlagraph.queries.growth.compare import compare
-    from xlagraph.queries.growth.compared_sides import Comparison, comparison_result
-    from xlagraph.queries.growth.groups import By, GroupGrowth
-    from xlagraph.queries.lint.query_check import check_queries
-    from xlagraph.queries.pictures.picture import Picture, picture_of
-    from xlagraph.queries.runner.run import Answer, find_query, run
-    from xlagraph.queries.runner.user_statement import StatementAnswer, run_statement
-    from xlagraph.queries.selection.compilations import (
+    from xlagraph.queries.picture import Picture, picture_of
+    from xlagraph.queries.runner.compilations import (
         FoundCompilation,
         Selection,
         find_compilation,
@@ -67,9 +68,8 @@ if TYPE_CHECKING:
         list_runs,
         select,
     )
-    from xlagraph.queries.stored_compilation.range_end_text import RangeEnd
-    from xlagraph.queries.value_details.details import LiveRangeDetails, ValueDetails, value
-    from xlagraph.queries.value_details.value_cells import value_cells
+    from xlagraph.queries.runner.run import Answer, find_query, run
+    from xlagraph.queries.runner.user_statement import StatementAnswer, run_statement
 
 __all__ = [
     "Advice",
@@ -145,17 +145,26 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "advice.advise": ["advise"],
-        "advice.diagnosis": ["DiagnosedCompilation", "Diagnosis", "Finding", "diagnosis_result"],
+        "xlagraph.advice.advise": ["advise"],
+        "xlagraph.advice.diagnosis": [
+            "DiagnosedCompilation",
+            "Diagnosis",
+            "Finding",
+            "diagnosis_result",
+        ],
         "catalogue.query_files": ["Query", "load_catalogue"],
         "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
-        "checks.capacity": ["SpaceFit", "check_capacity", "first_findings"],
-        "checks.failed_program": ["FailedProgram", "MessageClues", "diagnose_failed_program"],
-        "checks.resident": ["ResidentProgram", "ResidentSpace", "check_resident"],
-        "checks.totals": ["CheckResult", "CheckedCompilation", "check"],
-        "growth.compare": ["compare"],
-        "growth.compared_sides": ["Comparison", "comparison_result"],
-        "growth.groups": ["By", "GroupGrowth"],
+        "xlagraph.advice.capacity": ["SpaceFit", "check_capacity", "first_findings"],
+        "xlagraph.advice.failed_program": [
+            "FailedProgram",
+            "MessageClues",
+            "diagnose_failed_program",
+        ],
+        "xlagraph.advice.resident": ["ResidentProgram", "ResidentSpace", "check_resident"],
+        "xlagraph.advice.totals": ["CheckResult", "CheckedCompilation", "check"],
+        "xlagraph.comparison.compare": ["compare"],
+        "xlagraph.comparison.compared_sides": ["Comparison", "comparison_result"],
+        "xlagraph.comparison.groups": ["By", "GroupGrowth"],
         "errors": [
             "AmbiguousCompilation",
             "AmbiguousValue",
@@ -170,11 +179,11 @@ __getattr__ = lazy_names(
             "QueryError",
             "UnknownQuery",
         ],
-        "lint.query_check": ["check_queries"],
-        "pictures.picture": ["Picture", "picture_of"],
+        "catalogue.query_check": ["check_queries"],
+        "picture": ["Picture", "picture_of"],
         "runner.user_statement": ["StatementAnswer", "run_statement"],
         "runner.run": ["Answer", "find_query", "run"],
-        "selection.compilations": [
+        "runner.compilations": [
             "FoundCompilation",
             "Selection",
             "find_compilation",
@@ -182,17 +191,17 @@ __getattr__ = lazy_names(
             "list_runs",
             "select",
         ],
-        "advice.planned_donations": ["with_planned_donations"],
-        "advice.whatif.whatif": ["Changes", "whatif"],
-        "advice.whatif.result": [
+        "xlagraph.advice.planned_donations": ["with_planned_donations"],
+        "xlagraph.planner.edits.whatif": ["Changes", "whatif"],
+        "xlagraph.planner.edits.result": [
             "DonatedParameter",
             "Effect",
             "PeakValue",
             "WhatIf",
             "whatif_cells",
         ],
-        "stored_compilation.range_end_text": ["RangeEnd"],
-        "value_details.details": ["LiveRangeDetails", "ValueDetails", "value"],
-        "value_details.value_cells": ["value_cells"],
+        "xlagraph.planner.compilation.range_end_text": ["RangeEnd"],
+        "xlagraph.planner.compilation.value_details": ["LiveRangeDetails", "ValueDetails", "value"],
+        "xlagraph.planner.compilation.value_cells": ["value_cells"],
     },
 )

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from xlagraph.comparison.compared_sides import TOTALS, ComparedCompilation, ComparedPair
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
-from xlagraph.queries.growth.compared_sides import TOTALS, ComparedCompilation, ComparedPair
 from xlagraph.report.packed_tables import Kind, Part, Table, typed_table
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 

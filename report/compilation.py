@@ -6,9 +6,8 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from xlagraph.graph import Cell, Graph, Scalar
-from xlagraph.queries import load_catalogue
-from xlagraph.queries.stored_compilation.range_end_text import InstructionName, range_end_text
-from xlagraph.queries.stored_compilation.records import (
+from xlagraph.planner.compilation.range_end_text import InstructionName, range_end_text
+from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredFrame,
     StoredInstruction,
@@ -16,11 +15,12 @@ from xlagraph.queries.stored_compilation.records import (
     StoredValue,
     column_names,
 )
-from xlagraph.queries.stored_compilation.stored_compilation import (
+from xlagraph.planner.compilation.stored_compilation import (
     ALLOCATIONS_STATEMENT,
     VALUES_STATEMENT,
     StoredCompilation,
 )
+from xlagraph.queries import load_catalogue
 from xlagraph.report.packed_tables import Kind, PackedColumn, Part, Table
 from xlagraph.report.reproduction import (
     Reproduction,

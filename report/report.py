@@ -7,8 +7,8 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Graph
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.queries import Diagnosis, Query, advise, load_catalogue, select
-from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.report.answers import findings_and_answers
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import part_of

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 from xlagraph.graph import Scalar
 from xlagraph.queries import Parameter, Query
-from xlagraph.queries.cypher_text.literals import with_values_inlined
+from xlagraph.queries.catalogue.literals import with_values_inlined
 
 Reproduction = dict[str, str]
 """The texts under `cypher` and `command`."""

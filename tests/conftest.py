@@ -10,7 +10,12 @@ from hypothesis import HealthCheck, settings
 
 from tests.corpus.pack import unpack
 
-pytest_plugins = ("tests.browser_fixtures", "tests.graph_fixtures")
+pytest_plugins = (
+    "tests.browser_fixtures",
+    "tests.graph_fixtures",
+    "tests.ingest_fixtures",
+    "tests.real_dumps_fixtures",
+)
 
 # The time of an example depends on the load of the machine.
 settings.register_profile(

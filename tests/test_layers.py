@@ -70,7 +70,7 @@ MAY_IMPORT = {
     "ingest/rows": "presentation graph graph/rows ingest/files ingest/measures ingest/model",
     # canned queries, and the features built on them
     "queries": "runtime queries/catalogue queries/lint queries/selection queries/runner "
-    "queries/checks queries/growth queries/advice queries/advice/whatif queries/pictures "
+    "queries/checks queries/growth queries/advice advice/whatif queries/pictures "
     "queries/stored_compilation queries/value_details",
     "queries/catalogue": "presentation graph queries queries/cypher_text",
     "queries/cypher_text": "graph",
@@ -79,17 +79,17 @@ MAY_IMPORT = {
     "queries/runner": "presentation graph queries queries/catalogue queries/cypher_text "
     "queries/lint queries/selection",
     "queries/stored_compilation": "runtime graph queries/selection",
-    "queries/checks": "graph queries queries/advice queries/advice/replanning queries/catalogue "
+    "queries/checks": "graph queries queries/advice advice/replanning queries/catalogue "
     "queries/runner queries/selection queries/stored_compilation",
     "queries/growth": "presentation graph queries/catalogue queries/selection",
     "queries/advice": "runtime presentation graph queries queries/catalogue queries/runner "
-    "queries/selection queries/stored_compilation queries/advice/causes queries/advice/replanning "
-    "queries/advice/whatif xla_planner",
-    "queries/advice/causes": "graph xla_planner queries/advice/replanning queries/catalogue "
+    "queries/selection queries/stored_compilation advice/causes advice/replanning "
+    "advice/whatif xla_planner",
+    "advice/causes": "graph xla_planner advice/replanning queries/catalogue "
     "queries/stored_compilation",
-    "queries/advice/whatif": "runtime presentation graph xla_planner queries queries/selection "
-    "queries/stored_compilation queries/advice/replanning",
-    "queries/advice/replanning": "runtime graph xla_planner queries queries/catalogue "
+    "advice/whatif": "runtime presentation graph xla_planner queries queries/selection "
+    "queries/stored_compilation advice/replanning",
+    "advice/replanning": "runtime graph xla_planner queries queries/catalogue "
     "queries/selection queries/stored_compilation",
     "queries/value_details": "graph queries/selection queries/stored_compilation",
     "queries/pictures": "presentation graph",
@@ -118,11 +118,11 @@ MAY_IMPORT = {
     "queries/cypher_text queries/lint queries/pictures queries/runner "
     "cli/options cli/output",
     "cli/commands": "presentation graph ingest ingest/error_message ingest/package_versions "
-    "report serve serve/assistant serve/readers queries queries/advice queries/advice/whatif "
-    "queries/advice/replanning queries/checks queries/growth queries/selection "
+    "report serve serve/assistant serve/readers queries queries/advice advice/whatif "
+    "advice/replanning queries/checks queries/growth queries/selection "
     "queries/value_details cli/options cli/output cli/summaries",
     "cli/summaries": "presentation graph ingest ingest/error_message ingest/model queries "
-    "queries/advice queries/advice/replanning queries/advice/whatif queries/catalogue "
+    "queries/advice advice/replanning advice/whatif queries/catalogue "
     "queries/checks queries/growth queries/stored_compilation queries/value_details cli/options "
     "cli/output",
     "cli/options": "presentation graph queries queries/catalogue queries/growth "

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.exit_codes import ExitCode
+from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note, problem
+from xlagraph.cli.output.shared_options import RowOptions
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.diagnosis import Diagnosis
+    from xlagraph.advice.diagnosis import Diagnosis
 
 
 def advise(
@@ -39,9 +39,9 @@ def advise(
 
     Example: xlagraph advise baseline
     """
-    from xlagraph.cli.options.graph_and_queries import catalogue
-    from xlagraph.queries.advice.advise import advise as diagnose
-    from xlagraph.queries.advice.findings import LEAST_SHARE
+    from xlagraph.advice.advise import advise as diagnose
+    from xlagraph.advice.findings import LEAST_SHARE
+    from xlagraph.cli.output.graph_and_queries import catalogue
 
     with open_graph_of(options) as graph:
         diagnosis = diagnose(
@@ -59,8 +59,8 @@ def advise(
 
 
 def _write(diagnosis: "Diagnosis", limit: int | None, options: RowOptions) -> None:
+    from xlagraph.advice.diagnosis import diagnosis_result
     from xlagraph.cli.summaries.advice import write_diagnosis
-    from xlagraph.queries.advice.diagnosis import diagnosis_result
 
     for text in diagnosis.notes:
         note(text)

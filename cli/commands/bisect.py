@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import ask_password
-from xlagraph.cli.options.limits import GrowthLimit, parse_growth_limit
-from xlagraph.cli.options.shared_options import RowOptions, parse_path
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.graph_and_queries import ask_password
+from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.output.messages import note, problem
+from xlagraph.cli.output.shared_options import RowOptions, parse_path
 from xlagraph.cli.summaries.bisection import Recording, verdict_line, write_growth
-from xlagraph.ingest.package_versions.package_range import PackageRange, parse_package_range
 from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.recording.package_range import PackageRange, parse_package_range
 
 if TYPE_CHECKING:
-    from xlagraph.ingest import Installer
+    from xlagraph.recording import Installer
 
 _STDERR: Final = 2
 _INTERRUPTED: Final = frozenset({129, 130, 143})
@@ -97,8 +97,8 @@ def bisect(
 
     Example: xlagraph bisect --package jax==0.6.2..0.10.2 --max-growth 5% -- python train.py
     """
-    from xlagraph.ingest import bisect_versions, dump_folder_in_flags, find_installer
-    from xlagraph.queries.growth.compared_sides import Growth
+    from xlagraph.comparison.compared_sides import Growth
+    from xlagraph.recording import bisect_versions, dump_folder_in_flags, find_installer
 
     if not command:
         raise UsageError("expected a program, as in `bisect … -- python train.py`; found none")
@@ -164,7 +164,7 @@ class _Recorder:
             return self._load(Path(folder), version)
 
     def _run_program(self, environment: Path, dumps: Path) -> None:
-        from xlagraph.ingest import dump_variables, environment_variables, run_program
+        from xlagraph.recording import dump_variables, environment_variables, run_program
 
         variables = environment_variables(environment, os.environ)
         if shutil.which(self.command[0], path=variables["PATH"]) is None:

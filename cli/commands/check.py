@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.options.limits import Capacity, parse_bytes_limit, parse_capacity
-from xlagraph.cli.options.shared_options import LimitOption, RowOptions
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
+from xlagraph.cli.output.limits import Capacity, parse_bytes_limit, parse_capacity
 from xlagraph.cli.output.messages import problem
+from xlagraph.cli.output.shared_options import LimitOption, RowOptions
 from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def check(
 
     Example: xlagraph check baseline --capacity 16GiB
     """
+    from xlagraph.advice.totals import check as check_graph
     from xlagraph.cli.summaries.checks import note_ranges, problems_of_totals, write_totals
-    from xlagraph.queries.checks.totals import check as check_graph
 
     if options.replay and (options.capacity or options.resident):
         other = "--resident" if options.resident else "--capacity"
@@ -110,9 +110,9 @@ def _sizes(capacities: Sequence[Capacity]) -> dict[int, int]:
 
 
 def _check_capacity(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
-    from xlagraph.cli.options.graph_and_queries import catalogue
+    from xlagraph.advice.capacity import changes_where_lacking, check_capacity
+    from xlagraph.cli.output.graph_and_queries import catalogue
     from xlagraph.cli.summaries.capacity import write_fit
-    from xlagraph.queries.checks.capacity import changes_where_lacking, check_capacity
 
     spaces = check_capacity(graph, _sizes(options.capacity or ()), names)
     changes = changes_where_lacking(graph, spaces, catalogue=catalogue())
@@ -130,8 +130,8 @@ def _check_capacity(graph: "Graph", names: Sequence[str], options: CheckOptions)
 
 
 def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
+    from xlagraph.advice.resident import check_resident
     from xlagraph.cli.summaries.resident import write_resident
-    from xlagraph.queries.checks.resident import check_resident
 
     spaces = check_resident(graph, names, _sizes(options.capacity or ()))
     write_resident(spaces, options.limit, options)
@@ -147,7 +147,7 @@ def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions)
 
 def _check_replay(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
     from xlagraph.cli.summaries.checks import write_replays
-    from xlagraph.queries.advice.replanning.replays import replay_blocks
+    from xlagraph.planner.edits.replays import replay_blocks
 
     blocks = replay_blocks(graph, names)
     write_replays(blocks, options.limit, options)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.options.limits import GrowthLimit, parse_growth_limit
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.exit_codes import ExitCode
+from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
+from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.output.messages import Verbosity, counted, note, problem, verbosity
+from xlagraph.cli.output.shared_options import RowOptions
+from xlagraph.comparison.groups import By
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.queries.growth.groups import By
 
 if TYPE_CHECKING:
-    from xlagraph.queries.growth.compared_sides import Comparison
+    from xlagraph.comparison.compared_sides import Comparison
 
 _UNPAIRED_SHOWN: Final = 5
 """Number of unpaired compilations that are named."""
@@ -72,8 +72,8 @@ def compare(
     Example: xlagraph compare baseline batch2x --max-growth 2%
     """
     from xlagraph.cli.summaries.comparison import write_comparisons
-    from xlagraph.queries.growth.compare import DEFAULT_GROUPS
-    from xlagraph.queries.growth.compare import compare as compare_sides
+    from xlagraph.comparison.compare import DEFAULT_GROUPS
+    from xlagraph.comparison.compare import compare as compare_sides
 
     by = options.by
     with open_graph_of(options) as graph:

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
-from xlagraph.cli.options.shared_options import LimitOption, RowOptions
 from xlagraph.cli.output.destination import first_rows, note_no_rows, write_rows
+from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.shared_options import LimitOption, RowOptions
 
 
 def compilations(

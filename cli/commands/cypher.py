@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import open_graph_of
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.exit_codes import UsageError
+from xlagraph.cli.output.graph_and_queries import open_graph_of
 from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.shared_options import RowOptions
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

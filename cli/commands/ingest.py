@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import open_graph_of
-from xlagraph.cli.options.shared_options import (
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.graph_and_queries import open_graph_of
+from xlagraph.cli.output.messages import note, progress_bar
+from xlagraph.cli.output.shared_options import (
     DetailOption,
     GraphOptions,
     JobsOption,
@@ -15,8 +17,6 @@ from xlagraph.cli.options.shared_options import (
     parse_source,
     parse_tags,
 )
-from xlagraph.cli.output.exit_codes import ExitCode, UsageError
-from xlagraph.cli.output.messages import note, progress_bar
 from xlagraph.cli.output.termination import sigterm_as_interrupt
 from xlagraph.cli.summaries.ingest import write_summary
 from xlagraph.cli.summaries.watch import write_ingested, write_problem, write_watched

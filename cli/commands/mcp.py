@@ -3,10 +3,10 @@
 import os
 import signal
 
-from xlagraph.cli.options.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
-from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
+from xlagraph.cli.output.shared_options import GraphOptions
 
 
 def mcp(
@@ -20,11 +20,11 @@ def mcp(
     Example: xlagraph mcp --graph xlagraph.lbug
     """
     try:
-        from xlagraph.serve.assistant.mcp_server import create_server
+        from xlagraph.serve.mcp_server import create_server
         from xlagraph.serve.readers.workers import Workers
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
-    from xlagraph.cli.options.graph_and_queries import catalogue
+    from xlagraph.cli.output.graph_and_queries import catalogue
 
     workers = Workers(options.graph, catalogue(), memory_bytes=parse_memory(memory))
     note(f"graph: {workers.location}")

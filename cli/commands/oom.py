@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
-from xlagraph.cli.options.shared_options import RowOptions, parse_path
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.output.messages import error, note, problem
+from xlagraph.cli.output.shared_options import RowOptions, parse_path
 
 if TYPE_CHECKING:
+    from xlagraph.advice.error_message import ErrorLog, Failure
     from xlagraph.graph import Graph
-    from xlagraph.ingest.error_message import ErrorLog, Failure
     from xlagraph.queries import FailedProgram
 
 
@@ -74,7 +74,7 @@ def oom(
 
 
 def _read_log(file: str) -> "ErrorLog":
-    from xlagraph.ingest.error_message import read_error_log
+    from xlagraph.advice.error_message import read_error_log
 
     if file != "-":
         with Path(file).open(encoding="utf-8", errors="replace") as lines:
@@ -101,7 +101,7 @@ def _no_failure(log: "ErrorLog", file: str) -> str:
 def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | None":
     if options.dumps is None and options.run is None:
         return None
-    from xlagraph.cli.options.graph_and_queries import catalogue
+    from xlagraph.cli.output.graph_and_queries import catalogue
     from xlagraph.queries import MessageClues, diagnose_failed_program
 
     named = (failure.instruction, *(each.instruction for each in failure.largest))

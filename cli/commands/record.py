@@ -13,16 +13,16 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import ask_password, open_graph_of
-from xlagraph.cli.options.shared_options import (
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.graph_and_queries import ask_password, open_graph_of
+from xlagraph.cli.output.messages import note, problem, progress_bar
+from xlagraph.cli.output.shared_options import (
     GraphOptions,
     RunNameOption,
     TagOption,
     parse_path,
     parse_tags,
 )
-from xlagraph.cli.output.exit_codes import ExitCode, UsageError
-from xlagraph.cli.output.messages import note, problem, progress_bar
 from xlagraph.cli.summaries.ingest import write_summary
 
 
@@ -68,7 +68,7 @@ def record(
 
     Example: xlagraph record --run baseline -- python train.py
     """
-    from xlagraph.ingest import dump_variables, recording_name, run_program
+    from xlagraph.recording import dump_variables, recording_name, run_program
 
     parse_tags(options.tag or ())  # errors in tags show before the program runs
     if options.print_only:
@@ -97,7 +97,7 @@ def record(
 @contextmanager
 def _dump_folder(options: RecordOptions) -> Iterator[Path]:
     """Yield the folder for dumps: from XLA_FLAGS, from --dumps, or a temporary one."""
-    from xlagraph.ingest import dump_folder_in_flags, new_dump_folder, remove_unread_files
+    from xlagraph.recording import dump_folder_in_flags, new_dump_folder, remove_unread_files
 
     flagged = dump_folder_in_flags(os.environ)
     if flagged is not None and options.dumps is not None:

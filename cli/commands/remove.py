@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.options.limits import parse_age
-from xlagraph.cli.options.shared_options import GraphOptions, parse_tags
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
+from xlagraph.cli.output.limits import parse_age
 from xlagraph.cli.output.messages import counted, is_interactive, note
+from xlagraph.cli.output.shared_options import GraphOptions, parse_tags
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
-    from xlagraph.queries.selection.expired_runs import ExpiredRun, Retention
+    from xlagraph.queries.runner.expired_runs import ExpiredRun, Retention
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def remove(
 
 
 def _retention(options: RemoveOptions) -> "Retention | None":
-    from xlagraph.queries.selection.expired_runs import Retention
+    from xlagraph.queries.runner.expired_runs import Retention
 
     tags = [f"{name}={value}" for name, value in parse_tags(options.tag or ())]
     if options.older_than is None and options.keep_last is None:
@@ -91,7 +91,7 @@ def _retention(options: RemoveOptions) -> "Retention | None":
 
 def _remove_named(graph: "Graph", name: str, *, yes: bool) -> None:
     from xlagraph.graph import remove as remove_from
-    from xlagraph.queries.selection.compilations import select_exact
+    from xlagraph.queries.runner.compilations import select_exact
 
     selection = select_exact(graph, name)
     what = selection.name
@@ -104,7 +104,7 @@ def _remove_named(graph: "Graph", name: str, *, yes: bool) -> None:
 
 def _remove_expired(graph: "Graph", retention: "Retention", *, yes: bool) -> None:
     from xlagraph.graph import remove_runs
-    from xlagraph.queries.selection.expired_runs import expired_runs
+    from xlagraph.queries.runner.expired_runs import expired_runs
 
     runs = expired_runs(graph, retention)
     if not runs:

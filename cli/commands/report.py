@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.destination import open_atomically
 from xlagraph.cli.output.exit_codes import UsageError
+from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.shared_options import GraphOptions
 from xlagraph.presentation.byte_sizes import human_bytes
 
 
@@ -31,7 +31,7 @@ def report(
 
     Example: xlagraph report baseline -o baseline.html
     """
-    from xlagraph.cli.options.graph_and_queries import catalogue
+    from xlagraph.cli.output.graph_and_queries import catalogue
     from xlagraph.report import make_report
 
     if names and len(names) > 2:

@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
-from xlagraph.cli.options.shared_options import (
+from xlagraph.cli.output.destination import first_rows, write_rows
+from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
+from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.shared_options import (
     GraphOptions,
     LimitOption,
     RowOptions,
@@ -13,8 +15,6 @@ from xlagraph.cli.options.shared_options import (
     pass_on_options,
     spread_options,
 )
-from xlagraph.cli.output.destination import first_rows, write_rows
-from xlagraph.cli.output.messages import note
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Name of the run.", autocompletion=complete_run)
@@ -31,7 +31,7 @@ def runs(context: typer.Context, options: RowOptions, limit: LimitOption = None)
     pass_on_options(context)
     if context.invoked_subcommand is not None:
         return
-    from xlagraph.queries.selection.compilations import list_runs
+    from xlagraph.queries.runner.compilations import list_runs
 
     with open_graph_of(options) as graph:
         result = list_runs(graph)
@@ -48,7 +48,7 @@ def rename(
     Example: xlagraph runs rename run-17 baseline
     """
     from xlagraph.graph import rename_run
-    from xlagraph.queries.selection.compilations import find_run
+    from xlagraph.queries.runner.compilations import find_run
 
     with open_graph_of(options) as graph:
         rename_run(graph, find_run(graph, old), new)
@@ -65,7 +65,7 @@ def tag(
     Example: xlagraph runs tag baseline commit=3f2a1c device=v5e
     """
     from xlagraph.graph import tag_run
-    from xlagraph.queries.selection.compilations import find_run
+    from xlagraph.queries.runner.compilations import find_run
 
     values = parse_tags(tags)
     with open_graph_of(options) as graph:

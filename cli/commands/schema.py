@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.options.shared_options import ListOptions
 from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.exit_codes import UsageError
+from xlagraph.cli.output.shared_options import ListOptions
 
 if TYPE_CHECKING:
     from xlagraph.graph.schema_types import NodeType, RelationshipType

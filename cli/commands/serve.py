@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import ask_password
-from xlagraph.cli.options.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
-from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.graph_and_queries import ask_password
 from xlagraph.cli.output.messages import note, problem
+from xlagraph.cli.output.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
+from xlagraph.cli.output.shared_options import GraphOptions
 
 if TYPE_CHECKING:
     from socket import socket
@@ -61,7 +61,7 @@ def serve(
         from xlagraph.serve.timed_connections import server_of
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
-    from xlagraph.cli.options.graph_and_queries import catalogue
+    from xlagraph.cli.output.graph_and_queries import catalogue
 
     if root_path and not _ROOT_PATH.fullmatch(root_path):
         raise UsageError(f"expected --root-path such as /xlagraph, found {root_path}")

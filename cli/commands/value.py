@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.formats import WRITERS, Format
+from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.shared_options import RowOptions
 
 
 def value(
@@ -35,8 +35,8 @@ def value(
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
     from xlagraph.cli.summaries.value import details_lines, write_page
-    from xlagraph.queries.value_details.details import value as value_details
-    from xlagraph.queries.value_details.value_cells import value_cells
+    from xlagraph.planner.compilation.value_cells import value_cells
+    from xlagraph.planner.compilation.value_details import value as value_details
 
     with open_graph_of(options) as graph:
         details = value_details(graph, name, compilation)

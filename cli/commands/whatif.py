@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.columns import choose_columns
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, write_object
+from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.shared_options import RowOptions
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from xlagraph.queries.advice.whatif.result import WhatIf
+    from xlagraph.planner.edits.result import WhatIf
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ def whatif(
 
     Example: xlagraph whatif baseline --donate all
     """
-    from xlagraph.queries.advice.whatif.whatif import Changes
-    from xlagraph.queries.advice.whatif.whatif import whatif as replan
+    from xlagraph.planner.edits.whatif import Changes
+    from xlagraph.planner.edits.whatif import whatif as replan
 
     if options.batch is None and (options.batch_of or options.batch_like):
         raise UsageError("--batch-of and --batch-like need --batch, the factor of the batch")
@@ -119,7 +119,7 @@ def whatif(
 
 def _write(result: "WhatIf", options: RowOptions) -> None:
     from xlagraph.cli.summaries.whatif import write_whatif
-    from xlagraph.queries.advice.whatif.result import whatif_cells
+    from xlagraph.planner.edits.result import whatif_cells
 
     cells = whatif_cells(result)
     columns, (row,) = choose_columns(tuple(cells), [tuple(cells.values())], options.columns)
@@ -134,7 +134,7 @@ def _write(result: "WhatIf", options: RowOptions) -> None:
 
 
 def _parse_factors(texts: Sequence[str]) -> "dict[str, Fraction]":
-    from xlagraph.queries.advice.whatif.whatif import parse_factor
+    from xlagraph.planner.edits.whatif import parse_factor
 
     factors: dict[str, Fraction] = {}
     for text in texts:

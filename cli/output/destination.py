@@ -217,8 +217,8 @@ def open_atomically(path: Path) -> Iterator[TextIO]:
 
 def write_picture(answer: "Answer", destination: PictureDestination) -> None:
     """Write the picture of a canned query, and its notes."""
-    from xlagraph.queries.pictures.graph_formats import dot, graphml, mermaid
-    from xlagraph.queries.pictures.picture import picture_of
+    from xlagraph.queries.graph_formats import dot, graphml, mermaid
+    from xlagraph.queries.picture import picture_of
 
     drawing = {
         PictureFormat.DOT: dot,

@@ -24,8 +24,8 @@ class UsageError(Exception):
 def exit_code_of(error: Exception) -> ExitCode | None:
     """Return the exit code for an error; None for a bug in xlagraph."""
     from xlagraph.graph import errors as graph
-    from xlagraph.ingest.problems import errors as ingest
-    from xlagraph.protos import errors as protos
+    from xlagraph.hlo.protobuf_missing import ProtobufMissing
+    from xlagraph.ingest import errors as ingest
     from xlagraph.queries import errors as queries
 
     codes: tuple[tuple[type[Exception], ExitCode], ...] = (
@@ -34,7 +34,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
         (ingest.VersionUnknown, ExitCode.FAILED),
         (ingest.NotInstallable, ExitCode.FAILED),
         (ingest.ExtraMissing, ExitCode.USAGE),
-        (protos.ProtobufMissing, ExitCode.USAGE),
+        (ProtobufMissing, ExitCode.USAGE),
         (queries.UnknownQuery, ExitCode.USAGE),
         (queries.BadParameter, ExitCode.USAGE),
         (queries.QueryError, ExitCode.FAILED),

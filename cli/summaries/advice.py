@@ -10,7 +10,7 @@ from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.diagnosis import Diagnosis, Finding
+    from xlagraph.advice.diagnosis import Diagnosis, Finding
 
 _LABEL_WIDTH: Final = 13
 SHOWN: Final = 5

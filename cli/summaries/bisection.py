@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from xlagraph.cli.options.graph_and_queries import open_graph_of
-from xlagraph.cli.options.limits import GrowthLimit
-from xlagraph.cli.options.shared_options import RowOptions
+from xlagraph.cli.output.graph_and_queries import open_graph_of
+from xlagraph.cli.output.limits import GrowthLimit
+from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
-    from xlagraph.ingest import Bisection
+    from xlagraph.recording import Bisection
 
 
 class Recording(NamedTuple):

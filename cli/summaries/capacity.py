@@ -4,16 +4,16 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import first_rows, is_page, open_output, write_rows
 from xlagraph.cli.output.messages import counted
+from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
+    from xlagraph.advice.capacity import LackingSpace, SpaceFit
+    from xlagraph.advice.combined_changes import CombinedChange
     from xlagraph.graph import Cell
-    from xlagraph.queries.advice.combined_changes import CombinedChange
-    from xlagraph.queries.checks.capacity import LackingSpace, SpaceFit
 
 NOT_COUNTED: Final = (
     "Counted: temporaries, results, constants, and every argument once. Not counted, because a"

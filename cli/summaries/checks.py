@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import counted, note
+from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.presentation.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.replanning.replays import ReplayedBlock
-    from xlagraph.queries.checks.totals import CheckResult
+    from xlagraph.advice.totals import CheckResult
+    from xlagraph.planner.edits.replays import ReplayedBlock
 
 _TOTALS: Final = (
     "run", "compilation", "totalBytes", "allocationBytes", "agrees",

@@ -3,27 +3,27 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.options.limits import GrowthLimit
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.limits import GrowthLimit
 from xlagraph.cli.output.messages import write_prose
+from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.comparison_comment import comment
 from xlagraph.cli.summaries.comparison_sections import all_sections, group_section, headline
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.queries.growth.compared_sides import (
+from xlagraph.comparison.compared_sides import (
     ONE_ROW_COLUMNS,
     PART_COLUMNS,
     group_rows,
     one_row,
     part_rows,
 )
-from xlagraph.queries.growth.groups import GROWTH_COLUMNS, By
+from xlagraph.comparison.groups import GROWTH_COLUMNS, By
+from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
+    from xlagraph.comparison.compared_sides import Comparison
     from xlagraph.graph import Cell
-    from xlagraph.queries.growth.compared_sides import Comparison
 
     Comparisons = Sequence[Comparison]
 

@@ -5,18 +5,18 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.options.limits import GrowthLimit
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import escape_markdown, write_md
+from xlagraph.cli.output.limits import GrowthLimit
 from xlagraph.cli.summaries.comparison_sections import all_sections, temporary_rows
 from xlagraph.cli.summaries.sections import Section
+from xlagraph.comparison.groups import EVERYTHING_ELSE, By
+from xlagraph.comparison.reason_texts import signed_bytes
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
-from xlagraph.queries.growth.groups import EVERYTHING_ELSE, By
-from xlagraph.queries.growth.reason_texts import signed_bytes
 
 if TYPE_CHECKING:
+    from xlagraph.comparison.compared_sides import Comparison
     from xlagraph.graph import Cell
-    from xlagraph.queries.growth.compared_sides import Comparison
 
 __all__ = ["MOST_CHARACTERS", "comment"]
 

@@ -6,22 +6,22 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.summaries.sections import Section
-from xlagraph.presentation.byte_sizes import human_bytes, share_text
-from xlagraph.queries.growth.compared_sides import TOTALS, total_rows
-from xlagraph.queries.growth.groups import (
+from xlagraph.comparison.compared_sides import TOTALS, total_rows
+from xlagraph.comparison.groups import (
     EVERYTHING_ELSE,
     GROWTH_COLUMNS,
     By,
     changed_groups,
     largest_groups,
 )
-from xlagraph.queries.growth.held_values import Part
-from xlagraph.queries.growth.op_parts import stem
+from xlagraph.comparison.held_values import Part
+from xlagraph.comparison.op_parts import stem
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
+    from xlagraph.comparison.compared_sides import ComparedPair, Comparison
+    from xlagraph.comparison.groups import GroupGrowth
     from xlagraph.graph import Cell
-    from xlagraph.queries.growth.compared_sides import ComparedPair, Comparison
-    from xlagraph.queries.growth.groups import GroupGrowth
 
 _BYTES_OF_GROUPING: Final = {
     By.CAUSE: "reserved bytes",

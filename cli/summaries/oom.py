@@ -6,14 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.options.shared_options import RowOptions
-from xlagraph.cli.output.cells import escape_control_characters
-from xlagraph.cli.output.destination import is_page, open_output, write_rows
-from xlagraph.cli.output.formats import Format, escape_markdown
-from xlagraph.cli.output.messages import counted, write_prose
-from xlagraph.cli.summaries.capacity import change_cells, changes_section
-from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.ingest.error_message import (
+from xlagraph.advice.error_message import (
     Explanation,
     Failure,
     LargeAllocation,
@@ -24,6 +17,13 @@ from xlagraph.ingest.error_message import (
     explain,
     largest_lines,
 )
+from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.destination import is_page, open_output, write_rows
+from xlagraph.cli.output.formats import Format, escape_markdown
+from xlagraph.cli.output.messages import counted, write_prose
+from xlagraph.cli.output.shared_options import RowOptions
+from xlagraph.cli.summaries.capacity import change_cells, changes_section
+from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -137,7 +137,7 @@ def _program_sections(
     if program.lines is not None and program.lines.rows:
         lines = program.lines
         sections.append(Section("The largest at its peak, by line", lines.columns, lines.rows))
-    from xlagraph.queries.advice.combined_changes import not_combined
+    from xlagraph.advice.combined_changes import not_combined
 
     before = "" if dumps is None else f"{shlex.join(['xlagraph', 'ingest', str(dumps)])}, then "
     return [*sections, changes_section(fit, not_combined(program.findings), before)]
@@ -149,7 +149,7 @@ def _row(
     explanation: Explanation,
     program: "FailedProgram | None",
 ) -> "tuple[Cell, ...]":
-    from xlagraph.queries.advice.combined_changes import not_combined
+    from xlagraph.advice.combined_changes import not_combined
 
     frame = failure.traceback_line
     fit = program.fit if program else None

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import first_rows, is_page, open_output, write_rows
 from xlagraph.cli.output.messages import counted
+from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
+    from xlagraph.advice.resident import ResidentSpace
     from xlagraph.graph import Cell
-    from xlagraph.queries.checks.resident import ResidentSpace
 
 COLUMNS: Final = (
     "compilation", "memorySpace", "memorySpaceName", "argumentBytes", "sharedArgumentBytes",

@@ -7,9 +7,9 @@ from xlagraph.cli.output.messages import write_prose
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
+    from xlagraph.planner.compilation.records import StoredFrame
+    from xlagraph.planner.compilation.value_details import Neighbour, Reader
     from xlagraph.queries import ValueDetails
-    from xlagraph.queries.stored_compilation.records import StoredFrame
-    from xlagraph.queries.value_details.details import Neighbour, Reader
 
 SHOWN: Final = 10
 """Maximum number of names, neighbours and readers on a page; machines get all."""
@@ -59,7 +59,7 @@ def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
 
 
 def _value_text(details: "ValueDetails") -> str:
-    from xlagraph.ingest.model.shapes import printed_shape
+    from xlagraph.hlo.shapes import printed_shape
 
     value, padding = details.value, details.padding_bytes
     text = f"{printed_shape(value.shape, value.layout)}, {_bytes(value.size_bytes)}"

@@ -8,7 +8,7 @@ from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, share_
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.advice.whatif.result import WhatIf
+    from xlagraph.planner.edits.result import WhatIf
 
 SHOWN: Final = 10
 """Number of donated parameters on a page."""

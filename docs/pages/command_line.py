@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from pages.markdown import page, table
 from xlagraph.cli.app import build_app
-from xlagraph.cli.commands.query.canned import canned_command
+from xlagraph.cli.commands.canned import canned_command
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.queries.catalogue.query_files import load_catalogue
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Program
-from xlagraph.ingest.problems.problem import Problem
+from xlagraph.hlo.program import Program
+from xlagraph.ingest.plan import Plan
+from xlagraph.ingest.problem import Problem
 
 __all__ = ["Carrier", "Contents", "Part", "Source"]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from xlagraph.ingest.carriers.carrier import Contents, Part
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.plan import Plan
+from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["REPORT_PROTO", "REPORT_TEXT", "report_parts", "usage_disagreements"]
 
@@ -84,7 +84,7 @@ def _reported(part: str, content: bytes) -> Mapping[int | None, int]:
 def _reported_in_message(content: bytes) -> Mapping[int | None, int]:
     from google.protobuf.message import DecodeError
 
-    from xlagraph.protos.hlo import MemoryUsageReportProto
+    from xlagraph.hlo.messages import MemoryUsageReportProto
 
     try:
         report = MemoryUsageReportProto.FromString(content)

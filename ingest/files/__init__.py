@@ -1,1 +1,1 @@
-"""Find the files of each dump, and read them."""
+"""Find the files of each dump, in folders, archives and at addresses, and read them."""

@@ -19,9 +19,9 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import IO, BinaryIO, Final, cast
 
+from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.dump_streams import BEGIN, streamed_files
-from xlagraph.ingest.problems.errors import UnreadableDump
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["unpack"]
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from xlagraph.ingest.carriers.file_names import dump_name
-from xlagraph.ingest.carriers.process.compiled_object import compiled_source
+from xlagraph.ingest.carriers.proto.compiled_object import compiled_source
 from xlagraph.ingest.carriers.proto.requirement import missing_protobuf
 from xlagraph.ingest.files.discovery import DumpFiles
 

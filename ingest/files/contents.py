@@ -5,16 +5,16 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Carrier, Contents, Part
 from xlagraph.ingest.carriers.file_bytes import read_bytes
 from xlagraph.ingest.carriers.text.find import TEXT
 from xlagraph.ingest.carriers.usage_report import usage_disagreements
+from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.discovery import CARRIERS, DumpFiles
-from xlagraph.ingest.model.gaps import filled, has_gaps, is_same_plan
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Program
-from xlagraph.ingest.problems.errors import UnreadableDump
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.gaps import filled, has_gaps, is_same_plan
+from xlagraph.ingest.plan import Plan
+from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["DumpContents", "FileStates", "file_states", "read_compilation", "read_dump"]
 

@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
 from xlagraph.ingest.carriers.file_names import DumpName, dump_name
-from xlagraph.ingest.carriers.process.process_carrier import PROCESS_CARRIER
-from xlagraph.ingest.carriers.profile.profile_carrier import PROFILE_CARRIER
+from xlagraph.ingest.carriers.proto.process_carrier import PROCESS_CARRIER
+from xlagraph.ingest.carriers.proto.profile_carrier import PROFILE_CARRIER
 from xlagraph.ingest.carriers.proto.proto_carrier import PROTO_CARRIER
 from xlagraph.ingest.carriers.text.find import FileKind, split_file_name
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
 from xlagraph.ingest.files.listing import Listing
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["CARRIERS", "DumpFiles", "DumpOrigin", "FoundDumps", "find_dumps"]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.archives import unpack
 from xlagraph.ingest.files.discovery import DumpOrigin, FoundDumps, find_dumps
-from xlagraph.ingest.problems.errors import UnreadableDump
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["STANDARD_INPUT", "UnpackedFolders"]
 

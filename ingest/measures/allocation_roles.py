@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from xlagraph.ingest.model.plan import Allocation, ParameterStorage
-from xlagraph.ingest.model.program import EntryParameter, Program
+from xlagraph.hlo.program import EntryParameter, Program
+from xlagraph.ingest.plan import Allocation, ParameterStorage
 
 __all__ = ["Donation", "DonationState", "Role", "donations", "marks_outputs", "role"]
 

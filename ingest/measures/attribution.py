@@ -24,11 +24,11 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.op_search import OpSearch, Rule, StackOfValue
 from xlagraph.ingest.measures.source_places import Location, Places, UserLine
-from xlagraph.ingest.model.instruction import Instruction
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Program
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["Attribution", "Attributions", "attributions"]
 

@@ -6,6 +6,9 @@ from itertools import chain
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.named_tuples import records
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
@@ -25,10 +28,7 @@ from xlagraph.ingest.measures.succession import (
     succession,
 )
 from xlagraph.ingest.measures.takeovers import takeovers
-from xlagraph.ingest.model.instruction import Instruction
-from xlagraph.ingest.model.named_tuples import records
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Program
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["CompilationFacts", "NamedInstruction", "derive_facts"]
 

@@ -3,8 +3,8 @@
 from operator import itemgetter
 from typing import NamedTuple
 
-from xlagraph.ingest.model.named_tuples import records
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.hlo.named_tuples import records
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["Span", "value_spans"]
 

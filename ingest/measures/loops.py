@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from xlagraph.ingest.model.instruction import Instruction
+from xlagraph.hlo.instruction import Instruction
 
 __all__ = ["loop_of_computations"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["memory_space_names", "shown_platform"]
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.live_ranges import Span
-from xlagraph.ingest.model.computation import Computation
-from xlagraph.ingest.model.instruction import Instruction
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Program
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["parameters_needed_until"]
 

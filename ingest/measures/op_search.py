@@ -6,13 +6,13 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.installed_files import is_installed
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result, index_numbers
 from xlagraph.ingest.measures.source_places import LOCATION, Places
 from xlagraph.ingest.measures.stacks import find_stacks
-from xlagraph.ingest.model.installed_files import is_installed
-from xlagraph.ingest.model.instruction import Instruction
-from xlagraph.ingest.model.plan import Value
-from xlagraph.ingest.model.program import Program
+from xlagraph.ingest.plan import Value
 
 __all__ = ["OpSearch", "Rule", "StackOfValue"]
 

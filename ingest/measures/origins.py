@@ -2,9 +2,9 @@
 
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.model.computation import Computation
-from xlagraph.ingest.model.instruction import WHOLE, Instruction
-from xlagraph.ingest.model.program import Program
+from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.instruction import WHOLE, Instruction
+from xlagraph.hlo.program import Program
 
 __all__ = ["MOVING", "Origins", "Result", "index_numbers"]
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 from typing import Final, NamedTuple, cast
 
+from xlagraph.hlo.named_tuples import records
 from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.residents import Resident, Residents
 from xlagraph.ingest.measures.takeovers import Takeover
-from xlagraph.ingest.model.named_tuples import records
-from xlagraph.ingest.model.plan import Allocation, Plan
+from xlagraph.ingest.plan import Allocation, Plan
 
 __all__ = ["AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
 

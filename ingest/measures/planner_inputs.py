@@ -1,6 +1,6 @@
 """Facts that replanning needs besides the plan, for each value and instruction.
 
-The rules are in `xlagraph.ingest.hlo`: which values must share an address (`buffer_sets`),
+The rules are in `xlagraph.hlo`: which values must share an address (`buffer_sets`),
 which may be written over which operand (`overwriting`), and the post-order (`post_order`). This
 module applies them to the values of a dump, whose positions and uses show where each value is
 visible.
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.hlo.buffer_sets import Positions, buffer_sets
-from xlagraph.ingest.hlo.overwriting import WrittenOutput, overwritable, overwriting
-from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
+from xlagraph.hlo.buffer_sets import Positions, buffer_sets
+from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.instruction import WHOLE, Instruction, ProgramError
+from xlagraph.hlo.overwriting import WrittenOutput, overwritable, overwriting
+from xlagraph.hlo.post_order import post_order, scheduled_computations
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.needed_until import parameters_needed_until
-from xlagraph.ingest.model.computation import Computation
-from xlagraph.ingest.model.instruction import WHOLE, Instruction, ProgramError
-from xlagraph.ingest.model.plan import Plan, Value
-from xlagraph.ingest.model.program import Program
+from xlagraph.ingest.plan import Plan, Value
 
 __all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
 

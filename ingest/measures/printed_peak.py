@@ -4,9 +4,9 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from xlagraph.hlo.named_tuples import records
 from xlagraph.ingest.measures.live_ranges import Span
-from xlagraph.ingest.model.named_tuples import records
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["PrintedShare", "printed_shares"]
 

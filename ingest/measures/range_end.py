@@ -15,7 +15,7 @@ from enum import StrEnum
 from xlagraph.ingest.measures.allocation_roles import Role, role
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.succession import Succession
-from xlagraph.ingest.model.plan import Allocation, Plan
+from xlagraph.ingest.plan import Allocation, Plan
 
 __all__ = ["RangeEndKind", "range_ends"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xlagraph.ingest.measures.live_ranges import Span
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["Resident", "Residents", "residents_of_allocations"]
 

@@ -3,9 +3,9 @@
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.model.installed_files import is_installed
-from xlagraph.ingest.model.instruction import Attributes
-from xlagraph.ingest.model.program import Program
+from xlagraph.hlo.installed_files import is_installed
+from xlagraph.hlo.instruction import Attributes
+from xlagraph.hlo.program import Program
 
 __all__ = ["LOCATION", "Location", "Place", "Places", "UserLine"]
 

@@ -21,11 +21,11 @@ the part.
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.program import Program
+from xlagraph.hlo.shapes import dimensions
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result
-from xlagraph.ingest.model.computation import Computation
-from xlagraph.ingest.model.instruction import Instruction
-from xlagraph.ingest.model.program import Program
-from xlagraph.ingest.model.shapes import dimensions
 
 __all__ = ["ResultKey", "Stack", "Where", "find_stacks"]
 

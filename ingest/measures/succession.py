@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple, cast
 
-from xlagraph.ingest.hlo.buffer_sets import connected_components
+from xlagraph.hlo.buffer_sets import connected_components
+from xlagraph.hlo.named_tuples import records
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover
-from xlagraph.ingest.model.named_tuples import records
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["AliasPosition", "Succession", "alias_positions", "succession"]
 

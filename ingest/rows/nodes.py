@@ -11,11 +11,11 @@ from typing import Final
 
 from xlagraph.graph.schema import VERSION
 from xlagraph.graph.schema_detail import Detail
+from xlagraph.hlo.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.memory_spaces import memory_space_names, shown_platform
 from xlagraph.ingest.measures.peaks import SpacePeaks
-from xlagraph.ingest.model.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
 from xlagraph.ingest.rows.row_source import (
     NO_ROWS,

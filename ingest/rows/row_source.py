@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any, Final, TypeVar
 
 from xlagraph.graph.schema_types import caption_property
+from xlagraph.hlo.op_names import scopes
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, NamedInstruction
-from xlagraph.ingest.model.op_names import scopes
 from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text", "columns_of"]

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from xlagraph.ingest.errors import NoMemoryPlan
 from xlagraph.ingest.files.compiled_dump import compiled_dump
-from xlagraph.ingest.problems.errors import NoMemoryPlan
 from xlagraph.jax.function_plan import FunctionPlan
 
 __all__ = ["Watch", "watch_compilations"]

@@ -8,14 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from xlagraph.advice.error_message import Failure, read_error_log
+from xlagraph.advice.error_message.failure import Stage
 from xlagraph.graph import Graph, open_graph
-from xlagraph.ingest.compiled import ingest_held
-from xlagraph.ingest.error_message import Failure, read_error_log
-from xlagraph.ingest.error_message.failure import Stage
 from xlagraph.ingest.files.compiled_dump import compiled_dump
 from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.loading.compiled import ingest_held
+from xlagraph.ingest.loading.space_peaks import space_peaks
 from xlagraph.ingest.measures.peaks import SpacePeaks
-from xlagraph.ingest.preparation.space_peaks import space_peaks
 from xlagraph.presentation.byte_sizes import human_bytes, parse_bytes
 from xlagraph.presentation.html_tables import html_notes, html_title, measured_table
 from xlagraph.queries import Answer, Changes, Diagnosis, WhatIf, advise, run, whatif

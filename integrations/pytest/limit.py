@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from xlagraph.presentation.byte_sizes import distinct_bytes, parse_bytes
 from xlagraph.presentation.text_tables import text_table
 from xlagraph.pytest.look import look_text

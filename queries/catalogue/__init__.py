@@ -1,1 +1,1 @@
-"""The canned queries: their files, headers and declarations."""
+"""The canned queries: their files, headers and declarations, and the checks of their Cypher."""

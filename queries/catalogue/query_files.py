@@ -10,7 +10,7 @@ from typing import Final
 from xlagraph.graph.schema_detail import Detail
 from xlagraph.queries.catalogue.declarations import Header
 from xlagraph.queries.catalogue.header import parse_header
-from xlagraph.queries.cypher_text.needed_detail import needed_detail
+from xlagraph.queries.catalogue.needed_detail import needed_detail
 from xlagraph.queries.errors import CatalogueError
 
 OWN_DIRECTORY: Final = Path(__file__).parents[1] / "canned"

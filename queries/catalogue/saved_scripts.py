@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from xlagraph.queries.catalogue.literals import with_values_inlined
 from xlagraph.queries.catalogue.query_files import Query
-from xlagraph.queries.cypher_text.literals import with_values_inlined
 
 __all__ = ["saved_scripts"]
 

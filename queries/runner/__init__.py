@@ -1,1 +1,1 @@
-"""Run a canned query, and explain an empty answer."""
+"""Find what a query is asked about, run it, and explain an empty answer."""

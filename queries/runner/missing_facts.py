@@ -9,8 +9,8 @@ from xlagraph.graph.engine import Graph, Result, Scalar
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.catalogue.query_files import Query
-from xlagraph.queries.cypher_text.statement import Clause, Token, clauses, tokens
-from xlagraph.queries.selection.stored_detail import is_at_peak
+from xlagraph.queries.catalogue.statement import Clause, Token, clauses, tokens
+from xlagraph.queries.runner.stored_detail import is_at_peak
 
 _SCHEMA_NAMES: Final = frozenset(
     name
@@ -94,7 +94,7 @@ _FACTS_OF_VALUES: Final = (_LIVE_RANGES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES
 _PRESENT: Final = load_statement(__file__, "facts-present")
 _POSITIONS_PRESENT: Final = load_statement(__file__, "positions-present")
 _FUSION_ROOTS_PRESENT: Final = load_statement(__file__, "fusion-roots-present")
-_SPACES: Final = load_statement(__file__, "memory-spaces")
+_SPACES: Final = load_statement(__file__, "spaces-of-compilation")
 _WITH_RANGES: Final = load_statement(__file__, "compilations-with-ranges")
 _ALL_WITH_RANGES: Final = load_statement(__file__, "all-compilations-with-ranges")
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.errors import QueryFailed
-from xlagraph.queries.lint.query_check import unknown_names
+from xlagraph.queries.catalogue.query_check import unknown_names
 
 __all__ = ["StatementAnswer", "run_statement"]
 

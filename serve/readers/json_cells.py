@@ -3,7 +3,7 @@
 from xlagraph.graph import Cell, Result
 from xlagraph.graph.row_cells import without_nan
 from xlagraph.queries import Answer, Query
-from xlagraph.queries.pictures.picture import picture_of
+from xlagraph.queries.picture import picture_of
 
 __all__ = ["answer_result", "json_rows", "query_description"]
 

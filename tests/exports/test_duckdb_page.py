@@ -9,7 +9,7 @@ import pytest
 from xlagraph.exports import TableFormat, write_tables
 from xlagraph.graph import Graph, Scalar
 from xlagraph.queries import load_catalogue, run
-from xlagraph.queries.selection.compilations import run_names
+from xlagraph.queries.runner.compilations import run_names
 
 TREE = Path(__file__).resolve().parents[2]
 PAGE = (TREE / "docs" / "duckdb.md").read_text(encoding="utf-8")

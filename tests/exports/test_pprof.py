@@ -12,8 +12,8 @@ import pytest
 from tests.exports.small_plans import OLD, SMALL
 from tests.exports.viewers import installed
 from xlagraph.exports import NothingToExport, write_pprof
+from xlagraph.exports.pprof_messages import Profile
 from xlagraph.graph import Graph
-from xlagraph.protos.profile import Profile
 from xlagraph.queries import find_compilation, run
 
 Sample = tuple[tuple[str, ...], tuple[int, int], dict[str, str]]

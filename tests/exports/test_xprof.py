@@ -12,9 +12,9 @@ from tests.exports.viewers import printed_by_xprof_python
 from xlagraph.exports import write_xprof
 from xlagraph.exports.placed_program import read_program, step_range
 from xlagraph.graph import Graph, GraphUnwritable, NameUnknown, open_graph
+from xlagraph.hlo.messages import HloProto, XSpace
 from xlagraph.ingest import ingest
-from xlagraph.protos.hlo import HloProto, XSpace
-from xlagraph.queries.stored_compilation.records import StoredValue
+from xlagraph.planner.compilation.records import StoredValue
 
 _MEMORY_VIEWER = """
 import json, sys

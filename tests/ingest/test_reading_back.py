@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from xlagraph.graph import CompilationRows, Graph
+from xlagraph.hlo.shapes import printed_shape
 from xlagraph.ingest import DumpFiles, DumpPart, PrintedPlan, find_dumps, ingest, parse_plan
-from xlagraph.ingest.model.shapes import printed_shape
 
 Facts = dict[str, object]
 

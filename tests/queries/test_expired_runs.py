@@ -6,7 +6,7 @@ import pytest
 
 from tests.graph.made_rows import made_rows
 from xlagraph.queries.errors import NoSuchName
-from xlagraph.queries.selection.expired_runs import Retention, expired_runs
+from xlagraph.queries.runner.expired_runs import Retention, expired_runs
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ import typer
 from xlagraph.cli.commands.export.neo4j import neo4j
 from xlagraph.cli.commands.export.tables import csv, parquet
 from xlagraph.cli.commands.export.viewers import perfetto, pprof, speedscope, xprof
-from xlagraph.cli.options.shared_options import spread_options
+from xlagraph.cli.output.shared_options import spread_options
 
 export_app = typer.Typer(
     name="export", no_args_is_help=True, subcommand_metavar="FORMAT", rich_markup_mode=None

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import open_graph_of
-from xlagraph.cli.options.shared_options import (
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.graph_and_queries import open_graph_of
+from xlagraph.cli.output.messages import counted, detail, error, note, progress_bar
+from xlagraph.cli.output.shared_options import (
     DetailOption,
     GraphOptions,
     JobsOption,
@@ -20,8 +22,6 @@ from xlagraph.cli.options.shared_options import (
     parse_source,
     parse_tags,
 )
-from xlagraph.cli.output.exit_codes import ExitCode, UsageError
-from xlagraph.cli.output.messages import counted, detail, error, note, progress_bar
 from xlagraph.cli.summaries.ingest import write_summary
 from xlagraph.graph.schema_detail import Detail
 
@@ -115,7 +115,7 @@ def _folder_of(output: str) -> Iterator[Path]:
     if "://" not in output:
         yield Path(output)
         return
-    from xlagraph.ingest.cluster.shared_folder import check_is_empty, upload
+    from xlagraph.ingest.loading.shared_folder import check_is_empty, upload
 
     check_is_empty(output)
     with TemporaryDirectory(prefix="xlagraph-") as temporary:
@@ -126,7 +126,7 @@ def _folder_of(output: str) -> Iterator[Path]:
 
 
 def _export_on_cluster(output: str, paths: list[str], options: ExportOptions, cluster: str) -> bool:
-    from xlagraph.ingest.cluster.ray_export import export_on_ray
+    from xlagraph.ingest.loading.ray_export import export_on_ray
 
     if cluster != "ray" and not cluster.startswith("ray://"):
         raise UsageError(f"expected --on ray or --on ray://HOST:PORT, found {cluster}")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
-from xlagraph.cli.options.shared_options import GraphOptions, parse_path
+from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.output.messages import counted, note
+from xlagraph.cli.output.shared_options import GraphOptions, parse_path
 
 if TYPE_CHECKING:
     from xlagraph.exports import TableFormat
@@ -72,7 +72,7 @@ def _write(
 ) -> None:
     from xlagraph.exports import write_tables
     from xlagraph.queries import EmptyGraph, find_run
-    from xlagraph.queries.selection.compilations import run_names
+    from xlagraph.queries.runner.compilations import run_names
 
     with open_graph_of(options) as graph:
         named = [find_run(graph, name) for name in names]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.graph_and_queries import complete_compilation, complete_run, open_graph_of
-from xlagraph.cli.options.shared_options import GraphOptions, parse_path
 from xlagraph.cli.output.exit_codes import UsageError
+from xlagraph.cli.output.graph_and_queries import complete_compilation, complete_run, open_graph_of
 from xlagraph.cli.output.messages import counted, note
+from xlagraph.cli.output.shared_options import GraphOptions, parse_path
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
@@ -112,7 +112,7 @@ def xprof(
         raise UsageError("name a --run or a --compilation, not both")
     from xlagraph.exports import write_xprof
     from xlagraph.queries import find_run
-    from xlagraph.queries.selection.compilations import compilations_of_run
+    from xlagraph.queries.runner.compilations import compilations_of_run
 
     with open_graph_of(options) as graph:
         if run is None:

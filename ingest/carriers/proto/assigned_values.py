@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.computation import Computation
 from xlagraph.ingest.carriers.proto.dataflow import Definition
 from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.module import Module, ProtoInstruction
@@ -13,8 +14,7 @@ from xlagraph.ingest.carriers.proto.shape_text import (
     shape_text,
     subshape,
 )
-from xlagraph.ingest.model.computation import Computation
-from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
+from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["AssignedValues", "allocations", "assigned_values"]
 

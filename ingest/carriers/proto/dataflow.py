@@ -27,10 +27,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.instruction import WHOLE, Instruction
 from xlagraph.ingest.carriers.proto.message_types import UnfitMessage
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation, ProtoInstruction
-from xlagraph.ingest.model.instruction import WHOLE, Instruction
-from xlagraph.ingest.model.plan import Position, Use, UsedValue
+from xlagraph.ingest.plan import Position, Use, UsedValue
 
 __all__ = ["Definition", "Flow", "value_flow"]
 

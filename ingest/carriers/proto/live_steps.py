@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.instruction import Instruction
 from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
 from xlagraph.ingest.carriers.proto.shape_text import index_text
-from xlagraph.ingest.model.instruction import Instruction
-from xlagraph.ingest.model.plan import UsedValue
+from xlagraph.ingest.plan import UsedValue
 
 __all__ = ["Schedule", "Variant", "flat_schedule", "live_steps"]
 

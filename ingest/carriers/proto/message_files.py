@@ -17,7 +17,7 @@ from xlagraph.ingest.carriers.file_bytes import UNREADABLE, open_unpacked
 from xlagraph.ingest.carriers.proto.read_messages import HLO
 from xlagraph.ingest.carriers.usage_report import REPORT_PROTO, report_parts
 from xlagraph.ingest.carriers.wire_format import UnfitWireFormat, fields
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["PROTO", "find_proto_dumps", "holds_assignment", "why_not_a_proto_dump"]
 

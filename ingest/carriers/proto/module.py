@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.instruction import Instruction, Operand
 from xlagraph.ingest.carriers.proto.attributes import instruction_attributes
 from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.shape_text import shape_text
-from xlagraph.ingest.model.computation import Computation
-from xlagraph.ingest.model.instruction import Instruction, Operand
 
 __all__ = ["Module", "ProtoComputation", "ProtoInstruction"]
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from xlagraph.ingest.carriers.proto.shape_text import index_text
-from xlagraph.ingest.model.plan import PrintedPeak, PrintedPeakEntry
+from xlagraph.ingest.plan import PrintedPeak, PrintedPeakEntry
 
 __all__ = ["LiveValue", "printed_peak"]
 

@@ -8,6 +8,8 @@ CPUs up to jaxlib 0.4.28) has no live ranges and no peak.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.buffer_sets import connected_components
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Contents
 from xlagraph.ingest.carriers.proto.assigned_values import (
     AssignedValues,
@@ -26,11 +28,9 @@ from xlagraph.ingest.carriers.proto.module import Module
 from xlagraph.ingest.carriers.proto.peak_rule import LiveValue, printed_peak
 from xlagraph.ingest.carriers.proto.stated_program import name_async_operations, program_of
 from xlagraph.ingest.carriers.proto.trace_order import trace_agrees
-from xlagraph.ingest.hlo.buffer_sets import connected_components
-from xlagraph.ingest.model.plan import LiveRange, LiveRanges, Plan
-from xlagraph.ingest.model.program import Program
-from xlagraph.ingest.problems.errors import UnreadableDump
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.plan import LiveRange, LiveRanges, Plan
+from xlagraph.ingest.problem import Problem, readable
 from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["ASSIGNMENT", "HLO", "MODULE", "read_proto_dump"]
@@ -83,7 +83,7 @@ def read_proto_dump(contents: Contents) -> tuple[Plan, Program]:
 def _decoded(contents: Contents) -> Message:
     from google.protobuf.message import DecodeError
 
-    from xlagraph.protos.hlo import HloProto
+    from xlagraph.hlo.messages import HloProto
 
     message = HloProto()
     targets = {

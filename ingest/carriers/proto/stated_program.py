@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.program import EntryParameter, Program, StackFrame
+from xlagraph.hlo.stack_frames import acyclic_callers
 from xlagraph.ingest.carriers.proto.message_types import Message
 from xlagraph.ingest.carriers.proto.module import Module
 from xlagraph.ingest.carriers.proto.shape_text import index_text
-from xlagraph.ingest.model.computation import Computation
-from xlagraph.ingest.model.instruction import Instruction
-from xlagraph.ingest.model.program import EntryParameter, Program, StackFrame
-from xlagraph.ingest.model.stack_frames import acyclic_callers
 
 __all__ = ["name_async_operations", "program_of"]
 

@@ -5,6 +5,7 @@ from re import Match
 from sys import intern
 from typing import Final
 
+from xlagraph.hlo.named_tuples import new_record
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
@@ -18,8 +19,7 @@ from xlagraph.ingest.carriers.text.usual_allocations import (
     parsed_allocation,
     read_usual_allocations,
 )
-from xlagraph.ingest.model.named_tuples import new_record
-from xlagraph.ingest.model.plan import Allocation, Value
+from xlagraph.ingest.plan import Allocation, Value
 
 __all__ = ["parse_allocations"]
 

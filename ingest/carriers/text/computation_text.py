@@ -6,6 +6,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
+from xlagraph.hlo.computation import Computation, Outline
+from xlagraph.hlo.instruction import Instruction
 from xlagraph.ingest.carriers.text.instruction_text import (
     PLAIN_HEAD,
     PLAIN_INSTRUCTION,
@@ -13,8 +15,6 @@ from xlagraph.ingest.carriers.text.instruction_text import (
     PrintedInstruction,
     parse_instruction,
 )
-from xlagraph.ingest.model.computation import Computation, Outline
-from xlagraph.ingest.model.instruction import Instruction
 
 __all__ = ["PrintedComputation"]
 

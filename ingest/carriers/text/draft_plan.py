@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from xlagraph.ingest.carriers.text.printed_plan import PartStyle, PrintedPlan, Style, ValueForm
-from xlagraph.ingest.model.plan import Allocation, LiveRanges, UsedValue, Value
+from xlagraph.ingest.plan import Allocation, LiveRanges, UsedValue, Value
 
 __all__ = ["DraftPlan"]
 

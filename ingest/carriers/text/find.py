@@ -20,7 +20,7 @@ from xlagraph.ingest.carriers.carrier import Part, Source
 from xlagraph.ingest.carriers.file_bytes import UNREADABLE, begins_like_a_dump, read_bytes
 from xlagraph.ingest.carriers.file_names import split_timestamp
 from xlagraph.ingest.carriers.usage_report import REPORT_TEXT, report_parts
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["TEXT", "FileKind", "find_text_dumps", "split_file_name"]
 

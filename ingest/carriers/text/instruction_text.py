@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from xlagraph.ingest.model.instruction import (
+from xlagraph.hlo.instruction import (
     NO_ATTRIBUTES,
     Aliasing,
     Attributes,

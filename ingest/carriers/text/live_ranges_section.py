@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from re import Match
 from sys import intern
 
+from xlagraph.hlo.named_tuples import new_record
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.text import DumpText
-from xlagraph.ingest.model.named_tuples import new_record
-from xlagraph.ingest.model.plan import LiveRange, LiveRanges, PrintedPeak, PrintedPeakEntry
+from xlagraph.ingest.plan import LiveRange, LiveRanges, PrintedPeak, PrintedPeakEntry
 
 __all__ = ["parse_live_ranges"]
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from xlagraph.ingest.model.program import EntryParameter
+from xlagraph.hlo.program import EntryParameter
 
 __all__ = ["ModuleHeader", "parse_module_header"]
 

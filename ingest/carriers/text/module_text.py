@@ -17,12 +17,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.program import Program, StackFrame
+from xlagraph.hlo.stack_frames import acyclic_callers
 from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
 from xlagraph.ingest.carriers.text.instruction_text import unescaped
 from xlagraph.ingest.carriers.text.module_header import parse_module_header
-from xlagraph.ingest.model.instruction import Instruction
-from xlagraph.ingest.model.program import Program, StackFrame
-from xlagraph.ingest.model.stack_frames import acyclic_callers
 
 __all__ = ["parse_module_text"]
 

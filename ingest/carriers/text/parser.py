@@ -20,7 +20,7 @@ from xlagraph.ingest.carriers.text.live_ranges_section import parse_live_ranges
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, SectionName
 from xlagraph.ingest.carriers.text.text import DumpPart, DumpText
 from xlagraph.ingest.carriers.text.used_values_section import parse_totals
-from xlagraph.ingest.problems.errors import ParseError
+from xlagraph.ingest.errors import ParseError
 from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["DumpPart", "parse_plan"]

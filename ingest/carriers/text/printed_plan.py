@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.plan import Plan
 
 __all__ = ["Blanks", "PartStyle", "PrintedPlan", "SectionName", "Style", "ValueForm"]
 

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from xlagraph.hlo.program import NO_PROGRAM, Program
 from xlagraph.ingest.carriers.carrier import Carrier, Contents
 from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps
 from xlagraph.ingest.carriers.text.instruction_text import (
@@ -14,10 +15,9 @@ from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.carriers.text.text import DumpPart
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import NO_PROGRAM, Program
-from xlagraph.ingest.problems.errors import UnreadableDump
-from xlagraph.ingest.problems.problem import Problem, readable
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.plan import Plan
+from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["TEXT_CARRIER", "join_texts", "read_text_dump"]
 

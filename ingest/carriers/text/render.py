@@ -5,7 +5,7 @@ from itertools import groupby
 
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, SectionName
 from xlagraph.ingest.carriers.text.text import restored_text
-from xlagraph.ingest.model.plan import (
+from xlagraph.ingest.plan import (
     Allocation,
     LiveRanges,
     PrintedPeakEntry,

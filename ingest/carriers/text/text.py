@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Self
 
 from xlagraph.ingest.carriers.text.line_forms import INDENTED, LARGEST_NUMBER, WIDE_NUMBER, LineForm
 from xlagraph.ingest.carriers.text.printed_plan import Blanks, PartStyle, SectionName
-from xlagraph.ingest.problems.errors import ParseError
+from xlagraph.ingest.errors import ParseError
 
 __all__ = ["DumpPart", "DumpText", "restored_text"]
 

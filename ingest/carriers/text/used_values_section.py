@@ -5,14 +5,14 @@ from re import Match
 from sys import intern
 from typing import Final
 
+from xlagraph.hlo.named_tuples import new_record
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
 from xlagraph.ingest.carriers.text.text import DumpText
 from xlagraph.ingest.carriers.text.usual_used_values import read_usual_used_values
-from xlagraph.ingest.model.named_tuples import new_record
-from xlagraph.ingest.model.plan import Position, Use, UsedValue, Value
-from xlagraph.ingest.problems.errors import ParseError
+from xlagraph.ingest.errors import ParseError
+from xlagraph.ingest.plan import Position, Use, UsedValue, Value
 
 __all__ = ["parse_totals", "parse_used_value", "syntax_error_in_block"]
 

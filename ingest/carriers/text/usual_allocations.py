@@ -10,10 +10,10 @@ from re import Match
 from sys import intern
 from typing import Final
 
+from xlagraph.hlo.named_tuples import new_record, records
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
-from xlagraph.ingest.model.named_tuples import new_record, records
-from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
+from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["parsed_allocation", "read_usual_allocations"]
 

@@ -9,10 +9,10 @@ from operator import eq, lt
 from sys import intern
 from typing import Final
 
+from xlagraph.hlo.named_tuples import new_record, records
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
-from xlagraph.ingest.model.named_tuples import new_record, records
-from xlagraph.ingest.model.plan import Position, Use, UsedValue
+from xlagraph.ingest.plan import Position, Use, UsedValue
 
 __all__ = ["read_usual_used_values"]
 

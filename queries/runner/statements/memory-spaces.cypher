@@ -1,4 +1,4 @@
-// Memory spaces of a compilation
-MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:USES_SPACE]->(s:MemorySpace)
-RETURN s.color AS memorySpace
+// Numbers of the memory spaces of all compilations
+MATCH (c:Compilation {state: 'complete'})-[:USES_SPACE]->(s:MemorySpace)
+RETURN DISTINCT s.color AS memorySpace
 ORDER BY memorySpace

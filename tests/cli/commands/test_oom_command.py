@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.ingest.error_message import messages
+from tests.advice.error_message import messages
 from tests.tiny_dumps import AFTER_F, dump, write_dump
 
 OF_F = messages.TPU_PLAN.replace("jit(train)/jit(main)/mul", "jit(f)/layer_0/dot")

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.ingest.carriers.proto.small_protos import hlo
+from xlagraph.hlo.program import Program, StackFrame
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
 from xlagraph.ingest.files.discovery import find_dumps
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Program, StackFrame
+from xlagraph.ingest.plan import Plan
 
 STAGE = "module_0008.jit_f.cpu_after_optimizations"
 ALLOCATIONS = (

@@ -6,8 +6,8 @@ import pytest
 
 from tests.ingest.carriers.proto.small_protos import hlo
 from tests.ingest.one_value_dumps import dump_text
+from xlagraph.hlo.messages import MemoryUsageReportProto
 from xlagraph.ingest import IngestOptions, ingest
-from xlagraph.protos.hlo import MemoryUsageReportProto
 
 STAGE = "module_0008.jit_f.cpu_after_optimizations"
 NEW = "Memory Space: default (color=0)\nTotal bytes: {} (1.0KiB)\n"

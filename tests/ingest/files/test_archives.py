@@ -13,9 +13,9 @@ import zipfile
 import pyarrow as pa
 import pytest
 
+from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files import archives
 from xlagraph.ingest.files.archives import unpack
-from xlagraph.ingest.problems.errors import UnreadableDump
 
 DUMP = b"BufferAssignment:\nallocation 0: size 4\n"
 NAME = "module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from xlagraph.ingest.model.plan import Allocation, LiveRange, LiveRanges, Plan, Value
+from xlagraph.ingest.plan import Allocation, LiveRange, LiveRanges, Plan, Value
 
 
 class Held(NamedTuple):

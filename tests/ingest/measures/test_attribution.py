@@ -10,7 +10,7 @@ from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.carriers.text.read import join_texts
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import derive_facts
-from xlagraph.ingest.model.plan import (
+from xlagraph.ingest.plan import (
     Allocation,
     LiveRanges,
     Use,

@@ -4,7 +4,7 @@ import dataclasses
 
 from tests.ingest.measures.small_plans import block, small_plan
 from xlagraph.ingest.measures.live_ranges import value_spans
-from xlagraph.ingest.model.plan import LiveRange
+from xlagraph.ingest.plan import LiveRange
 
 
 def test_values_find_their_range_by_name_and_index():

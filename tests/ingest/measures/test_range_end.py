@@ -10,7 +10,7 @@ from xlagraph.ingest.measures.range_end import range_ends
 from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.succession import succession
 from xlagraph.ingest.measures.takeovers import takeovers
-from xlagraph.ingest.model.plan import ParameterStorage
+from xlagraph.ingest.plan import ParameterStorage
 
 END = 4
 

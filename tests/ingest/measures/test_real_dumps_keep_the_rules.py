@@ -13,7 +13,7 @@ from xlagraph.ingest.measures.peaks import Peak, Peaks, peaks
 from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.succession import alias_positions, succession
 from xlagraph.ingest.measures.takeovers import takeovers
-from xlagraph.ingest.model.plan import Plan, Value
+from xlagraph.ingest.plan import Plan, Value
 
 
 @pytest.fixture(scope="module")

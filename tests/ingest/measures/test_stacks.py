@@ -4,7 +4,7 @@ from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.carriers.text.read import join_texts
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
-from xlagraph.ingest.model.plan import Allocation, LiveRanges, Value
+from xlagraph.ingest.plan import Allocation, LiveRanges, Value
 
 SCAN = """
 widen {

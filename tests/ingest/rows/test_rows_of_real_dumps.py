@@ -8,8 +8,8 @@ import pytest
 
 from xlagraph.graph import SCHEMA, CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, parse_plan
-from xlagraph.ingest.preparation.job import Job
-from xlagraph.ingest.preparation.worker_pool import prepare_all
+from xlagraph.ingest.loading.job import Job
+from xlagraph.ingest.loading.worker_pool import prepare_all
 
 # Only one of this many dumps is read if one producer made many runs.
 EVERY = 12

@@ -7,7 +7,7 @@ from tests.queries.plain.text import (
     PlainText,
     dense_bytes,
 )
-from xlagraph.ingest.model.plan import Allocation, Position, Use
+from xlagraph.ingest.plan import Allocation, Position, Use
 
 Segment = tuple[int, int, int]
 """Allocation, first byte, byte past the last: no value begins or ends inside."""

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from xlagraph.cli.commands.query.canned import canned_command
+from xlagraph.cli.commands.canned import canned_command
 from xlagraph.queries import load_catalogue
 from xlagraph.queries.catalogue.header import RESERVED_NAMES
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from xlagraph.hlo.messages import HloProto, ShapeProto
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Contents, Part, Source
 from xlagraph.ingest.carriers.proto.message_files import PROTO
 from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
 from xlagraph.ingest.carriers.proto.shape_text import byte_size, subshape
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Program
-from xlagraph.protos.hlo import HloProto, ShapeProto
+from xlagraph.ingest.plan import Plan
 
 _LINE: Final = re.compile(
     r"  (ROOT )?(\S+) = (\(.*?\)|\S+) ([a-z-]+)\(([^)]*)\)(?: calls=(\S+))?(?: <(.*)>)?"

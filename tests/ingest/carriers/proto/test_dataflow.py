@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ingest.carriers.proto.small_protos import hlo, positions, problems, read, uses
-from xlagraph.ingest.problems.errors import UnreadableDump
+from xlagraph.ingest.errors import UnreadableDump
 
 P = "main:\n  p = f32[4] parameter(0) <1>\n"
 PAIR = "main:\n  p = (f32[4], f32[4]) parameter(0) <1{} 2{0} 3{1}>\n"

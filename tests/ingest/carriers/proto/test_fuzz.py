@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.ingest.carriers.proto.small_protos import alias, contents_of, hlo
 from xlagraph.ingest.carriers.proto.read_messages import read_proto_dump
+from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.measures.compilation_facts import derive_facts
-from xlagraph.ingest.problems.errors import UnreadableDump
 
 PROGRAM = hlo(
     "fused:\n  x = f32[4] parameter(0)\n  ROOT n = f32[4] negate(x)\n"

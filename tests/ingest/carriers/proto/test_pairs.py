@@ -10,6 +10,8 @@ from typing import Any, Final
 import pytest
 
 from xlagraph.graph import Graph
+from xlagraph.hlo.messages import HloProto
+from xlagraph.hlo.program import Program
 from xlagraph.ingest import IngestOptions, ingest
 from xlagraph.ingest.carriers.carrier import Contents, Part, Source
 from xlagraph.ingest.carriers.file_names import dump_name
@@ -19,10 +21,8 @@ from xlagraph.ingest.carriers.text.find import find_text_dumps
 from xlagraph.ingest.carriers.text.read import read_text_dump
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
-from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.model.program import Program
+from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows
-from xlagraph.protos.hlo import HloProto
 
 FOLDERS: Final = (
     "jax-0.4.13", "jax-0.5.3", "jax-0.7.2", "jax-0.10.2", "jaxgpu-0.6.2", "jaxtpu-0.6.2", "profile",
@@ -156,7 +156,7 @@ def test_no_heap_trace_contradicts_the_derived_ranges(folder: Path):
 def test_temporary_blocks_of_protobuf_dumps_replay_exactly(
     folder: Path, embedded_graph: Graph, tmp_path: Path
 ):
-    from xlagraph.queries.advice.replanning.replays import replay_blocks
+    from xlagraph.planner.edits.replays import replay_blocks
 
     for _, path in pairs(folder):
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.ingest.carriers.proto.small_protos import contents_of, hlo, read
+from xlagraph.hlo.instruction import Aliasing, Attributes, Callee
+from xlagraph.hlo.program import EntryParameter, StackFrame
 from xlagraph.ingest.carriers.proto.read_messages import read_proto_dump
+from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.measures.compilation_facts import derive_facts
-from xlagraph.ingest.model.instruction import Aliasing, Attributes, Callee
-from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
-from xlagraph.ingest.model.program import EntryParameter, StackFrame
-from xlagraph.ingest.problems.errors import UnreadableDump
+from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
 ADD = (
     "main:\n  p = (f32[4], f32[8,2]) parameter(0) <5{} 3{0} 4{1}>\n"

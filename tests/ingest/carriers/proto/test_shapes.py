@@ -3,8 +3,8 @@
 import pytest
 from google.protobuf.text_format import Parse
 
+from xlagraph.hlo.messages import ShapeProto
 from xlagraph.ingest.carriers.proto.shape_text import byte_size, index_text, shape_text, subshape
-from xlagraph.protos.hlo import ShapeProto
 
 ARRAY = "element_type: F32 dimensions: 8 dimensions: 128"
 LAYOUT = "minor_to_major: 1 minor_to_major: 0"

@@ -3,8 +3,8 @@
 import pytest
 from google.protobuf.text_format import Parse
 
+from xlagraph.hlo.messages import HloProto
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
-from xlagraph.protos.hlo import HloProto
 
 MESH = "mesh { axes { name: 'd' size: 8 } axes { name: 'm' size: 2 } }"
 

@@ -2,18 +2,18 @@
 
 import pytest
 
-from xlagraph.ingest.carriers.text.instruction_text import (
-    fill_from_plan,
-    parse_instruction,
-    unescaped,
-)
-from xlagraph.ingest.model.instruction import (
+from xlagraph.hlo.instruction import (
     NO_ATTRIBUTES,
     Aliasing,
     Attributes,
     Callee,
     Instruction,
     Operand,
+)
+from xlagraph.ingest.carriers.text.instruction_text import (
+    fill_from_plan,
+    parse_instruction,
+    unescaped,
 )
 
 

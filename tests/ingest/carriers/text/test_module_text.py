@@ -2,10 +2,10 @@
 
 import pytest
 
+from xlagraph.hlo.instruction import Attributes, ProgramError
+from xlagraph.hlo.program import Program, StackFrame
 from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
-from xlagraph.ingest.model.instruction import Attributes, ProgramError
-from xlagraph.ingest.model.program import Program, StackFrame
 
 NEW = """\
 HloModule jit_step, is_scheduled=true, entry_computation_layout={(f32[8]{0})->f32[8]{0}}

@@ -8,7 +8,7 @@ from tests.ingest.carriers.text.broken_rules import BROKEN_RULES, BrokenRule, ed
 from tests.ingest.carriers.text.sample_dumps import GLUED, NEW, sample
 from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.text import DumpPart
-from xlagraph.ingest.problems.errors import ParseError
+from xlagraph.ingest.errors import ParseError
 
 
 def error_of(*texts):

@@ -10,8 +10,8 @@ from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, Style
 from xlagraph.ingest.carriers.text.render import render_plan
 from xlagraph.ingest.carriers.text.text import DumpPart
-from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Position, Use
-from xlagraph.ingest.problems.errors import ParseError
+from xlagraph.ingest.errors import ParseError
+from xlagraph.ingest.plan import Allocation, ParameterStorage, Position, Use
 
 ALLOCATIONS = NEW[: NEW.index("\nTotal")]
 TOTALS = NEW[NEW.index("\nTotal") : NEW.index("\n\nHloLiveRange")]

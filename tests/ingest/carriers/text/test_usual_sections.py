@@ -11,7 +11,7 @@ from xlagraph.ingest.carriers.text import (
 )
 from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.text import DumpPart
-from xlagraph.ingest.problems.errors import ParseError
+from xlagraph.ingest.errors import ParseError
 
 PATHS = sorted(SAMPLES.rglob(f"*{SUFFIXES[0]}"))
 DAMAGES = {

@@ -1,0 +1,1 @@
+"""Advise what to change, check what fits, and explain error messages."""

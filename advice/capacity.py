@@ -1,0 +1,173 @@
+"""Check if compilations fit: compare reserved bytes with the capacity of a memory space."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from xlagraph.advice.advise import advise
+from xlagraph.advice.combined_changes import CombinedChange, combine
+from xlagraph.advice.diagnosis import Diagnosis, Finding
+from xlagraph.advice.findings import LEAST_SHARE
+from xlagraph.graph.engine import Graph
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.savings import Planner
+from xlagraph.queries.catalogue.query_files import Query
+from xlagraph.queries.errors import NoSuchMemorySpace
+from xlagraph.queries.runner.compilations import select_all
+
+_RESERVED: Final = load_statement(__file__, "reserved-by-space")
+_MOST_DIAGNOSED: Final = 5
+"""Number of memory spaces to diagnose, those missing most first: a diagnosis takes seconds."""
+MOST_FINDINGS: Final = 3
+"""Number of changes to list if a compilation does not fit."""
+
+
+def space_text(color: int, name: str | None) -> str:
+    """Return the text for a memory space: `memory space 1 (VMEM)`."""
+    return f"memory space {color} ({name})" if name else f"memory space {color}"
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceFit:
+    """Reserved bytes and capacity of one compilation in one memory space."""
+
+    run: str
+    compilation: str
+    memory_space: int
+    memory_space_name: str | None
+    """HBM, VMEM, SMEM or host; None if unknown."""
+    reserved_bytes: int
+    capacity_bytes: int | None
+    """Capacity; None if it is not given."""
+
+    @property
+    def space_text(self) -> str:
+        """Text for the memory space: `memory space 1 (VMEM)`."""
+        return space_text(self.memory_space, self.memory_space_name)
+
+    @property
+    def fits(self) -> bool | None:
+        """True if the reserved bytes do not exceed the capacity; None without a capacity."""
+        return None if self.capacity_bytes is None else not self.missing_bytes
+
+    @property
+    def missing_bytes(self) -> int | None:
+        """Reserved bytes beyond the capacity, 0 if it fits; None without a capacity."""
+        return bytes_beyond(self.capacity_bytes, self.reserved_bytes)
+
+    @property
+    def free_bytes(self) -> int | None:
+        """Bytes of the capacity that are left, 0 if it does not fit; None without a capacity."""
+        if self.capacity_bytes is None:
+            return None
+        return max(0, self.capacity_bytes - self.reserved_bytes)
+
+
+def bytes_beyond(capacity_bytes: int | None, needed_bytes: int) -> int | None:
+    """Return the bytes needed beyond a capacity, 0 if it is enough; None without a capacity."""
+    return None if capacity_bytes is None else max(0, needed_bytes - capacity_bytes)
+
+
+def check_capacity(
+    graph: Graph, capacities: Mapping[int, int], names: Sequence[str] = ()
+) -> tuple[SpaceFit, ...]:
+    """Compare every memory space of runs and compilations with its capacity in bytes.
+
+    If none is named, all compilations of the graph are checked. The result is sorted by missing
+    bytes, then by reserved bytes, most first. Raises NoSuchMemorySpace for the capacity of a
+    memory space that none of them uses, and EmptyGraph if there is nothing to check.
+    """
+    rows = graph.query(_RESERVED, {"compilations": list(select_all(graph, names))}).rows
+    fits = [
+        SpaceFit(run, key, color, name, reserved, capacities.get(color))
+        for run, key, color, name, reserved in cast(
+            "Sequence[tuple[str, str, int, str | None, int]]", rows
+        )
+    ]
+    reject_unknown_spaces(capacities, {fit.memory_space for fit in fits})
+    # sorted is stable, so equal ones stay in order of key and memory space
+    return tuple(sorted(fits, key=lambda fit: (-(fit.missing_bytes or 0), -fit.reserved_bytes)))
+
+
+def reject_unknown_spaces(named: Iterable[int], used: Collection[int]) -> None:
+    """Raise NoSuchMemorySpace for an unused number; 0 exists on every device."""
+    for color in sorted(named):
+        if color and color not in used:
+            raise NoSuchMemorySpace(color, used)
+
+
+def first_findings(
+    graph: Graph,
+    space: SpaceFit,
+    *,
+    most: int = MOST_FINDINGS,
+    catalogue: Mapping[str, Query] | None = None,
+) -> tuple[Finding, ...]:
+    """Return the first changes for a compilation that does not fit, most savings first."""
+    return _diagnosis(graph, space, catalogue).findings[:most]
+
+
+@dataclass(frozen=True, slots=True)
+class LackingSpace:
+    """A memory space that is too small, and changes that make the compilation fit."""
+
+    space: SpaceFit
+    changes: tuple[CombinedChange, ...]
+    """Changes by expected savings, most first: as many as make it fit together, at least three."""
+    problems: tuple[str, ...]
+    """Files of queries that failed, each with the reason."""
+
+    @property
+    def combined(self) -> tuple[CombinedChange, ...]:
+        """Changes that were replanned together."""
+        return tuple(change for change in self.changes if change.together_bytes is not None)
+
+    @property
+    def would_fit(self) -> bool:
+        """True if the changes together save at least the missing bytes."""
+        return any(change.fits for change in self.changes)
+
+
+def changes_where_lacking(
+    graph: Graph, spaces: Sequence[SpaceFit], *, catalogue: Mapping[str, Query] | None = None
+) -> tuple[LackingSpace, ...]:
+    """Return changes for up to five memory spaces, those with the most missing bytes.
+
+    If the large findings together are not enough, small ones are searched, too.
+    """
+    lacking = [space for space in spaces if space.fits is False]
+    return tuple(_changes(graph, space, catalogue) for space in lacking[:_MOST_DIAGNOSED])
+
+
+def _changes(graph: Graph, space: SpaceFit, catalogue: Mapping[str, Query] | None) -> LackingSpace:
+    stored = StoredCompilation(graph, space.compilation)
+    planner = Planner(stored, space.memory_space)
+    missing = space.missing_bytes or 0
+    diagnosis = _diagnosis(graph, space, catalogue, stored, LEAST_SHARE)
+    changes = combine(planner, diagnosis.findings, missing)
+    if diagnosis.hidden and not any(change.fits for change in changes):
+        diagnosis = _diagnosis(graph, space, catalogue, stored, 0)
+        changes = combine(planner, diagnosis.findings, missing)
+    last = max(
+        (number for number, change in enumerate(changes, 1) if change.together_bytes is not None),
+        default=0,
+    )
+    return LackingSpace(space, changes[: max(last, MOST_FINDINGS)], diagnosis.problems)
+
+
+def _diagnosis(
+    graph: Graph,
+    space: SpaceFit,
+    catalogue: Mapping[str, Query] | None,
+    stored: StoredCompilation | None = None,
+    least_share: float = LEAST_SHARE,
+) -> Diagnosis:
+    return advise(
+        graph,
+        space.compilation,
+        memory_space=space.memory_space,
+        catalogue=catalogue,
+        stored=stored,
+        least_share=least_share,
+    )

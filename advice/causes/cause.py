@@ -1,0 +1,94 @@
+"""A cause: the values that it concerns, the change that removes it, and the words of the edit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from xlagraph.graph.engine import Cell
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.savings import Change
+from xlagraph.queries.catalogue.declarations import Advice, Column, ColumnType
+
+__all__ = ["CAUSE_COLUMNS", "Cause", "evidence_row", "file_and_line"]
+
+CAUSE_COLUMNS: Final[tuple[Column, ...]] = (
+    Column("sizeBytes", ColumnType.INTEGER, "assigned size, padding included"),
+    Column("value", ColumnType.STRING, "name of the value, with its tuple index"),
+    Column("shape", ColumnType.STRING, "shape, without layout"),
+    Column("reason", ColumnType.STRING, "why the value takes this memory"),
+    Column("attributedOpName", ColumnType.STRING, "op name that the value is attributed to"),
+    Column("userFile", ColumnType.STRING, "file of the line to look at"),
+    Column("userLine", ColumnType.INTEGER, "number of the line to look at"),
+)
+"""Columns of the evidence of every cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A cause in one compilation."""
+
+    query: str
+    """Id of the query that shows details."""
+    title: str
+    change: Change | None
+    """Change that removes the cause; None if its effect cannot be replanned."""
+    rows: tuple[Mapping[str, Cell], ...]
+    """Rows of the values, most bytes first; their cells are `CAUSE_COLUMNS`."""
+    remedies: Mapping[str, str]
+    """Sentences that say what to change, by framework."""
+    doubt: str | None = None
+    """Why the change may not apply, in addition to the doubts of the planner."""
+    is_exact: bool = False
+    """True if the change removes these values and keeps the rest of the program unchanged."""
+    likelihood: float | None = None
+    """Part of the middle of the savings to expect; None for the default of the change."""
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """Labels of the values that it explains; other findings need not name them."""
+        return frozenset(str(row["value"]) for row in self.rows)
+
+    @property
+    def sum_bytes(self) -> int:
+        """Sum of the sizes of the values, which need not be live at the same time."""
+        return sum(int(str(row["sizeBytes"])) for row in self.rows)
+
+    @property
+    def advice(self) -> Advice:
+        """The cause in the form of a query's advice."""
+        return Advice(
+            column="sizeBytes",
+            measure="physical",
+            title=self.title,
+            evidence=tuple(column.name for column in CAUSE_COLUMNS[1:]),
+            once=None,
+            remedies=self.remedies,
+            change=self.change.kind if self.change else None,
+        )
+
+
+def evidence_row(
+    value: StoredValue, reason: str, *, file: str | None = None, line: int | None = None
+) -> dict[str, Cell]:
+    """Return the cells of a value, with its own line unless ``file`` names another one."""
+    own = (value.user_file, value.user_line)
+    if value.user_file is None:
+        own = (value.attributed_file, value.attributed_line)
+    found, number = own if file is None else (file, line)
+    return {
+        "sizeBytes": value.size_bytes,
+        "value": value.label,
+        "shape": value.shape,
+        "reason": reason,
+        "attributedOpName": value.attributed_op_name or value.op_name,
+        "userFile": found,
+        "userLine": number,
+    }
+
+
+def file_and_line(file: Cell, line: Cell) -> str | None:
+    """Return the file name and line, `train.py:12`; None without a path."""
+    if not isinstance(file, str):
+        return None
+    name = file.rpartition("/")[2]
+    return name if line is None else f"{name}:{line}"

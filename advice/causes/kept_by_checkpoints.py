@@ -1,0 +1,153 @@
+"""Find values that are kept for the backward pass although a checkpoint wraps their ops.
+
+The op names of its backward pass (`checkpoint`) show a checkpoint, and `rematted_computation` shows
+what it recomputes. Within a loop the compiler cannot merge the second computation with the first:
+if nothing is recomputed there, the policy keeps everything.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.graph.engine import Cell
+from xlagraph.planner.compilation.op_marks import is_checkpointed, is_recomputed, scope_parts
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.savings import Change
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["kept_by_checkpoints"]
+
+_QUERY: Final = "lifetime/kept-for-backward"
+_LOOP: Final = ("while", "body")
+_KEEP_LESS: Final = (
+    "The layer is already wrapped. Change the policy: jax.checkpoint(layer, policy="
+    "jax.checkpoint_policies.nothing_saveable), or no policy, which is the same;"
+    " save_only_these_names keeps selected values."
+)
+_POLICY: Final = {
+    "jax": _KEEP_LESS + " If there is no policy, wrap the whole body of jax.lax.scan.",
+    "tensorflow": "tf.recompute_grad is already used: do not return its inner values or capture"
+    " them in closures, because those are saved.",
+    "pytorch": "A checkpoint is already used: wrap the whole layer, and do not pass a policy that"
+    " saves values (context_fn).",
+}
+_WIDER: Final = {
+    "jax": "Only a part is wrapped: put jax.checkpoint around the whole body of jax.lax.scan,"
+    " with policy=jax.checkpoint_policies.nothing_saveable, so that only the carry is stacked.",
+    "tensorflow": "Put tf.recompute_grad around the whole body of the loop.",
+    "pytorch": "Put the checkpoint around the whole layer that torch_xla.experimental.scan"
+    " repeats, without a policy that saves values.",
+}
+_MERGED: Final = {
+    "jax": _KEEP_LESS + " If there is no policy, the compiler merged both computations: keep"
+    " prevent_cse=True outside of jax.lax.scan, or put the layers into jax.lax.scan.",
+    "tensorflow": "Put the layers into a tf.while_loop, each in tf.recompute_grad: nothing can be"
+    " merged across iterations.",
+    "pytorch": "Use torch_xla.utils.checkpoint.checkpoint, which puts an optimization barrier"
+    " around recomputed values.",
+}
+
+
+class _Scopes(NamedTuple):
+    """Scopes in the backward pass of checkpoints, without transformations."""
+
+    wrapped: frozenset[tuple[str, ...]]
+    recomputing: frozenset[tuple[str, ...]]
+
+
+def kept_by_checkpoints(
+    program: PeakProgram, rows: Sequence[Mapping[str, Cell]], *, knows_merged: bool
+) -> Iterator[Cause]:
+    """Yield causes for the rows of lifetime/kept-for-backward that checkpoints keep.
+
+    ``knows_merged`` is True if lifetime/not-recomputed names what checkpoints keep outside of
+    loops.
+    """
+    scopes = _scopes(program)
+    if not scopes.wrapped:
+        return
+    by_policy: list[StoredValue] = []
+    stacked: list[StoredValue] = []
+    merged: list[StoredValue] = []
+    for row in rows:
+        value = program.by_label.get(str(row["value"]))
+        if value is None or row["recomputed"] or not row["physicalBytes"]:
+            continue
+        parts = scope_parts(value.attributed_op_name or "")
+        loop = _loop(parts)
+        if loop is not None:
+            if not _has(scopes.wrapped, loop):
+                continue
+            (stacked if _has(scopes.recomputing, loop) else by_policy).append(value)
+        elif not (knows_merged or _has(scopes.recomputing, parts[:1])) and (
+            row["ofCheckpoint"] or _is_read_by_checkpoint(program, value)
+        ):
+            merged.append(value)
+    yield from _cause(
+        "A checkpoint in a loop saves nothing: its policy keeps everything, or it wraps too little",
+        "stacked for the backward pass, although the body of the loop has a checkpoint",
+        by_policy,
+        _POLICY,
+    )
+    yield from _cause(
+        "A checkpoint in a loop still stacks values for the backward pass",
+        "stacked for the backward pass: saved by the policy, or computed outside of the checkpoint",
+        stacked,
+        _WIDER,
+    )
+    yield from _cause(
+        "A checkpoint recomputes nothing: its policy keeps everything, or the compiler merged it",
+        "kept for the backward pass of a checkpoint that recomputes nothing",
+        merged,
+        _MERGED,
+    )
+
+
+def _is_read_by_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
+    facts = program.stored.facts
+    readers = program.stored.readers.get(value.value_id, ())
+    return any(is_checkpointed(facts[reader].op_name) for reader in readers if reader in facts)
+
+
+def _scopes(program: PeakProgram) -> _Scopes:
+    wrapped: set[tuple[str, ...]] = set()
+    recomputing: set[tuple[str, ...]] = set()
+    names = {
+        name
+        for value in program.values.values()
+        for name in (value.op_name, value.attributed_op_name)
+        if name
+    }
+    names |= {each.op_name for each in program.instructions.values() if each.op_name}
+    for name in names:
+        if is_checkpointed(name):
+            parts = scope_parts(name)
+            wrapped.add(parts)
+            if is_recomputed(name):
+                recomputing.add(parts)
+    return _Scopes(frozenset(wrapped), frozenset(recomputing))
+
+
+def _loop(parts: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the parts through the innermost `while/body`; None outside of loops."""
+    if parts[-1:] == _LOOP[:1]:
+        return (*parts, _LOOP[1])
+    for end in range(len(parts), 1, -1):
+        if parts[end - 2 : end] == _LOOP:
+            return parts[:end]
+    return None
+
+
+def _has(scopes: frozenset[tuple[str, ...]], outer: tuple[str, ...]) -> bool:
+    return any(scope[: len(outer)] == outer for scope in scopes)
+
+
+def _cause(
+    title: str, reason: str, values: Sequence[StoredValue], remedies: Mapping[str, str]
+) -> Iterator[Cause]:
+    if values:
+        found = sorted(values, key=lambda value: -value.size_bytes)
+        change = Change(ChangeKind.RECOMPUTE, tuple(value.label for value in found))
+        rows = tuple(evidence_row(value, reason) for value in found)
+        yield Cause(_QUERY, title, change, rows, remedies)

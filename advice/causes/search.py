@@ -1,0 +1,41 @@
+"""Search a compilation for every kind of cause."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from xlagraph.advice.causes.cause import Cause
+from xlagraph.advice.causes.forced_copies import forced_copies
+from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
+from xlagraph.advice.causes.large_values import (
+    idle_values,
+    inflated_values,
+    logits,
+    per_example_gradients,
+)
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.replicated_parameters import replicated_parameters
+from xlagraph.advice.causes.unused_donations import (
+    results_of_another_type,
+    unused_donations,
+)
+from xlagraph.graph.engine import Cell
+
+__all__ = ["find_causes"]
+
+Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
+
+
+def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
+    """Yield the causes in a compilation; ``answers`` maps query ids to their rows."""
+    yield from forced_copies(program, answers.get("alias/copies", ()))
+    yield from unused_donations(program, answers.get("alias/donated", ()))
+    yield from results_of_another_type(program)
+    yield from kept_by_checkpoints(
+        program,
+        answers.get("lifetime/kept-for-backward", ()),
+        knows_merged=bool(answers.get("lifetime/not-recomputed")),
+    )
+    yield from replicated_parameters(program, answers.get("waste/gathered", ()))
+    yield from per_example_gradients(program)
+    yield from logits(program)
+    yield from idle_values(program)
+    yield from inflated_values(program)

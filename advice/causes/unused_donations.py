@@ -1,0 +1,113 @@
+"""Find inputs whose bytes no result takes over: unused donations, or results of another type.
+
+If no result has the shape and type of a donated input, JAX drops the donation and only warns, so
+the dump does not show the request. It does show a result of the same dimensions with another type.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import PeakProgram, dimensions
+from xlagraph.graph.engine import Cell
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.donors import is_donated
+from xlagraph.planner.edits.savings import Change
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["results_of_another_type", "unused_donations"]
+
+_TYPES: Final = {
+    "jax": "Return the result in the type of the input (x.astype(old.dtype)) and donate the input"
+    " (donate_argnums): JAX drops a donation if no result has its type, and only warns. Or keep the"
+    " input in the type of the result.",
+    "tensorflow": "Keep the type of the tf.Variable that holds the state: tf.cast the new value"
+    " before assigning it.",
+    "pytorch": "Write the new value into the tensor with the type of the tensor (x.copy_(new)), or"
+    " keep the tensor in the type of the result.",
+}
+_UNUSED: Final = {
+    "jax": "Return a result of the same shape and type, or remove the argument from"
+    " donate_argnums; do not return the old value; read the old value before its update.",
+    "tensorflow": "Assign to the variable inside the function, with its shape and type.",
+    "pytorch": "Update the tensor in place, with its shape and type.",
+}
+_NARROW: Final = frozenset(("pred",))
+
+
+def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
+    """Yield a cause for the rows of alias/donated whose bytes no result takes over."""
+    found = []
+    for row in rows:
+        value = program.by_label.get(str(row["value"]))
+        if value is None or row["outcome"] != "never used" or value.memory_space != program.color:
+            continue
+        reader = file_and_line(row["readerFile"], row["readerLine"])
+        reason = str(row["reason"]) + (f", by {reader}" if reader else "")
+        found.append(evidence_row(value, f"donated but not used: {reason}"))
+    if found:
+        yield Cause(
+            "alias/donated",
+            "Inputs are donated but not used",
+            None,
+            tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
+            _UNUSED,
+        )
+
+
+def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
+    """Yield a cause for results that match an input in dimensions but not in type."""
+    results = [
+        value
+        for value_id in dict.fromkeys(program.stored.results)
+        if (value := program.values.get(value_id)) is not None and _is_own(program, value)
+    ]
+    taken = {value.shape for value in results}
+    left: defaultdict[tuple[int, ...], list[StoredValue]] = defaultdict(list)
+    for value in program.parameters:
+        is_free = not is_donated(program.stored, value.value_id) and value.shape not in taken
+        if is_free and value.memory_space == program.color:
+            left[dimensions(value)].append(value)
+    rows: list[dict[str, Cell]] = []
+    labels: list[str] = []
+    for result in results:
+        waiting = left[dimensions(result)]
+        donor = next((each for each in waiting if _could_be(each, result)), None)
+        if donor is None:
+            continue
+        waiting.remove(donor)
+        reason = f"the result is {result.dtype}, but the input {donor.label} is {donor.dtype}"
+        rows.append(evidence_row(result, reason))
+        labels.append(result.label)
+    if rows:
+        yield Cause(
+            "alias/not-donated",
+            "Inputs cannot be donated: results of the same dimensions have another type",
+            Change(ChangeKind.WITHOUT, tuple(labels)),
+            tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
+            _TYPES,
+            "this is safe only if the caller does not need the input afterwards",
+            is_exact=True,
+        )
+
+
+def _is_own(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if no input gives its bytes to a result."""
+    planned = program.planned(value)
+    if planned is None or planned.is_table or planned.color != program.color:
+        return False
+    return not any(member.is_stored for member in program.program.sets[planned.buffer_set])
+
+
+def _could_be(donor: StoredValue, result: StoredValue) -> bool:
+    """Return True if a result could have the type of an input of its dimensions."""
+    return (
+        dimensions(result) != ()
+        and _is_float(donor.dtype) == _is_float(result.dtype)
+        and not _NARROW & {donor.dtype, result.dtype}
+    )
+
+
+def _is_float(dtype: str | None) -> bool:
+    return (dtype or "").startswith(("f", "bf"))

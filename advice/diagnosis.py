@@ -1,0 +1,187 @@
+"""A diagnosis and its rows, one for each finding."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from xlagraph.advice.places import Place, places
+from xlagraph.advice.planned_savings import PotentialSavings
+from xlagraph.graph.engine import Cell, Result
+from xlagraph.planner.edits.savings import Change
+from xlagraph.presentation.html_tables import (
+    html_notes,
+    html_text,
+    html_title,
+    measured_table,
+)
+from xlagraph.queries.catalogue.declarations import FRAMEWORKS, Advice, Column
+from xlagraph.queries.catalogue.query_files import Query
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+    import polars
+
+COLUMNS: Final = (
+    "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
+    "bytesAtMost", "doubt", "expectedBytes", "places",
+)  # fmt: skip
+_HTML_COLUMNS: Final = ("finding", "saves", "share", "compilation", "query")
+_MOST_EVIDENCE: Final = 10
+"""Rows of the evidence of a finding that a notebook shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosedCompilation:
+    """A diagnosed compilation in one memory space."""
+
+    compilation: str
+    reserved_bytes: int
+    peak_bytes: int | None
+    """Physical peak; None if the dump has no live ranges."""
+    memory_space_name: str | None
+    """HBM, VMEM, SMEM or host; None if unknown."""
+
+    def total_bytes(self, measure: str) -> int:
+        """Return the total for shares of a measure: the reserved bytes, or the peak."""
+        return self.reserved_bytes if measure == "reserved" else self.peak_bytes or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A possible change to a compilation, with its savings."""
+
+    compilation: str
+    query: Query
+    """The query that shows the evidence."""
+    advice: Advice
+    savings: PotentialSavings
+    share: float
+    """Share of the reserved bytes or of the peak, depending on `savings.measure`; 0 to 1."""
+    rows: tuple[Mapping[str, Cell], ...]
+    """The rows with potential savings, most first, with all columns of the query."""
+    change: Change | None = None
+    """Change to replan; None if the plan cannot predict its effect."""
+    columns: tuple[Column, ...] = ()
+    """The columns of the rows."""
+    total_bytes: int = 0
+    """Total that `share` refers to."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Source lines, or ops, that the bytes come from; most bytes first."""
+        return places(self.rows, self.advice.column)
+
+    @property
+    def middle_share(self) -> float:
+        """Share of the middle of the range; 0 to 1."""
+        return self.savings.middle / self.total_bytes if self.total_bytes else 0.0
+
+    @property
+    def most_bytes(self) -> int:
+        """Most of the range of potential savings."""
+        return max(self.bytes, self.savings.at_most or 0)
+
+    @property
+    def bytes(self) -> int:
+        """Least of the range of potential savings. Findings overlap: the sum is too large."""
+        return self.savings.bytes
+
+    @property
+    def evidence_columns(self) -> tuple[str, ...]:
+        """Columns of the evidence: the potential savings, then those that the query declares."""
+        declared = self.advice.evidence or tuple(column.name for column in self.query.columns)
+        others = (name for name in declared if name != self.advice.column)
+        return (self.advice.column, *others)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Findings about a run or a compilation."""
+
+    name: str
+    """Name of the run, or key of the compilation."""
+    is_run: bool
+    memory_space: int
+    compilations: tuple[DiagnosedCompilation, ...]
+    """Diagnosed compilations, most reserved bytes first."""
+    findings: tuple[Finding, ...]
+    """Findings by expected savings, most first; none is a good answer."""
+    notes: tuple[str, ...]
+    """Notes on the chosen and skipped compilations, and on facts that the dumps lack."""
+    problems: tuple[str, ...] = ()
+    """Files of queries that failed, each with the reason. Their findings are missing."""
+    hidden: int = 0
+    """Number of findings that are not listed because they save less than `least_share`."""
+    least_share: float = 0.0
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                finding.advice.title,
+                finding.savings.text,
+                finding.share,
+                finding.compilation,
+                finding.query.id,
+            )
+            for finding in self.findings
+        ]
+        table = measured_table(_HTML_COLUMNS, rows) if rows else "<p>No findings.</p>"
+        parts = [html_title(self.name), html_notes((*self.notes, *self.problems)), table]
+        return "".join((*parts, *map(_details_html, self.findings)))
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the findings as a pandas frame; raise ImportError if pandas is not installed."""
+        return self._result().to_pandas()
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return the findings as a polars frame; raise ImportError if polars is not installed."""
+        return self._result().to_polars()
+
+    def _result(self) -> Result:
+        return diagnosis_result(self)
+
+
+def diagnosis_result(diagnosis: Diagnosis) -> Result:
+    """Return a row for each finding; its evidence is a list of mappings, most bytes first."""
+    return Result(COLUMNS, tuple(_finding_rows(diagnosis)))
+
+
+def _finding_rows(diagnosis: Diagnosis) -> list[tuple[Cell, ...]]:
+    """Return a row for each finding; its evidence is a list of objects, most bytes first."""
+    return [
+        (
+            finding.compilation,
+            finding.advice.title,
+            finding.query.id,
+            finding.savings.measure,
+            finding.bytes,
+            finding.share,
+            len(finding.rows),
+            [{name: row[name] for name in finding.evidence_columns} for row in finding.rows],
+            *(finding.advice.remedies[framework] for framework in FRAMEWORKS),
+            finding.savings.at_most,
+            finding.savings.doubt,
+            finding.savings.expected_bytes,
+            [place.cells for place in finding.places],
+        )
+        for finding in diagnosis.findings
+    ]
+
+
+def _details_html(finding: Finding) -> str:
+    """Return the evidence and the remedies of a finding as a block that unfolds."""
+    evidence = [[row[name] for name in finding.evidence_columns] for row in finding.rows]
+    remedies = "".join(
+        f"<li>{html_text(framework)}: {html_text(remedy)}</li>"
+        for framework, remedy in finding.advice.remedies.items()
+    )
+    doubt = finding.savings.doubt
+    doubt_html = "" if doubt is None else f"<p><em>Not certain: {html_text(doubt)}.</em></p>"
+    table = measured_table(finding.evidence_columns, evidence, _MOST_EVIDENCE)
+    return (
+        f"<details><summary>{html_text(finding.advice.title)}</summary>{doubt_html}"
+        f"{table}<ul>{remedies}</ul></details>"
+    )

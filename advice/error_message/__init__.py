@@ -1,0 +1,27 @@
+"""Read out-of-memory messages of XLA, PyTorch/XLA and TensorFlow, and explain them."""
+
+from xlagraph.advice.error_message.explanation import Explanation, Unknown, explain
+from xlagraph.advice.error_message.failure import (
+    Failure,
+    LargeAllocation,
+    Part,
+    Stage,
+    TracebackLine,
+)
+from xlagraph.advice.error_message.largest_lines import LineShare, largest_lines
+from xlagraph.advice.error_message.log_reader import ErrorLog, read_error_log
+
+__all__ = [
+    "ErrorLog",
+    "Explanation",
+    "Failure",
+    "LargeAllocation",
+    "LineShare",
+    "Part",
+    "Stage",
+    "TracebackLine",
+    "Unknown",
+    "explain",
+    "largest_lines",
+    "read_error_log",
+]

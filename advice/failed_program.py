@@ -1,0 +1,174 @@
+"""Find the compilation of an out-of-memory message, and the changes that make it fit."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
+
+from xlagraph.advice.advise import advise
+from xlagraph.advice.capacity import MOST_FINDINGS, SpaceFit, check_capacity
+from xlagraph.advice.diagnosis import Finding
+from xlagraph.graph.engine import Cell, Graph, Result
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.catalogue.query_files import Query
+from xlagraph.queries.runner.compilations import select_all
+from xlagraph.queries.runner.run import run
+
+__all__ = ["FailedProgram", "MessageClues", "diagnose_failed_program"]
+
+_CANDIDATES: Final = load_statement(__file__, "failed-program")
+_NAMED_VALUES: Final = load_statement(__file__, "failed-values")
+_LINES: Final = "peak/by-line"
+_MOST_LINES: Final = 10
+_NEAR: Final = 0.05
+"""Largest relative difference from the size in a message: XLA adds code and reserved memory."""
+_NOT_IN_A_NAME: Final = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class MessageClues:
+    """Facts in an error message that identify the failed program; empty where absent."""
+
+    module: str | None = None
+    """Name of the module: `jit_train_step`."""
+    instructions: tuple[str, ...] = ()
+    """HLO instructions in the message."""
+    op_names: tuple[str, ...] = ()
+    requested_bytes: int | None = None
+    """Requested bytes. They identify a program by its size only in HBM."""
+    memory_space_name: str | None = None
+    """`hbm` or `vmem`, in any case; None is memory space 0."""
+    capacity_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailedProgram:
+    """The failed compilation in the graph."""
+
+    compilation: str
+    reason: str
+    """Why this compilation was chosen, and from how many."""
+    fit: SpaceFit | None
+    """Its memory space; None if it allocates nothing in the memory space of the message."""
+    lines: Result | None
+    """Lines with the most bytes at its peak, rows of `peak/by-line`; None if `fit` is None."""
+    findings: tuple[Finding, ...]
+    """Changes to make first, most savings first."""
+    problems: tuple[str, ...] = ()
+    """Files of queries that failed, each with the reason."""
+
+
+class _Candidate(NamedTuple):
+    key: str
+    module_name: str | None
+    reserved_bytes: int
+    temp_bytes: int
+    found_values: int
+
+    def distance(self, size_bytes: int | None) -> float:
+        """Return the relative difference of its nearest size from a size; infinite without one."""
+        if not size_bytes:
+            return float("inf")
+        nearest = min(abs(own - size_bytes) for own in (self.reserved_bytes, self.temp_bytes))
+        return nearest / size_bytes
+
+
+def diagnose_failed_program(
+    graph: Graph,
+    clues: MessageClues,
+    names: Sequence[str] = (),
+    *,
+    catalogue: Mapping[str, Query] | None = None,
+) -> FailedProgram:
+    """Find the compilation that a message is about; check whether it fits, and advise.
+
+    The named runs and compilations are searched, or all without names: by module, by the
+    instructions and ops in the message, and by size; otherwise the largest is chosen. Raises
+    NoSuchCompilation and EmptyGraph.
+    """
+    found, reason = _find(graph, clues, select_all(graph, names))
+    spaces = check_capacity(graph, {}, [found])
+    fit = next((space for space in spaces if _is_space(space, clues.memory_space_name)), None)
+    if fit is None:
+        return FailedProgram(found, reason, None, None, ())
+    if clues.capacity_bytes is not None:
+        (fit,) = (
+            space
+            for space in check_capacity(graph, {fit.memory_space: clues.capacity_bytes}, [found])
+            if space.memory_space == fit.memory_space
+        )
+    diagnosis = advise(graph, found, memory_space=fit.memory_space, catalogue=catalogue)
+    lines = run(
+        graph, _LINES, compilation=found, memorySpace=fit.memory_space, limit=_MOST_LINES
+    ).result
+    return FailedProgram(
+        found, reason, fit, lines, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems
+    )
+
+
+def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, str]:
+    candidates = _candidates(graph, clues, list(keys))
+    of_how_many = f"of {len(candidates)}"
+    if len(candidates) == 1:
+        return candidates[0].key, "the only one"
+    named = [each for each in candidates if _is_module(each, clues.module)]
+    reasons = [f"its module is {clues.module}"] if named else []
+    chosen = named or candidates
+    most = max(each.found_values for each in chosen)
+    if most:
+        chosen = [each for each in chosen if each.found_values == most]
+        reasons.append("it has the instructions and ops of the message")
+    size = clues.requested_bytes if _is_hbm(clues.memory_space_name) else None
+    nearest = min(chosen, key=lambda each: (each.distance(size), each.key))
+    if len(chosen) > 1 and nearest.distance(size) <= _NEAR:
+        return nearest.key, _sentence([*reasons, "its size is nearest"], of_how_many)
+    largest = min(chosen, key=lambda each: (-each.reserved_bytes, each.key))
+    if len(chosen) > 1:
+        reasons.append("it reserves most")
+    if not named and not most:
+        reasons = ["it reserves most, the message names none"]
+    return largest.key, _sentence(reasons, of_how_many)
+
+
+def _candidates(graph: Graph, clues: MessageClues, keys: list[Cell]) -> list[_Candidate]:
+    found: dict[Cell, Cell] = {}
+    if clues.instructions or clues.op_names:
+        parameters: dict[str, Cell] = {
+            "compilations": keys,
+            "instructions": list(clues.instructions),
+            "opNames": list(clues.op_names),
+        }
+        found = dict(
+            cast("Sequence[tuple[Cell, Cell]]", graph.query(_NAMED_VALUES, parameters).rows)
+        )
+    rows = graph.query(_CANDIDATES, {"compilations": keys}).rows
+    return [
+        _Candidate(*cast("tuple[str, str | None, int, int, int]", (*row, found.get(row[0], 0))))
+        for row in rows
+    ]
+
+
+def _sentence(reasons: Sequence[str], of_how_many: str) -> str:
+    return (
+        f"{', '.join(reasons)} {of_how_many}"
+        if len(reasons) > 1
+        else f"{reasons[0]}, {of_how_many}"
+    )
+
+
+def _is_module(candidate: _Candidate, name: str | None) -> bool:
+    """Return whether a module has this name; frameworks write `<lambda>` in several ways."""
+    if name is None or candidate.module_name is None:
+        return False
+    own, other = (_NOT_IN_A_NAME.sub("", text) for text in (candidate.module_name, name))
+    return own == other
+
+
+def _is_space(space: SpaceFit, name: str | None) -> bool:
+    if _is_hbm(name):
+        return space.memory_space == 0
+    return (space.memory_space_name or "").casefold() == (name or "").casefold()
+
+
+def _is_hbm(name: str | None) -> bool:
+    return name is None or name.casefold() == "hbm"

@@ -1,0 +1,226 @@
+"""Collect the findings about one compilation: first causes, then findings of queries.
+
+A value that a cause explains is removed from the rows of the query that shows the cause, so that
+the same bytes are reported once.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+from xlagraph.advice.causes.cause import CAUSE_COLUMNS, Cause
+from xlagraph.advice.causes.large_values import largest_line
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.search import find_causes
+from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
+from xlagraph.advice.planned_savings import (
+    PotentialSavings,
+    change_of_rows,
+    savings_of_change,
+)
+from xlagraph.advice.rows_with_savings import each_value_once, rows_with_savings
+from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.errors import QueryFailed, QueryRefused
+from xlagraph.planner.edits.donors import is_donated, parameters
+from xlagraph.planner.edits.savings import Change, Planner
+from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
+from xlagraph.queries.catalogue.query_files import Query
+from xlagraph.queries.runner.run import run
+
+__all__ = ["LEAST_BYTES", "LEAST_SHARE", "CompilationFindings", "find"]
+
+LEAST_SHARE: Final = 0.05
+"""Share of the reserved bytes, or of the peak, below which a change is not worth its effort."""
+LEAST_BYTES: Final = 1024
+"""Smallest saving that is reported for programs of any size."""
+_DONATED: Final = "alias/donated"
+Rows = Sequence[Mapping[str, Cell]]
+
+
+@dataclass(slots=True)
+class CompilationFindings:
+    """The findings about one compilation."""
+
+    findings: list[Finding] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
+    """Notes in order, each once."""
+    problems: list[str] = field(default_factory=list)
+    hidden: int = 0
+    """Number of findings that save less than the least share."""
+
+
+def find(
+    graph: Graph,
+    diagnosed: DiagnosedCompilation,
+    planner: Planner,
+    catalogue: Mapping[str, Query],
+    least_share: float = LEAST_SHARE,
+) -> CompilationFindings:
+    """Return the findings about one compilation that save at least a share of its memory."""
+    return _Search(graph, diagnosed, planner, catalogue, least_share).found()
+
+
+class _Search:
+    def __init__(
+        self,
+        graph: Graph,
+        diagnosed: DiagnosedCompilation,
+        planner: Planner,
+        catalogue: Mapping[str, Query],
+        least_share: float,
+    ) -> None:
+        self._graph = graph
+        self._diagnosed = diagnosed
+        self._planner = planner
+        self._catalogue = catalogue
+        self._least_share = least_share
+        self._found = CompilationFindings()
+        self._claimed: defaultdict[str, set[str]] = defaultdict(set)
+
+    def found(self) -> CompilationFindings:
+        answers = {
+            query.id: rows
+            for query in self._catalogue.values()
+            if query.advice is not None and (rows := self._ask(query)) is not None
+        }
+        causes = self._causes(answers)
+        for cause in causes:
+            self._keep(self._of_cause(cause))
+        for query_id, rows in answers.items():
+            query = self._catalogue[query_id]
+            if query.advice is not None:
+                claimed = self._claimed[query_id]
+                left = [row for row in rows if row.get("value") not in claimed]
+                self._keep(self._of_query(query, query.advice, left))
+        if self._planner.obstacle is None:
+            explained = {
+                str(row.get("value"))
+                for each in self._found.findings
+                if each.advice.change is not ChangeKind.HALF
+                for row in each.rows
+            }
+            for cause in largest_line(PeakProgram(self._planner), explained):
+                self._keep(self._of_cause(cause))
+        return self._found
+
+    def _ask(self, query: Query) -> Rows | None:
+        """Return the rows of a query; record a problem and return None if the engine refuses it."""
+        names = [parameter.name for parameter in query.parameters]
+        given = {"limit": NO_LIMIT, "memorySpace": self._planner.memory_space}
+        try:
+            answer = run(
+                self._graph,
+                query.id,
+                catalogue=self._catalogue,
+                compilation=self._diagnosed.compilation,
+                **{key: value for key, value in given.items() if key in names},
+            )
+        except (QueryFailed, QueryRefused) as error:
+            self._found.problems.append(f"{query.path}: {error}")
+            return None
+        if missing := [
+            each.name for each in query.columns if each.name not in answer.result.columns
+        ]:
+            self._found.problems.append(f"{query.path}: @column {missing[0]} is not returned")
+            return None
+        self._found.notes |= dict.fromkeys(answer.notes)
+        return answer.result.mappings()
+
+    def _causes(self, answers: Mapping[str, Rows]) -> list[Cause]:
+        if self._planner.obstacle is not None:
+            return []
+        stored = self._planner.stored
+        donated = self._catalogue.get(_DONATED)
+        rows = None
+        if donated is not None and any(
+            is_donated(stored, each.value_id) for each in parameters(stored)
+        ):
+            rows = self._ask(donated)
+        found = find_causes(PeakProgram(self._planner), {**answers, _DONATED: rows or ()})
+        return [cause for cause in found if cause.query in self._catalogue]
+
+    def _of_cause(self, cause: Cause) -> Finding | None:
+        advice = cause.advice
+        if not self._is_enough(cause.sum_bytes, "reserved"):
+            return None
+        savings = savings_of_change(cause.change, cause.sum_bytes, advice.measure, self._planner)
+        doubts = [text for text in (cause.doubt, None if cause.is_exact else savings.doubt) if text]
+        likelihood = savings.likelihood if cause.likelihood is None else cause.likelihood
+        savings = replace(savings, doubt="; ".join(doubts) or None, likelihood=likelihood)
+        finding = self._finding(
+            self._catalogue[cause.query], advice, cause.change, savings, cause.rows
+        )
+        if self._is_enough(finding.most_bytes, savings.measure):
+            self._claimed[cause.query] |= cause.labels
+        return replace(finding, columns=CAUSE_COLUMNS)
+
+    def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
+        saving = rows_with_savings(rows, advice, self._planner.memory_space)
+        if advice.change is ChangeKind.DONATE and self._planner.obstacle is None:
+            return self._of_donation(query, advice, saving, rows)
+        if not self._is_enough(_sum(saving, advice.column), advice.measure):
+            return None
+        return self._of_rows(query, advice, saving)
+
+    def _of_donation(
+        self, query: Query, advice: Advice, saving: Rows, rows: Rows
+    ) -> Finding | None:
+        """Return the better of two donations: of the rows with savings, or of all rows.
+
+        Temporaries use the bytes of outputs too, so only a plan shows the effect of donating all.
+        """
+        every = each_value_once(
+            row
+            for row in rows
+            if row.get("memorySpace", self._planner.memory_space) == self._planner.memory_space
+        )
+        if not self._is_enough(_sum(every, "sizeBytes"), "reserved"):
+            return None
+        others = _sum(every, "sizeBytes") - _sum(saving, "sizeBytes")
+        sets = [saving, every] if self._is_enough(others, "reserved") else [saving]
+        found = [self._of_rows(query, advice, chosen) for chosen in sets if chosen]
+        return max(found, key=lambda finding: finding.bytes, default=None)
+
+    def _of_rows(self, query: Query, advice: Advice, rows: Rows) -> Finding:
+        change = change_of_rows(rows, advice)
+        total = _sum(rows, advice.column)
+        savings = savings_of_change(change, total, advice.measure, self._planner)
+        return self._finding(query, advice, change, savings, rows)
+
+    def _finding(
+        self,
+        query: Query,
+        advice: Advice,
+        change: Change | None,
+        savings: PotentialSavings,
+        rows: Rows,
+    ) -> Finding:
+        total = self._diagnosed.total_bytes(savings.measure)
+        return Finding(
+            self._diagnosed.compilation,
+            query,
+            advice,
+            savings,
+            savings.bytes / total if total else 0.0,
+            tuple(rows),
+            change,
+            query.columns,
+            total,
+        )
+
+    def _keep(self, finding: Finding | None) -> None:
+        if finding is None:
+            return
+        if self._is_enough(finding.most_bytes, finding.savings.measure):
+            self._found.findings.append(finding)
+        elif finding.most_bytes >= LEAST_BYTES:
+            self._found.hidden += 1
+
+    def _is_enough(self, size_bytes: int, measure: str) -> bool:
+        total = self._diagnosed.total_bytes(measure)
+        return total > 0 and size_bytes >= max(LEAST_BYTES, self._least_share * total)
+
+
+def _sum(rows: Rows, column: str) -> int:
+    return sum(cast("int | None", row[column]) or 0 for row in rows)

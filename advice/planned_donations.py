@@ -1,0 +1,71 @@
+"""Replan the savings of donating each input in the rows of a query, as `whatif` does.
+
+A statement can only estimate them from the values in the buffer of an output.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from xlagraph.graph.engine import Cell, Graph, Result
+from xlagraph.planner.compilation.plannable_compilation import (
+    PlannableCompilation,
+    plannable_compilation,
+)
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.named_donation import donation_of
+from xlagraph.planner.memory_plan import replan
+from xlagraph.planner.replay import replay
+from xlagraph.queries.catalogue.declarations import ChangeKind
+from xlagraph.queries.runner.run import Answer
+
+__all__ = ["with_planned_donations"]
+
+_MOST_VALUES: Final = 60_000
+"""Total number of values to plan, so that a query takes a few seconds at most."""
+_INPUT: Final = "value"
+
+
+def with_planned_donations(graph: Graph, answer: Answer) -> Answer:
+    """Return the answer with replanned savings if its rows are inputs to donate.
+
+    Only as many rows are replanned as a few seconds allow; the others have null. Without module
+    text the estimates of the statement are kept. A note says so in both cases.
+    """
+    advice = answer.query.advice
+    if advice is None or advice.change is not ChangeKind.DONATE or answer.compilation is None:
+        return answer
+    columns = answer.result.columns
+    if not answer.result.rows or not {advice.column, _INPUT} <= set(columns):
+        return answer
+    stored = plannable_compilation(StoredCompilation(graph, answer.compilation))
+    if not stored.has_buffer_sets or not stored.has_ranges:
+        note = f"{advice.column} is an estimate: without module text nothing can be replanned"
+        return replace(answer, notes=(*answer.notes, note))
+    count = max(1, _MOST_VALUES // max(1, len(stored.program.values)))
+    row_labels = [str(row[columns.index(_INPUT)]) for row in answer.result.rows]
+    planned = _planned(stored, row_labels[:count])
+    saved = columns.index(advice.column)
+    rows = tuple(
+        (*row[:saved], planned.get(label), *row[saved + 1 :])
+        for label, row in zip(row_labels, answer.result.rows, strict=True)
+    )
+    notes = answer.notes
+    if len(row_labels) > count:
+        note = f"{advice.column} is replanned for the first {count} rows; whatif replans others"
+        notes = (*notes, note)
+    return replace(answer, result=Result(columns, rows), notes=notes)
+
+
+def _planned(stored: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:
+    """Return the bytes that donating each parameter separately saves, by label."""
+    replays = replay(stored.program)
+    before = replan(stored.program, replays)
+    color_by_label = {facts.label: facts.color for facts in stored.facts.values()}
+    planned: dict[str, Cell] = {}
+    for label in dict.fromkeys(labels):
+        program = donation_of(stored, stored.program, [label]).donated.program
+        color = color_by_label[label]
+        after = replan(program, replays)
+        planned[label] = before.reserved_bytes(color) - after.reserved_bytes(color)
+    return planned

@@ -1,0 +1,170 @@
+"""Compute the savings of a finding: replanned if possible, else the sum of its rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final, cast
+
+from xlagraph.graph.engine import Cell
+from xlagraph.planner.edits.savings import Change, Planner, Savings
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
+
+__all__ = ["PotentialSavings", "change_of_rows", "potential_savings", "savings_of_change"]
+
+_SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be replanned"
+_MAY_GATHER: Final = "unless values computed with it are sharded too, the compiler gathers it again"
+_NO_PACKING: Final = "an upper bound: no packing saves more, and a change may save less"
+_OTHER_PROGRAM: Final = "the compiler may schedule and fuse the changed program differently"
+_DOUBTS: Final = {
+    ChangeKind.WITHOUT: _OTHER_PROGRAM,
+    ChangeKind.PARTS: _OTHER_PROGRAM,
+    ChangeKind.MOVE: _OTHER_PROGRAM,
+    ChangeKind.SHARD: _MAY_GATHER,
+    ChangeKind.PACK: _NO_PACKING,
+}
+"""Doubts by kind of change, on any platform."""
+_CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints outside of loops"
+_CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
+_CPU_REORDERS: Final = "on CPU the compiler drops barriers and chooses the order itself"
+_CPU_EXPECTS_NOTHING: Final = {
+    ChangeKind.RECOMPUTE: _CPU_UNDOES,
+    ChangeKind.LATE: _CPU_UNDOES,
+    ChangeKind.HALF: _CPU_WIDENS,
+}
+_LIKELIHOODS: Final = {
+    ChangeKind.RECOMPUTE: 0.9,
+    ChangeKind.LATE: 0.5,
+    ChangeKind.HALF: 0.6,
+    ChangeKind.WITHOUT: 0.8,
+    ChangeKind.PARTS: 0.7,
+    ChangeKind.MOVE: 0.4,
+    ChangeKind.SHARD: 0.5,
+    ChangeKind.PACK: 0.2,
+}
+"""Part of a doubtful figure to expect, by kind of change. Checkpoints on GPU: 6 of 6 confirmed."""
+_LIKELIHOOD_OF_SUMS: Final = 0.4
+"""Part to expect of a sum of sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PotentialSavings:
+    """Savings of the change that a finding proposes."""
+
+    bytes: int
+    """Bytes saved; the least of a range."""
+    at_most: int | None
+    """Most of the range; None if the savings are not a range."""
+    measure: str
+    """Total to compare with: `reserved` if replanned, else the measure of the advice."""
+    doubt: str | None
+    """Why the effect is uncertain; None if it is certain."""
+    is_planned: bool
+    """True if the memory was replanned; False for a sum of sizes."""
+    likelihood: float = 1.0
+    """Part of the middle of the range to expect; 0 if nothing is expected on this platform."""
+
+    @property
+    def middle(self) -> int:
+        """The middle of the range."""
+        return (self.bytes + (self.bytes if self.at_most is None else self.at_most)) // 2
+
+    @property
+    def expected_bytes(self) -> int:
+        """The middle of the range, discounted by the doubt."""
+        return int(self.middle * self.likelihood)
+
+    @property
+    def text(self) -> str:
+        """Savings as text: `1.0 MiB`, `1.0 MiB to 4.0 MiB`, or `up to 1.0 MiB` if uncertain."""
+        if not self.likelihood:
+            return f"often nothing on CPU; on GPU or TPU about {human_bytes(self.middle)}"
+        least = human_bytes(self.bytes)
+        most = least if self.at_most is None else human_bytes(self.at_most)
+        if least != most:
+            return f"{least} to {most}" if self.bytes > 0 else f"up to {most}"
+        return least if self.doubt is None else f"up to {least}"
+
+
+def potential_savings(
+    rows: Sequence[Mapping[str, Cell]], advice: Advice, planner: Planner
+) -> PotentialSavings:
+    """Return the savings of changing the values of these rows."""
+    change = change_of_rows(rows, advice)
+    return savings_of_change(change, _total(rows, advice), advice.measure, planner)
+
+
+def savings_of_change(
+    change: Change | None, sum_of_sizes: int, measure: str, planner: Planner
+) -> PotentialSavings:
+    """Return the replanned savings of a change, or the sum of sizes if it cannot be replanned."""
+    if change is None:
+        return _sum_of_sizes(sum_of_sizes, measure, _SUM_OF_SIZES)
+    if (obstacle := planner.obstacle) is not None:
+        return _sum_of_sizes(sum_of_sizes, measure, obstacle)
+    found = planner.savings([change])
+    if change.kind is ChangeKind.RECOMPUTE and not found.is_certain:
+        found = _with_stacks(found, planner.savings_of_stacks(change))
+    doubt, likelihood = _doubt(change.kind, found, is_cpu=planner.is_cpu)
+    return PotentialSavings(
+        found.bytes, found.at_most, "reserved", doubt, is_planned=True, likelihood=likelihood
+    )
+
+
+def change_of_rows(rows: Sequence[Mapping[str, Cell]], advice: Advice) -> Change | None:
+    """Return the change to the values in the rows; None if its effect cannot be replanned."""
+    if not rows or advice.change is None:
+        return None
+    if advice.change is ChangeKind.PACK:
+        return Change(advice.change)
+    labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
+    labels = tuple(label for _, label in labels_of_rows)
+    if advice.change in (ChangeKind.HALF, ChangeKind.DENSE, ChangeKind.SHARD):
+        factors = {label: _factor(advice.change, row) for row, label in labels_of_rows}
+        return Change(advice.change, labels, factors)
+    return Change(advice.change, labels)
+
+
+def _total(rows: Sequence[Mapping[str, Cell]], advice: Advice) -> int:
+    return sum(cast("int", row[advice.column]) for row in rows)
+
+
+def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
+    return PotentialSavings(
+        total, None, measure, doubt, is_planned=False, likelihood=_LIKELIHOOD_OF_SUMS
+    )
+
+
+def _with_stacks(found: Savings, stacks: Savings | None) -> Savings:
+    """Return a range whose least is the certain savings of the stacks of loops."""
+    if stacks is None:
+        return found
+    return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
+
+
+def _labels(cell: Cell) -> list[str]:
+    """Return the labels in a cell, which names one value or several."""
+    return [cell] if isinstance(cell, str) else [str(label) for label in cast("list[Cell]", cell)]
+
+
+def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
+    """Return the part of its bytes that the value in a row keeps."""
+    if change is ChangeKind.HALF:
+        return Fraction(1, 2)
+    if change is ChangeKind.SHARD:
+        return Fraction(1, cast("int | None", row["devices"]) or 1)
+    return Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"]))
+
+
+def _doubt(change: ChangeKind, found: Savings, *, is_cpu: bool) -> tuple[str | None, float]:
+    """Return why the effect is uncertain, and the part of it to expect."""
+    is_sure = change in (ChangeKind.RECOMPUTE, ChangeKind.HALF) and found.is_certain
+    expects_nothing = is_cpu and change in _CPU_EXPECTS_NOTHING
+    if expects_nothing and not (is_sure and change is ChangeKind.RECOMPUTE):
+        return _CPU_EXPECTS_NOTHING[change], 0.0
+    if is_sure:
+        return None, 1.0
+    if is_cpu and change is ChangeKind.MOVE:
+        return _CPU_REORDERS, _LIKELIHOODS[change] / 2
+    doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM
+    return doubt, _LIKELIHOODS.get(change, 1.0)

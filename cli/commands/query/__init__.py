@@ -1,1 +1,0 @@
-"""`xlagraph query`: the catalogue as a group of commands."""

@@ -1,0 +1,100 @@
+"""Access to the graph, the catalogue, and the names for shell completion."""
+
+import getpass
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from xlagraph.cli.output.messages import detail, is_interactive, note, problem
+from xlagraph.cli.output.shared_options import GraphOptions
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Graph
+    from xlagraph.queries.catalogue.query_files import Query
+
+__all__ = [
+    "ask_password",
+    "catalogue",
+    "complete_compilation",
+    "complete_run",
+    "open_graph_of",
+    "query_folders",
+]
+
+
+@contextmanager
+def open_graph_of(
+    options: GraphOptions, *, create: bool = False, wait: bool = True
+) -> Iterator["Graph"]:
+    """Open the graph given by ``--graph``, the environment, or the current folder."""
+    from xlagraph.graph import open_graph
+
+    with open_graph(
+        options.graph, create=create, wait=wait, ask_password=ask_password, notify=note
+    ) as graph:
+        note(f"graph: {graph.location}")
+        detail(", ".join(f"{name} {version}" for name, version in graph.versions.items()))
+        yield graph
+
+
+def ask_password(user: str) -> str | None:
+    """Ask for the password of a user; None if there is no terminal."""
+    if not is_interactive():
+        return None
+    return getpass.getpass(f"password of {user}: ", stream=sys.stderr)
+
+
+def catalogue(
+    directories: Sequence[Path] = (), on_problem: Callable[[str], None] | None = None
+) -> Mapping[str, "Query"]:
+    """Read the catalogue, with the queries in `XLAGRAPH_QUERIES` and in ``directories``.
+
+    An invalid file is left out; ``on_problem`` receives the message (default: write it).
+    """
+    from xlagraph.queries.catalogue.query_files import load_catalogue
+
+    return load_catalogue(
+        query_folders(directories),
+        on_problem=on_problem or (lambda text: problem(f"left out: {text}")),
+    )
+
+
+def query_folders(directories: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """Return the folders of user queries, those of the environment first."""
+    named = filter(None, os.environ.get("XLAGRAPH_QUERIES", "").split(os.pathsep))
+    folders = (path.expanduser() for path in (*map(Path, named), *directories))
+    return tuple(dict.fromkeys(folders))
+
+
+def complete_run(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the names of runs that begin with the incomplete word."""
+    from xlagraph.queries.runner.compilations import run_names
+
+    return _names_beginning_with(context, incomplete, run_names)
+
+
+def complete_compilation(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the names of runs, then the keys of compilations; a run selects its largest."""
+    from xlagraph.queries.runner.compilations import compilation_keys, run_names
+
+    return _names_beginning_with(
+        context, incomplete, lambda graph: [*run_names(graph), *sorted(compilation_keys(graph))]
+    )
+
+
+def _names_beginning_with(
+    context: typer.Context, incomplete: str, names: Callable[["Graph"], Sequence[str]]
+) -> list[str]:
+    from xlagraph.graph import GraphError, open_graph
+    from xlagraph.queries.errors import QueryError
+
+    try:
+        with open_graph(context.params.get("graph")) as graph:
+            return [name for name in names(graph) if name.startswith(incomplete)]
+    except (GraphError, QueryError):  # completion must not print messages
+        return []

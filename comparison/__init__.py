@@ -1,0 +1,1 @@
+"""Compare two runs or two compilations, and find what grew and why."""

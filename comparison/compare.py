@@ -1,0 +1,161 @@
+"""Compare two runs or two compilations: how much grew, where and why."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, cast
+
+from xlagraph.comparison.compared_sides import (
+    ComparedCompilation,
+    ComparedPair,
+    Comparison,
+    Totals,
+)
+from xlagraph.comparison.explaining import explain_pair, merge_reasons
+from xlagraph.comparison.groups import By, group_growths
+from xlagraph.comparison.held_values import read_reserved
+from xlagraph.comparison.pairing import Candidate, Pairing, Signature, pair_compilations
+from xlagraph.comparison.reasons import Kind, Reason, Subject
+from xlagraph.comparison.sentences import Sentence, sentences_of
+from xlagraph.graph.engine import Graph
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.runner.compilations import Selection, select
+from xlagraph.queries.runner.stored_detail import is_at_peak
+
+_COMPILATIONS: Final = load_statement(__file__, "compilations")
+_SIGNATURES: Final = load_statement(__file__, "signatures")
+
+DEFAULT_GROUPS: Final = (By.CAUSE, By.TEMPORARY, By.ROLE, By.OP, By.LINE)
+"""Groupings that a comparison shows by default."""
+
+_MOST_READ: Final = 50
+"""Maximum number of pairs whose values are read to find reasons; the largest changes first."""
+
+
+def compare(
+    graph: Graph,
+    a: str,
+    b: str,
+    *,
+    by: Iterable[By] = DEFAULT_GROUPS,
+    depth: int = 3,
+    explain: bool = True,
+) -> Comparison:
+    """Compare two sides, each a run or a compilation, resolved with `select`.
+
+    Two compilations always form a pair, even if their modules differ. The compilations of runs
+    are paired by `pair_compilations`. ``explain`` adds sentences that give the reasons. It reads
+    the values of the changed pairs; there are no sentences if these values are not stored.
+    """
+    side_a, side_b = select(graph, a), select(graph, b)
+    a_by_key, b_by_key = (_compilations(graph, side) for side in (side_a, side_b))
+    pairing = _pair(graph, side_a, side_b, a_by_key, b_by_key)
+    pairs = [ComparedPair(a_by_key[key_a], b_by_key[key_b]) for key_a, key_b in pairing.pairs]
+    # sorted is stable: equal growths stay in the order of their keys
+    pairs = sorted(pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))
+    unpaired = (
+        *(ComparedPair(a_by_key[key], None) for key in pairing.only_a),
+        *(ComparedPair(None, b_by_key[key]) for key in pairing.only_b),
+    )
+    totals = _sum(a_by_key.values()), _sum(b_by_key.values())
+    sentences: tuple[Sentence, ...] = ()
+    if explain and not is_at_peak(graph, (side_a.name, side_b.name)):
+        sentences = sentences_of(
+            _reasons(graph, pairs, unpaired),
+            (side_a.name, side_b.name),
+            (totals[0].reserved_bytes or 0, totals[1].reserved_bytes or 0),
+        )
+    return Comparison(
+        side_a,
+        side_b,
+        *totals,
+        tuple(pairs),
+        unpaired,
+        group_growths(graph, by, side_a.name, side_b.name, depth=depth),
+        sentences,
+    )
+
+
+def _reasons(
+    graph: Graph, pairs: Sequence[ComparedPair], unpaired: Sequence[ComparedPair]
+) -> list[Reason]:
+    changed = [pair for pair in pairs if pair.a and pair.b and pair.a.totals != pair.b.totals]
+    reasons: list[Reason] = []
+    for pair in changed[:_MOST_READ]:
+        key_a, key_b = (side.key if side else "" for side in (pair.a, pair.b))
+        reserved = read_reserved(graph, (key_a, key_b))
+        for reason in explain_pair(reserved[key_a], reserved[key_b]):
+            reason.compilations = (key_a, key_b)
+            reasons.append(reason)
+    for kind, others in ((Kind.UNPAIRED, unpaired), (Kind.OTHER, changed[_MOST_READ:])):
+        if others:
+            reasons.append(
+                Reason(
+                    Subject(kind),
+                    sum(pair.reserved.growth_bytes for pair in others),
+                    sum(pair.a is not None for pair in others),
+                    sum(pair.b is not None for pair in others),
+                )
+            )
+    return merge_reasons(reasons)
+
+
+def _compilations(graph: Graph, side: Selection) -> dict[str, ComparedCompilation]:
+    if not side.compilations:  # one engine cannot unwind an empty list
+        return {}
+    rows = graph.query(_COMPILATIONS, {"compilations": list(side.compilations)}).rows
+    compilations = {}
+    for key, module, module_number, *totals in rows:
+        compilations[str(key)] = ComparedCompilation(
+            str(key),
+            cast("str | None", module),
+            cast("int | None", module_number),
+            Totals(*cast("Sequence[int | None]", totals)),
+        )
+    return compilations
+
+
+def _sum(compilations: Iterable[ComparedCompilation]) -> Totals:
+    totals = [compilation.totals for compilation in compilations]
+    return Totals(
+        reserved_bytes=_known_sum(each.reserved_bytes for each in totals),
+        logical_peak_bytes=_known_sum(each.logical_peak_bytes for each in totals),
+        physical_peak_bytes=_known_sum(each.physical_peak_bytes for each in totals),
+        allocation_bytes=_known_sum(each.allocation_bytes for each in totals),
+    )
+
+
+def _known_sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _pair(
+    graph: Graph,
+    side_a: Selection,
+    side_b: Selection,
+    a: Mapping[str, ComparedCompilation],
+    b: Mapping[str, ComparedCompilation],
+) -> Pairing:
+    if not (side_a.is_run or side_b.is_run):
+        return Pairing(((side_a.name, side_b.name),), (), ())
+    signatures = _signatures(graph, [*a, *b])
+    candidates_a, candidates_b = (
+        [
+            Candidate(key, compilation.module, compilation.module_number, signatures.get(key, ()))
+            for key, compilation in side.items()
+        ]
+        for side in (a, b)
+    )
+    return pair_compilations(candidates_a, candidates_b)
+
+
+def _signatures(graph: Graph, keys: Sequence[str]) -> dict[str, Signature]:
+    shapes: defaultdict[str, list[tuple[int | str, ...]]] = defaultdict(list)
+    parameters = {"compilations": list(dict.fromkeys(keys))}
+    rows = graph.query(_SIGNATURES, parameters).rows if keys else ()
+    for key, number, shape_index, shape, is_output in rows:
+        if number is not None:
+            shapes[str(key)].append((cast("int", number), str(shape_index or ""), str(shape or "")))
+        if is_output:  # a donated result has the shape of its parameter
+            shapes[str(key)].append(("result", str(shape or "")))
+    return {key: tuple(sorted(signature, key=str)) for key, signature in shapes.items()}

@@ -1,0 +1,142 @@
+"""Group the growth between two sides by op, line, role and more, with the canned queries."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from xlagraph.graph.engine import Graph, Scalar
+from xlagraph.graph.schema_detail import Detail
+
+# Every command loads this module, for the choices of `compare --by`; few read a query.
+if TYPE_CHECKING:
+    from xlagraph.queries.catalogue.query_files import Query
+
+__all__ = [
+    "EVERYTHING_ELSE",
+    "GROWTH_COLUMNS",
+    "RESHAPED",
+    "By",
+    "GroupGrowth",
+    "changed_groups",
+    "group_growths",
+    "largest_groups",
+]
+
+Group = tuple[str | int | None, ...]
+"""Cells that name a group; None if the dump lacks the name."""
+
+RESHAPED: Final = "reshaped"
+"""A change of shape without a change of bytes."""
+EVERYTHING_ELSE: Final = "everything else"
+"""Name of the group that sums all groups left out."""
+GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
+
+
+class By(StrEnum):
+    """A grouping of bytes. Each has a query of the theme `compare`: `compare/ops` for ``op``.
+
+    - ``cause`` splits the reserved bytes of memory space 0 into the parts of `Part`.
+    - ``temporary`` splits the part that is live at the peak, by line and op.
+    - ``role`` groups all allocations, in all memory spaces, including thread-local ones.
+    - ``value`` groups the assigned sizes of values of memory space 0 that changed, without
+      thread-local ones.
+    - The others group the shares of the physical peak of memory space 0.
+    """
+
+    OP = "op"
+    LINE = "line"
+    CALLER = "caller"
+    STACK = "stack"
+    OPCODE = "opcode"
+    SCOPE = "scope"
+    SHAPE = "shape"
+    VALUE = "value"
+    ROLE = "role"
+    CAUSE = "cause"
+    TEMPORARY = "temporary"
+
+    @property
+    def query_id(self) -> str:
+        """Id of the query of this grouping."""
+        return f"compare/{_PLURALS.get(self, f'{self}s')}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that name a group."""
+        columns = (column.name for column in _query(self).columns)
+        return tuple(name for name in columns if name not in GROWTH_COLUMNS)
+
+
+_PLURALS: Final = {By.TEMPORARY: "temporaries"}
+
+
+class GroupGrowth(NamedTuple):
+    """Bytes of one group on both sides."""
+
+    group: Group
+    bytes_a: int
+    bytes_b: int
+
+    @property
+    def growth_bytes(self) -> int:
+        """Bytes that the second side has more."""
+        return self.bytes_b - self.bytes_a
+
+
+def group_growths(
+    graph: Graph, groupings: Iterable[By], a: str, b: str, *, depth: int = 3
+) -> dict[By, tuple[GroupGrowth, ...]]:
+    """Group the bytes of two sides, each the name of a run or the key of a compilation.
+
+    Return all rows of the query of each grouping, in its order: the largest change first.
+    ``depth`` is the number of leading parts of an op name that make a scope. A grouping of
+    facts that are not stored is empty; if it is the only grouping, raise NotStored.
+    """
+    from xlagraph.queries.catalogue.declarations import NO_LIMIT
+    from xlagraph.queries.runner.stored_detail import check_stored, is_at_peak
+
+    given: Mapping[str, Scalar] = {"runA": a, "runB": b, "depth": depth, "limit": NO_LIMIT}
+    growths: dict[By, tuple[GroupGrowth, ...]] = {}
+    wanted = list(groupings)
+    for by in wanted:
+        query = _query(by)
+        if query.needed_detail is Detail.ALL and is_at_peak(graph, (a, b)):
+            if len(wanted) == 1:
+                check_stored(graph, (a, b))
+            growths[by] = ()
+            continue
+        names = {parameter.name for parameter in query.parameters}
+        parameters = query.defaults | {name: given[name] for name in given.keys() & names}
+        rows = graph.query(query.text, parameters).rows
+        growths[by] = tuple(
+            GroupGrowth(cast("Group", tuple(group)), cast("int", bytes_a), cast("int", bytes_b))
+            for *group, bytes_a, bytes_b, _ in rows
+        )
+    return growths
+
+
+def changed_groups(growths: Sequence[GroupGrowth]) -> int:
+    """Return the number of changed groups; they precede the others."""
+    return sum(1 for growth in growths if growth.growth_bytes or growth.group[0] == RESHAPED)
+
+
+def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGrowth, ...]:
+    """Return the first ``limit`` groups, and the sum of the others as `EVERYTHING_ELSE`."""
+    if len(growths) <= limit:
+        return tuple(growths)
+    left_out = growths[limit:]
+    unnamed: Group = (EVERYTHING_ELSE, *[None] * (len(left_out[0].group) - 1))
+    everything_else = GroupGrowth(
+        unnamed,
+        sum(growth.bytes_a for growth in left_out),
+        sum(growth.bytes_b for growth in left_out),
+    )
+    return (*growths[:limit], everything_else)
+
+
+@cache
+def _query(by: By) -> "Query":
+    from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, read_query
+
+    return read_query(OWN_DIRECTORY / f"{by.query_id}.cypher", OWN_DIRECTORY)

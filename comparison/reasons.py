@@ -1,0 +1,130 @@
+"""Reasons why one program reserves more than another, with the values behind each."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from xlagraph.comparison.held_values import HeldValue
+
+__all__ = ["Kind", "Reason", "Subject"]
+
+
+class Kind(StrEnum):
+    """Kind of a reason. The "same" values are those that `match_values` pairs."""
+
+    UNDONATED = "undonated"
+    """Inputs that are no longer donated, so outputs need allocations."""
+    DONATED = "donated"
+    """Inputs that are donated now."""
+    UNCHECKPOINTED = "uncheckpointed"
+    """Values of scopes that are no longer recomputed in the backward pass."""
+    CHECKPOINTED = "checkpointed"
+    """Values of scopes that are recomputed now."""
+    DTYPE = "dtype"
+    """Same values with another element type."""
+    SIZE = "size"
+    """Same values with more or fewer elements."""
+    SCOPE_NEW = "scopeNew"
+    """Values in scopes that only the second side has."""
+    SCOPE_GONE = "scopeGone"
+    """Values in scopes that only the first side has."""
+    COPIES = "copies"
+    """Copy instructions that only one side has."""
+    CASTS = "casts"
+    """Casts to another element type that only one side has."""
+    INPUTS = "inputs"
+    """Inputs that only one side has."""
+    OUTPUTS = "outputs"
+    """Outputs that only one side has."""
+    CONSTANTS = "constants"
+    """Constants that only one side has."""
+    REPLACED = "replaced"
+    """Temporary values that only one side has."""
+    PADDING = "padding"
+    """Same shapes in more or fewer bytes."""
+    PLACED = "placed"
+    """Same values, in allocations of another role."""
+    PEAK = "peak"
+    """Same values, but different ones are live at the peak."""
+    IDLE = "idle"
+    """Temporary bytes in use at another step, but not at the peak."""
+    FRAGMENTATION = "fragmentation"
+    """Gaps in temporary allocations."""
+    UNKNOWN = "unknown"
+    """Temporary allocations of dumps without live ranges."""
+    UNPAIRED = "unpaired"
+    """Compilations that only one side has."""
+    OTHER = "other"
+    """Compilations whose values were not read, because others changed more."""
+
+
+class Subject(NamedTuple):
+    """Identity of a reason: reasons with equal subjects are merged."""
+
+    kind: Kind
+    before: str = ""
+    """Old element type (DTYPE)."""
+    after: str = ""
+    """New element type (DTYPE, CASTS), or scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE)."""
+    factor: float = 1.0
+    """Number of elements after, divided by the number before (SIZE)."""
+
+
+@dataclass
+class Reason:
+    """A reason, its growth of the reserved bytes, and the values behind it."""
+
+    subject: Subject
+    growth_bytes: int = 0
+    count_a: int = 0
+    """Number of values on the first side; of compilations for UNPAIRED and OTHER."""
+    count_b: int = 0
+    """Same number on the second side."""
+    scopes: set[str] = field(default_factory=set)
+    """Names of the scopes, for kinds that concern scopes."""
+    placed_bytes: int = 0
+    """Part of the growth of a donation: temporaries that moved into or out of outputs."""
+    growth_by_line: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Growth by source file and line."""
+    example: tuple[HeldValue | None, HeldValue | None] = (None, None)
+    """Value with the largest change, on both sides."""
+    only_reason: bool = False
+    """True if FRAGMENTATION is the only change."""
+    compilations: tuple[str, str] = ("", "")
+    """Keys of the pair with the largest change for this reason."""
+
+    def count(self, a: HeldValue | None, b: HeldValue | None) -> None:
+        """Add a value, on each side that has it."""
+        growth_bytes = _held(b) - _held(a)
+        if self.example == (None, None) or abs(growth_bytes) > self._example_bytes:
+            self.example = (a, b)
+        self.growth_bytes += growth_bytes
+        self.count_a += a is not None
+        self.count_b += b is not None
+        value = b or a
+        if value and value.source_file and value.source_line:
+            self.growth_by_line[value.source_file, value.source_line] += growth_bytes
+
+    def merge(self, other: "Reason") -> None:
+        """Add the reason with the same subject of another pair of compilations."""
+        if abs(other.growth_bytes) > abs(self.growth_bytes):
+            self.compilations = other.compilations
+        if other._example_bytes > self._example_bytes:
+            self.example = other.example
+        self.growth_bytes += other.growth_bytes
+        self.count_a += other.count_a
+        self.count_b += other.count_b
+        self.scopes |= other.scopes
+        self.placed_bytes += other.placed_bytes
+        for line, growth_bytes in other.growth_by_line.items():
+            self.growth_by_line[line] += growth_bytes
+        self.only_reason &= other.only_reason
+
+    @property
+    def _example_bytes(self) -> int:
+        return abs(_held(self.example[1]) - _held(self.example[0]))
+
+
+def _held(value: HeldValue | None) -> int:
+    return value.held_bytes if value else 0

@@ -1,0 +1,107 @@
+"""Sentences that give reasons, each with the query that shows the details."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from xlagraph.comparison.reason_texts import reason_text, signed_bytes
+from xlagraph.comparison.reasons import Kind, Reason
+
+__all__ = ["Sentence", "sentences_of"]
+
+_MOST: Final = 6
+"""Maximum number of sentences; other reasons are summed."""
+_LEAST_SHARE: Final = 0.01
+"""Minimum share of the growth for a sentence."""
+_LEAST_SHARE_OF_ALL: Final = 0.001
+"""Minimum share of the reserved bytes for a sentence."""
+_ALWAYS: Final = {Kind.UNDONATED, Kind.DONATED, Kind.UNCHECKPOINTED, Kind.CHECKPOINTED}
+"""Kinds that always get a sentence, even without growth, because the user edits them."""
+
+
+class Sentence(NamedTuple):
+    """A reason for the growth, in words."""
+
+    text: str
+    """Text without the bytes: ``12 inputs are no longer donated``."""
+    growth_bytes: int
+    """Change of the reserved bytes for this reason."""
+    query: str
+    """Id of the query that shows the details; empty for the sum of the other reasons."""
+    parameters: Mapping[str, str]
+    """Parameters of that query."""
+
+    @property
+    def line(self) -> str:
+        """Text with the bytes: ``12 inputs are no longer donated: +245.9 MiB``."""
+        return f"{self.text}: {signed_bytes(self.growth_bytes)}"
+
+    @property
+    def command(self) -> str:
+        """Command that shows the details; empty for the sum of the other reasons."""
+        if not self.query:
+            return ""
+        options = [
+            f"--{re.sub('[A-Z]', lambda found: '-' + found[0].lower(), name)} {shlex.quote(value)}"
+            for name, value in self.parameters.items()
+        ]
+        return " ".join(["xlagraph query", self.query, *options])
+
+
+def sentences_of(
+    reasons: Sequence[Reason], names: tuple[str, str], reserved_bytes: tuple[int, int]
+) -> tuple[Sentence, ...]:
+    """Return a sentence for each important reason, the most bytes first.
+
+    ``names`` and ``reserved_bytes`` describe the two sides. The last sentence sums the other
+    reasons, so all sentences add up to the growth.
+    """
+    growth = reserved_bytes[1] - reserved_bytes[0]
+    least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
+    ranked = sorted(reasons, key=lambda reason: (-abs(reason.growth_bytes), reason.subject))
+    told = [
+        reason
+        for reason in ranked
+        if abs(reason.growth_bytes) >= least or reason.subject.kind in _ALWAYS
+    ][:_MOST]
+    found = [_sentence(reason, names) for reason in told]
+    rest = growth - sum(sentence.growth_bytes for sentence in found)
+    if rest:
+        found.append(Sentence("everything else", rest, "", {}))
+    return tuple(found)
+
+
+def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:
+    query, parameters = _query(reason, names)
+    return Sentence(reason_text(reason, names), reason.growth_bytes, query, parameters)
+
+
+def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]:
+    """Return the id and the parameters of the query that shows the details."""
+    sides = {"runA": names[0], "runB": names[1]}
+    before, after = reason.compilations
+    match reason.subject.kind:
+        case Kind.UNDONATED:
+            return "alias/not-donated", {"compilation": after}
+        case Kind.DONATED:
+            return "alias/donated", {"compilation": after}
+        case Kind.UNCHECKPOINTED:
+            return "lifetime/recomputed", {"compilation": before}
+        case Kind.CHECKPOINTED:
+            return "lifetime/recomputed", {"compilation": after}
+        case Kind.COPIES:
+            is_more = reason.count_b >= reason.count_a
+            return "alias/copies", {"compilation": after if is_more else before}
+        case Kind.SCOPE_NEW | Kind.SCOPE_GONE:
+            return "compare/scopes", sides
+        case Kind.PEAK | Kind.PLACED | Kind.REPLACED:
+            return "compare/lines", sides
+        case Kind.FRAGMENTATION:
+            return "reuse/fragmentation", {"compilation": after}
+        case Kind.IDLE | Kind.UNKNOWN:
+            return "compare/causes", sides
+        case Kind.UNPAIRED | Kind.OTHER:
+            return "compare/modules", sides
+        case _:
+            return "compare/values", sides

@@ -1,0 +1,1 @@
+"""HLO programs as data: shapes, names, instructions, and how their values share storage."""

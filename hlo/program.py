@@ -1,0 +1,111 @@
+"""The HLO program of a compilation as data, independent of the carrier.
+
+    Program
+    ├── computations   Computation    instructions in the order of the schedule, the root
+    ├── instructions   Instruction    those that the plan names, also of no known computation
+    │     ├── operands     Operand        instruction and tuple element that it reads
+    │     └── attributes   Attributes     metadata, called computations, aliasing, …
+    ├── frames         StackFrame     call stacks, each frame with its caller
+    └── donations      by parameter   results that are written over a parameter
+
+Carriers fill it; rules and measures read only this. Missing facts are None or empty, never guessed.
+Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, Self
+
+from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.instruction import Attributes, Instruction, ProgramError
+
+__all__ = ["NO_PROGRAM", "EntryParameter", "Program", "StackFrame"]
+
+
+class EntryParameter(NamedTuple):
+    """A parameter of the entry computation, or an element of one."""
+
+    number: int
+    shape_index: str
+    """``{}`` for the whole parameter."""
+
+
+class StackFrame(NamedTuple):
+    """A source location from which an instruction comes, and its caller."""
+
+    function: str | None
+    file: str | None
+    line: int | None
+    column: int | None
+    caller: int | None
+    """Number of the calling frame; None for the outermost."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """An HLO program with all facts that its carrier has."""
+
+    name: str | None = None
+    """Name of the module."""
+    entry_name: str | None = None
+    """Name of the entry computation."""
+    computations: Mapping[str, Computation] = field(default_factory=dict)
+    """Computations by name; empty if the carrier has only the instructions of the plan."""
+    instructions: Mapping[str, Instruction] = field(default_factory=dict)
+    """Instructions of the memory plan by name; others are found in their computation."""
+    frames: Mapping[int, StackFrame] = field(default_factory=dict)
+    """Frames by number; every caller is included, and there are no cycles."""
+    output_by_donated: Mapping[EntryParameter, str] = field(default_factory=dict)
+    """Shape index of the result that a donated parameter is paired with."""
+    unpaired_donors: frozenset[EntryParameter] = frozenset()
+    """Donated parameters that are not paired with a result."""
+    partitions: int | None = None
+    """Number of devices that the program is split over; None if unknown."""
+    is_gpu: bool = False
+    """True if it was evidently compiled for a GPU."""
+
+    @property
+    def has_computations(self) -> bool:
+        """True if the carrier has computations, not only the instructions of the plan."""
+        return bool(self.computations)
+
+    @property
+    def entry(self) -> Computation:
+        """The entry computation; raises ProgramError if there is none."""
+        return self.computation(self.entry_name)
+
+    def computation(self, name: str | None) -> Computation:
+        """Return a computation; raise ProgramError if it does not exist."""
+        found = self.computations.get(name or "")
+        if found is None:
+            raise ProgramError(f"there is no computation {name}")
+        return found
+
+    def with_instructions(self, instructions: Mapping[str, Instruction]) -> Self:
+        """Return the same program with other instructions by name."""
+        return replace(self, instructions=instructions)
+
+    def root_opcode(self, instruction: Instruction) -> str | None:
+        """Return the opcode of the root of the computation that a fusion runs; else None."""
+        runs = instruction.attributes.runs
+        if instruction.opcode != "fusion" or runs is None or runs not in self.computations:
+            return None
+        return self.computations[runs].root_opcode
+
+    def find(self, name: str, computation: str | None) -> Instruction | None:
+        """Return an instruction that a computation mentions; None if it does not exist."""
+        found = self.instructions.get(name)
+        if found is None and computation is not None:
+            own = self.computations.get(computation)
+            return own.find(name) if own is not None else None
+        return found
+
+    def source_location(self, attributes: Attributes) -> tuple[str | None, int | None]:
+        """Return source file and line of the instruction, else of its innermost frame."""
+        if attributes.source_file is not None or attributes.stack_frame is None:
+            return attributes.source_file, attributes.source_line
+        frame = self.frames.get(attributes.stack_frame)
+        return (frame.file, frame.line) if frame else (None, None)
+
+
+NO_PROGRAM: Final = Program()

@@ -1,1 +1,0 @@
-"""Compilations of the running process, which need no file."""

@@ -1,1 +1,0 @@
-"""Compilations in the profiles that `jax.profiler.trace` writes."""

@@ -1,1 +1,0 @@
-"""Export dumps on the machines of a cluster."""

@@ -1,0 +1,80 @@
+"""Errors that the ingest of dumps raises.
+
+ParseError          a dump does not have the form that XLA writes
+UnreadableDump      a file of a dump cannot be read
+NoMemoryPlan        a compilation of this process does not contain its plan
+FlagsUnusable       XLA_FLAGS prevents dumping into a folder
+VersionUnknown      a version of a package is not released
+NotInstallable      an environment cannot be created
+ExtraMissing        a package that an address or a cluster needs is not installed
+ClusterUnreachable  a Ray cluster cannot be reached or started
+"""
+
+from xlagraph.ingest.problem import Problem
+
+__all__ = [
+    "ClusterUnreachable",
+    "ExtraMissing",
+    "FlagsUnusable",
+    "NoMemoryPlan",
+    "NotInstallable",
+    "ParseError",
+    "UnreadableDump",
+    "VersionUnknown",
+]
+
+_SHOWN_CHARACTERS = 80
+
+
+class ParseError(Exception):
+    """Raised if a dump does not parse: its line, the text found and what was expected."""
+
+    def __init__(self, file: str, line: int, text: str, expected: str) -> None:
+        super().__init__(file, line, text, expected)
+        self.file = file
+        self.line = line
+        """Line number from 1; one past the last line if the file ends too early."""
+        self.text = text[:_SHOWN_CHARACTERS]
+        """The line, cut at 80 characters; empty at the end of the file."""
+        self.expected = expected
+
+    @property
+    def message(self) -> str:
+        """The message without its place: what was expected and what was found."""
+        found = f"'{self.text}'" if self.text else "the end of the file"
+        return f"expected {self.expected}, found {found}"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}"
+
+
+class UnreadableDump(Exception):
+    """Raised if a file of a dump is missing, incomplete or not text."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+class NoMemoryPlan(ValueError):
+    """Raised if a compilation of this process has no plan; the message names the remedy."""
+
+
+class FlagsUnusable(Exception):
+    """Raised if ``XLA_FLAGS`` cannot be parsed, or does not dump into a folder."""
+
+
+class VersionUnknown(Exception):
+    """Raised if the package index lacks a version, or cannot be queried."""
+
+
+class NotInstallable(Exception):
+    """Raised if an environment cannot be created; the message is the installer's last line."""
+
+
+class ExtraMissing(Exception):
+    """Raised if a package of an extra is not installed; the message says how to install it."""
+
+
+class ClusterUnreachable(ConnectionError):
+    """Raised if a Ray cluster cannot be reached or started; the message names the remedy."""

@@ -1,0 +1,75 @@
+"""Fills the gaps of one carrier of a compilation from another carrier."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.program import Program
+from xlagraph.ingest.plan import Plan, Value
+
+__all__ = ["filled", "has_gaps", "is_same_plan"]
+
+
+def has_gaps(plan: Plan, program: Program) -> bool:
+    """Return True if another carrier could add something."""
+    return (
+        plan.total_bytes is None
+        or plan.used_values is None
+        or plan.live_ranges is None
+        or not program.has_computations
+        or not program.frames
+    )
+
+
+def is_same_plan(plan: Plan, other: Plan) -> bool:
+    """Return True if two carriers have the same slots."""
+    return {_slot(value) for value in plan.values} == {_slot(value) for value in other.values}
+
+
+def _slot(value: Value) -> tuple[int, str, int, int, int]:
+    return (value.value_id, value.name, value.allocation, value.offset_bytes, value.size_bytes)
+
+
+def filled(
+    plan: Plan, program: Program, other_plan: Plan, other_program: Program
+) -> tuple[Plan, Program]:
+    """Return plan and program with the additions of the others; derived facts stay marked."""
+    used_values, live_ranges = plan.used_values, plan.live_ranges
+    derived = set()
+    if plan.total_bytes is None:
+        derived.add("total")
+    if used_values is None:
+        used_values = other_plan.used_values
+        derived |= {"positions", "uses"}
+    if live_ranges is None:
+        live_ranges = other_plan.live_ranges
+        derived |= {"schedule", "ranges", "peak"}
+    total = other_plan.total_bytes if plan.total_bytes is None else plan.total_bytes
+    joined = replace(
+        plan,
+        total_bytes=total,
+        used_values=used_values,
+        live_ranges=live_ranges,
+        buffer_sets=plan.buffer_sets or other_plan.buffer_sets,
+        derived=tuple(name for name in other_plan.derived if name in derived),
+        heap_trace_agrees=other_plan.heap_trace_agrees if plan.live_ranges is None else None,
+    )
+    if not program.has_computations:
+        texts = {name: each.text for name, each in program.instructions.items()}
+        for name, instruction in other_program.instructions.items():
+            instruction.text = texts.get(name)
+        return joined, other_program
+    if not program.frames and other_program.frames:
+        _fill_frames(program.instructions, other_program.instructions)
+        program = replace(program, frames=other_program.frames)
+    return joined, program
+
+
+def _fill_frames(
+    instructions: Mapping[str, Instruction], others: Mapping[str, Instruction]
+) -> None:
+    for name, instruction in instructions.items():
+        other = others.get(name)
+        frame = None if other is None else other.attributes.stack_frame
+        if frame is not None and instruction.attributes.stack_frame is None:
+            instruction.attributes = instruction.attributes._replace(stack_frame=frame)

@@ -1,1 +1,0 @@
-"""The rules by which XLA lets the values of an HLO program share storage."""

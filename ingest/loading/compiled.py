@@ -1,0 +1,39 @@
+"""Ingest a compilation of this process into a graph, without a dump."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xlagraph.graph.engine import LoadTarget
+from xlagraph.ingest.files.compiled_dump import compiled_dump
+from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
+from xlagraph.ingest.loading.load import ingest_found
+from xlagraph.ingest.loading.summary import IngestSummary
+from xlagraph.ingest.options import IngestOptions
+
+__all__ = ["ingest_compiled", "ingest_held"]
+
+
+def ingest_compiled(
+    graph: LoadTarget,
+    compiled: Any,  # noqa: ANN401 - of any version of JAX
+    *,
+    run: str,
+    tags: Sequence[str] = (),
+) -> IngestSummary:
+    """Ingest the result of `jax.jit(f).lower(…).compile()` as a compilation of a run.
+
+    The compilation is named after its module, such as ``jit_f(8)``. A later one of the same name
+    replaces it if its content differs. No flag, folder or environment variable is required, only
+    `pip install 'xlagraph[proto]'`.
+
+    Raises TypeError for any other object, NoMemoryPlan with a remedy if JAX does not keep the
+    plan, ModuleNotFoundError without protobuf, and `GraphError` if the graph fails.
+    """
+    found = FoundDumps((compiled_dump(compiled, run),), (), frozenset())
+    return ingest_found(graph, found, IngestOptions(run=run, tags=tags))
+
+
+def ingest_held(graph: LoadTarget, dump: DumpFiles) -> IngestSummary:
+    """Ingest a dump that is in memory, in this process; raises `GraphError` if the graph fails."""
+    found = FoundDumps((dump,), (), frozenset())
+    return ingest_found(graph, found, IngestOptions(run=dump.run), jobs=1)

@@ -1,0 +1,94 @@
+"""Prepare many jobs in this process, or in several in parallel."""
+
+from collections import deque
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final
+
+from xlagraph.ingest.loading.fetching import Fetcher, fetched, fetched_batches
+from xlagraph.ingest.loading.job import Job, Prepared, batches_of_jobs
+from xlagraph.ingest.loading.prepare import KnownContents, prepare
+from xlagraph.ingest.loading.worker import Worker
+
+__all__ = ["prepare_all"]
+
+_BATCH_BYTES: Final = 4 * 2**20
+"""Size of the dumps that share files of rows: a file costs the engine about a millisecond."""
+_LEAST_BATCH_BYTES: Final = 2**20
+_LEAST_BATCH_DUMPS: Final = 100
+_BATCHES_EACH: Final = 8
+"""Batches for each process, if there are enough jobs, so that none is idle at the end."""
+_AHEAD_BYTES: Final = 64 * 2**20
+"""Size of the dumps prepared ahead, which limits the rows that wait on disk."""
+
+
+def prepare_all(
+    jobs: Sequence[Job],
+    processes: int,
+    folder: Path | None,
+    *,
+    one_by_one: bool = False,
+    fetcher: Fetcher | None = None,
+) -> Generator[Prepared, None, None]:
+    """Prepare jobs in their order, small ones together; with several processes, in parallel.
+
+    Rows are written below the folder, if there is one. Closing the iterator ends the processes.
+    Remote files are fetched while other dumps are prepared.
+    """
+    shares = max(processes, 1) * _BATCHES_EACH
+    share_bytes = sum(job.files.size_bytes for job in jobs) // shares
+    most_bytes = min(max(share_bytes, _LEAST_BATCH_BYTES), _BATCH_BYTES)
+    most_jobs = 1 if one_by_one else max(len(jobs) // shares, _LEAST_BATCH_DUMPS)
+    batches = deque(batches_of_jobs(jobs, most_bytes, most_jobs))
+    if processes <= 1:
+        known = KnownContents()
+        with closing(fetched_batches(batches, fetcher)) as ready:
+            for batch in ready:
+                yield prepare(batch, folder, known)
+    else:
+        yield from _side_by_side(batches, processes, folder, fetcher)
+
+
+def _side_by_side(
+    batches: deque[list[Job]], processes: int, folder: Path | None, fetcher: Fetcher | None
+) -> Generator[Prepared, None, None]:
+    workers = [Worker(folder) for _ in range(min(processes, len(batches)))]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
+
+    def run(batch: Sequence[Job]) -> list[Prepared]:
+        with fetched(batch, fetcher) as ready:
+            worker = idle.get()
+            try:
+                return worker.prepare(ready)
+            finally:
+                idle.put(worker)
+
+    # with a fetcher, half of the threads fetch
+    threads = ThreadPoolExecutor((len(workers) or 1) * (1 if fetcher is None else 2))
+    waiting: deque[tuple[Future[list[Prepared]], int]] = deque()
+    ahead_bytes = 0
+    try:
+        while batches or waiting:
+            while batches and (len(waiting) <= len(workers) or ahead_bytes < _AHEAD_BYTES):
+                batch = batches.popleft()
+                size_bytes = sum(job.files.size_bytes for job in batch)
+                waiting.append((threads.submit(run, batch), size_bytes))
+                ahead_bytes += size_bytes
+            future, size_bytes = waiting.popleft()
+            yield from future.result()
+            ahead_bytes -= size_bytes
+    except BaseException:
+        if fetcher is not None:
+            fetcher.stop()
+        raise
+    finally:
+        for worker in workers:
+            worker.end()
+        threads.shutdown(wait=True, cancel_futures=True)
+        for worker in workers:
+            worker.close()

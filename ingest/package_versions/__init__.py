@@ -1,1 +1,0 @@
-"""List the versions of a package, install each, and find the first bad one."""

@@ -1,1 +1,0 @@
-"""Errors that an ingest raises, and problems that it reports."""

@@ -1,1 +1,0 @@
-"""Read dumps from an address: an object store, a web server, or any fsspec file system."""

@@ -1,0 +1,274 @@
+"""Choice of a block for each buffer set: a new block, a free one, or the heap.
+
+Follows XLA's `BufferAssigner::AssignBuffersForComputations`, `AssignSingleHloBuffer` and
+`MaybeAssignBuffer` (xla/service/buffer_assignment.cc). Buffer sets are ordered by size, largest
+first, then sets that live out, then by post-order. Each set gets the first block that fits:
+
+1. a constant or an entry parameter gets a new block;
+2. a set with a tuple's table gets a new block that nothing else may use; if it does not live
+   out, the block is combined with the heap later;
+3. the block of an operand of a member, operands in order;
+4. a reusable block, the newest first;
+5. the heap, if the set does not live out; else a new block, which is reusable.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from xlagraph.planner.planned_program import (
+    Overwrite,
+    PlannedProgram,
+    PlannedValue,
+    members_of_sets,
+)
+
+__all__ = ["Block", "Blocks", "choose_blocks"]
+
+
+class _HeldValues:
+    """Values in a block, indexed because a block may contain thousands of them."""
+
+    __slots__ = ("_copied_ids", "_last_steps", "_value_ids", "_values")
+
+    def __init__(self) -> None:
+        self._values: list[PlannedValue] = []
+        """Values sorted by first step."""
+        self._last_steps: list[int] = []
+        """Latest last step of the values up to each index; members of one set may overlap."""
+        self._value_ids: set[int] = set()
+        self._copied_ids: set[int] = set()
+        """Ids of the operands of the copies among the values."""
+
+    def add(self, value: PlannedValue) -> None:
+        """Add a value."""
+        row = bisect_right(self._values, value.first, key=_first_step)
+        self._values.insert(row, value)
+        self._last_steps.insert(row, max(self._last_steps[row - 1 : row], default=value.last))
+        while row < len(self._values) and self._last_steps[row] < value.last:
+            self._last_steps[row] = value.last
+            row += 1
+        self._value_ids.add(value.value_id)
+        if value.is_copy:
+            self._copied_ids.update(value.operands)
+
+    def interfere(
+        self, value: PlannedValue, overwrites: Mapping[int, tuple[Overwrite, ...]]
+    ) -> bool:
+        """Return True if a value cannot share bytes with these.
+
+        Their live ranges overlap, or one is a copy of the other.
+        """
+        if value.value_id in self._copied_ids:
+            return True
+        if value.is_copy and not self._value_ids.isdisjoint(value.operands):
+            return True
+        start = bisect_left(self._last_steps, value.first)
+        end = bisect_right(self._values, value.last, key=_first_step)
+        return any(_overlap(held, value, overwrites) for held in self._values[start:end])
+
+
+def _first_step(value: PlannedValue) -> int:
+    return value.first
+
+
+@dataclass(slots=True)
+class Block:
+    """A buffer of the plan, other than the temporary block."""
+
+    size_bytes: int
+    color: int
+    is_read_only: bool = False
+    is_table: bool = False
+    values: list[PlannedValue] = field(default_factory=list)
+    reusable_number: int | None = None
+    """Number among the reusable blocks, in the order of creation; None if not reusable."""
+    held: _HeldValues = field(default_factory=_HeldValues, init=False, repr=False, compare=False)
+    """Index of the values, to compare them with others."""
+
+    def hold(self, members: Iterable[PlannedValue]) -> None:
+        """Add the values of a buffer set to the block."""
+        for value in members:
+            self.values.append(value)
+            if not (self.is_read_only or self.is_table):  # these blocks are never compared
+                self.held.add(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The blocks of a plan, and the values that go to the heaps."""
+
+    blocks: tuple[Block, ...]
+    tables: tuple[Block, ...]
+    """Temporary tables, which are combined with the heap of their colour."""
+    heap_values: tuple[PlannedValue, ...]
+
+
+def choose_blocks(program: PlannedProgram, values: Iterable[PlannedValue]) -> Blocks:
+    """Choose a block for each buffer set of `values`, which may differ from the program's."""
+    sets = members_of_sets(values)
+    last_steps = [value.last for members in sets.values() for value in members]
+    reusable = _ReusableBlocks(len(last_steps), max(last_steps, default=0))
+    blocks: list[Block] = []
+    tables: list[Block] = []
+    heap_values: list[PlannedValue] = []
+    block_by_value: dict[int, Block] = {}
+    for members in sorted(sets.values(), key=_rank):
+        lives_out = any(value.lives_out for value in members)
+        block = _own_block(program, members)
+        if block is None:
+            operands = _operand_blocks(members, block_by_value)
+            shared = chain(operands, reusable.without_overlap(members))
+            block = _first_free(shared, members, program.overwrites, lives_out=lives_out)
+            if block is None and not lives_out:
+                heap_values += members
+                continue
+            if block is None:
+                block = Block(members[0].size_bytes, members[0].color)
+        if not block.values:
+            (tables if block.is_table and not lives_out else blocks).append(block)
+            if not (block.is_read_only or block.is_table):
+                reusable.add(block)
+        block.hold(members)
+        reusable.hold(block, members)
+        for value in members:
+            block_by_value[value.value_id] = block
+    return Blocks(tuple(blocks), tuple(tables), tuple(heap_values))
+
+
+def _own_block(program: PlannedProgram, members: Sequence[PlannedValue]) -> Block | None:
+    """Return a new block for constants, entry parameters and tables; None for other sets."""
+    size_bytes, color = members[0].size_bytes, members[0].color
+    for value in members:
+        if (stored := program.stored_in(value)) is not None:
+            return Block(size_bytes, color, is_read_only=stored.is_read_only)
+    for value in members:
+        if value.is_table:
+            return Block(size_bytes, color, is_table=True)
+    return None
+
+
+def _first_free(
+    blocks: Iterable[Block],
+    members: Sequence[PlannedValue],
+    overwrites: Mapping[int, tuple[Overwrite, ...]],
+    *,
+    lives_out: bool,
+) -> Block | None:
+    """Return the first block that the members may take; None if there is none."""
+    free = (block for block in blocks if _may_take(block, members, overwrites, lives_out=lives_out))
+    return next(free, None)
+
+
+def _rank(members: tuple[PlannedValue, ...]) -> tuple[int, bool, int, int]:
+    first = members[0]
+    if len(members) == 1:  # most sets are one value
+        return -first.size_bytes, not first.lives_out, first.post_order, first.buffer_set
+    return (
+        -first.size_bytes,
+        not any(value.lives_out for value in members),
+        min(value.post_order for value in members),
+        first.buffer_set,
+    )
+
+
+class _ReusableBlocks:
+    """The reusable blocks, and the live ranges of the values in them.
+
+    A program has thousands of each, so all live ranges are compared at once.
+    """
+
+    def __init__(self, capacity: int, steps: int) -> None:
+        self._blocks: list[Block] = []
+        # by step: number of blocks in use from it to the next one
+        self._taken: npt.NDArray[np.int32] = np.zeros(steps, np.int32)
+        # first step, last step, number of the block
+        self._held: npt.NDArray[np.int64] = np.empty((3, capacity), np.int64)
+        self._count = 0
+
+    def add(self, block: Block) -> None:
+        """Add a block that is still empty."""
+        block.reusable_number = len(self._blocks)
+        self._blocks.append(block)
+
+    def hold(self, block: Block, members: Sequence[PlannedValue]) -> None:
+        """Record values added to a block, if it is reusable."""
+        if block.reusable_number is not None:
+            end = self._count + len(members)
+            self._held[:, self._count : end] = [
+                [value.first for value in members],
+                [value.last for value in members],
+                [block.reusable_number] * len(members),
+            ]
+            self._count = end
+            counted_until = 0  # members of one set may overlap
+            for value in sorted(members, key=lambda value: value.first):
+                self._taken[max(value.first, counted_until) : value.last] += 1
+                counted_until = max(value.last, counted_until)
+
+    def without_overlap(self, members: Sequence[PlannedValue]) -> Iterator[Block]:
+        """Yield the blocks in which no live range overlaps one of these, the newest first.
+
+        Live ranges that only meet in the last step of one of them do not count as overlap here.
+        """
+        if any(
+            value.first < value.last
+            and self._taken[value.first : value.last].max() == len(self._blocks)
+            for value in members
+        ):
+            return
+        firsts, lasts, numbers = self._held[:, : self._count]
+        is_free = np.ones(len(self._blocks), np.bool_)
+        for value in members:
+            is_free[numbers[(firsts < value.last) & (lasts > value.first)]] = False
+        for number in np.flatnonzero(is_free)[::-1]:
+            yield self._blocks[number]
+
+
+def _operand_blocks(
+    members: Iterable[PlannedValue], block_by_value: Mapping[int, Block]
+) -> Iterable[Block]:
+    for value in members:
+        for operand in value.operands:
+            if (block := block_by_value.get(operand)) is not None:
+                yield block
+
+
+def _may_take(
+    block: Block,
+    members: Sequence[PlannedValue],
+    overwrites: Mapping[int, tuple[Overwrite, ...]],
+    *,
+    lives_out: bool,
+) -> bool:
+    size_bytes = members[0].size_bytes
+    if (
+        block.is_read_only
+        or block.is_table
+        or block.color != members[0].color
+        or size_bytes > block.size_bytes
+        or (lives_out and size_bytes != block.size_bytes)
+    ):
+        return False
+    return not any(block.held.interfere(value, overwrites) for value in members)
+
+
+def _overlap(
+    one: PlannedValue, other: PlannedValue, overwrites: Mapping[int, tuple[Overwrite, ...]]
+) -> bool:
+    """Return True if live ranges overlap, other than in a step in which one is overwritten."""
+    if one.first > other.last or other.first > one.last:
+        return False
+    if one.last == other.first:
+        earlier, later = one, other
+    elif other.last == one.first:
+        earlier, later = other, one
+    else:
+        return True
+    return not any(
+        operand.value_id == earlier.value_id for operand in overwrites.get(later.value_id, ())
+    )

@@ -1,0 +1,78 @@
+"""Find what a program returns, and the computations that it runs once."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from xlagraph.planner.compilation.records import (
+    StoredInstruction,
+    StoredPosition,
+    StoredValue,
+)
+
+__all__ = ["index_numbers", "result_shapes", "results", "run_once"]
+
+_COMMENT: Final = re.compile(r"/\*.*?\*/|\s")
+_ELEMENT: Final = re.compile(r"(?:[^,({\[]|\([^)]*\)|\{[^}]*\}|\[[^\]]*\])+")
+
+
+def run_once(
+    result: str | None,
+    instructions: Mapping[str, StoredInstruction],
+    values: Iterable[StoredValue],
+    positions: Iterable[StoredPosition],
+) -> frozenset[str]:
+    """Return the entry computation and those that it calls, found by the values calls return."""
+    root = None if result is None else instructions.get(result)
+    made_in = {value.value_id: instructions[value.name].computation for value in values}
+    returned = [
+        (instructions[position.instruction].computation, made_in.get(position.value_id))
+        for position in positions
+        if position.instruction in instructions
+        and instructions[position.instruction].opcode == "call"
+    ]
+    found = {root.computation if root is not None else None}
+    while True:
+        called = {callee for caller, callee in returned if caller in found} - found
+        if not called:
+            return frozenset(name for name in found if name is not None)
+        found |= called
+
+
+def results(positions: Iterable[StoredPosition], result: str | None) -> tuple[int, ...]:
+    """Return the ids of the values that the program returns, in result order."""
+    ordered = sorted(
+        (index_numbers(position.shape_index or "{}"), position.value_id)
+        for position in positions
+        if position.instruction == result
+    )
+    return tuple(value_id for _, value_id in ordered)
+
+
+def result_shapes(
+    positions: Iterable[StoredPosition], result: StoredInstruction | None
+) -> dict[int, str]:
+    """Return the shapes of the returned values, read from the shape of the program's result."""
+    if result is None or not result.shape:
+        return {}
+    is_tuple = result.shape.startswith("(")
+    elements = _elements(result.shape) if is_tuple else [result.shape]
+    found: dict[int, str] = {}
+    for position in positions:
+        if position.instruction == result.name:
+            index = index_numbers(position.shape_index or "{}")
+            if len(index) == is_tuple and (not index or index[0] < len(elements)):
+                found[position.value_id] = elements[index[0] if index else 0]
+    return found
+
+
+def _elements(shape: str) -> list[str]:
+    """Return the elements of a tuple shape: `(f32[2]{0}, s32[])` has `f32[2]{0}` and `s32[]`."""
+    return [
+        element for part in _ELEMENT.findall(shape[1:-1]) if (element := _COMMENT.sub("", part))
+    ]
+
+
+def index_numbers(index: str) -> tuple[int, ...]:
+    """Return the numbers of a shape index: `{1,0}` is (1, 0)."""
+    return tuple(int(part) for part in index[1:-1].split(",") if part)

@@ -1,0 +1,143 @@
+"""Reads a complete compilation from a graph; each table is read on first use."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Final, cast
+
+from xlagraph.graph.engine import Graph
+from xlagraph.graph.errors import NameUnknown
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.planner.compilation.records import (
+    CompilationTotals,
+    Record,
+    StoredAllocation,
+    StoredFrame,
+    StoredInstruction,
+    StoredOverwrite,
+    StoredPosition,
+    StoredSpace,
+    StoredSuccession,
+    StoredUse,
+    StoredValue,
+    read_records,
+)
+from xlagraph.queries.runner.stored_detail import check_stored
+from xlagraph.runtime.garbage_collection import collector_paused
+
+__all__ = [
+    "ALLOCATIONS_STATEMENT",
+    "FRAMES_STATEMENT",
+    "VALUES_STATEMENT",
+    "StoredCompilation",
+    "read_frames",
+]
+
+_COMPILATION: Final = load_statement(__file__, "compilation")
+ALLOCATIONS_STATEMENT: Final = load_statement(__file__, "allocations")
+VALUES_STATEMENT: Final = load_statement(__file__, "values")
+_INSTRUCTIONS: Final = load_statement(__file__, "instructions")
+_USES: Final = load_statement(__file__, "uses")
+_POSITIONS: Final = load_statement(__file__, "positions")
+_SUCCESSIONS: Final = load_statement(__file__, "successions")
+_OVERWRITES: Final = load_statement(__file__, "overwrites")
+_FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
+FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
+
+
+class StoredCompilation:
+    """A stored compilation, given by its complete key.
+
+    Tables that were not ingested raise NotStored.
+    """
+
+    def __init__(self, graph: Graph, key: str) -> None:
+        self._graph = graph
+        self.key = key
+
+    @property
+    def totals(self) -> CompilationTotals:
+        """Facts about the whole compilation; raises NameUnknown if it does not exist."""
+        return self._totals_and_spaces[0]
+
+    @property
+    def spaces(self) -> tuple[StoredSpace, ...]:
+        """Memory spaces, by colour; raises NameUnknown if the compilation does not exist."""
+        return self._totals_and_spaces[1]
+
+    @cached_property
+    def allocations(self) -> tuple[StoredAllocation, ...]:
+        """Allocations, by number."""
+        return self._read(ALLOCATIONS_STATEMENT, StoredAllocation)
+
+    @cached_property
+    def values(self) -> tuple[StoredValue, ...]:
+        """Values, by value id."""
+        return self._read(VALUES_STATEMENT, StoredValue)
+
+    @cached_property
+    def instructions(self) -> tuple[StoredInstruction, ...]:
+        """Instructions that are scheduled, or make, read or name a value; by name."""
+        # the statement is a union, which has no order
+        found = self._read(_INSTRUCTIONS, StoredInstruction)
+        return tuple(sorted(found, key=lambda instruction: instruction.name))
+
+    @cached_property
+    def uses(self) -> tuple[StoredUse, ...]:
+        """Uses, by value id, instruction and operand."""
+        return self._read(_USES, StoredUse)
+
+    @cached_property
+    def positions(self) -> tuple[StoredPosition, ...]:
+        """Positions, by value id, instruction and shape index."""
+        return self._read(_POSITIONS, StoredPosition)
+
+    @cached_property
+    def successions(self) -> tuple[StoredSuccession, ...]:
+        """Successions, those in place first, then by both value ids."""
+        return self._read(_SUCCESSIONS, StoredSuccession)
+
+    @cached_property
+    def overwrites(self) -> tuple[StoredOverwrite, ...]:
+        """Possible overwrites, by value id and operand."""
+        return self._read(_OVERWRITES, StoredOverwrite)
+
+    @cached_property
+    def frame_by_value(self) -> Mapping[int, str]:
+        """Key of the innermost frame of each value, by value id, if known."""
+        found = self._graph.query(_FRAMES_OF_VALUES, {"compilation": self.key}).rows
+        return {cast("int", value_id): str(frame) for value_id, frame in found}
+
+    @cached_property
+    def frames(self) -> Mapping[str, StoredFrame]:
+        """The frames of values and their callers, by key, in the order of the keys."""
+        return read_frames(self._graph, self.frame_by_value.values())
+
+    @cached_property
+    def _totals_and_spaces(self) -> tuple[CompilationTotals, tuple[StoredSpace, ...]]:
+        rows = self._graph.query(_COMPILATION, {"compilation": self.key}).rows
+        if not rows:
+            raise NameUnknown(f"no compilation {self.key} in the graph")
+        width = len(CompilationTotals._fields)
+        spaces = [StoredSpace._make(row[width:]) for row in rows if row[width] is not None]
+        return CompilationTotals._make(rows[0][:width]), tuple(spaces)
+
+    def _read(self, statement: str, record: type[Record]) -> tuple[Record, ...]:
+        with collector_paused():
+            found = read_records(self._graph, statement, record, {"compilation": self.key})
+        if not found:
+            check_stored(self._graph, [self.key])
+        return found
+
+
+def read_frames(graph: Graph, innermost: Iterable[str]) -> dict[str, StoredFrame]:
+    """Read frames and their callers, one level at a time.
+
+    Return them by key, in the order of the keys.
+    """
+    found: dict[str, StoredFrame] = {}
+    wanted = set(innermost)
+    while wanted:
+        level = read_records(graph, FRAMES_STATEMENT, StoredFrame, {"frames": sorted(wanted)})
+        found |= {frame.key: frame for frame in level}
+        wanted = {frame.caller for frame in level if frame.caller is not None} - found.keys()
+    return {key: found[key] for key in sorted(found)}

@@ -1,0 +1,188 @@
+"""Donation: a result of the program takes the bytes of an entry parameter.
+
+The compiler joins both in one buffer set. If it cannot prove that the parameter is read no later
+than its bytes are written, it keeps copies (`needed_copies`) of the parameter, of the result, or of
+both. A schedule that begins with all parameters copies them directly after. One that places each
+parameter where it is needed (CPU, jaxlib 0.4.30) makes each copy just before its first reader.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from xlagraph.planner.added_copies import AddedCopy, shifted, with_copies
+from xlagraph.planner.donor import Donor, is_own_copy
+from xlagraph.planner.needed_copies import Readers, needed_copies
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+
+__all__ = ["DonatedProgram", "Donor", "donate"]
+
+
+@dataclass(frozen=True, slots=True)
+class DonatedProgram:
+    """A program with some parameters donated."""
+
+    program: PlannedProgram
+    in_place: tuple[Donor, ...]
+    """Donors whose result is written over the parameter."""
+    copied: tuple[Donor, ...]
+    """Donors whose parameter is copied first."""
+    copied_last: tuple[Donor, ...]
+    """Donors whose result is copied over the parameter once it is made."""
+    copied_twice: tuple[Donor, ...]
+    """Donors with both copies."""
+    copied_before: tuple[int, ...]
+    """Steps of the unchanged schedule before which copies were inserted, in their order."""
+
+    def step_before(self, step: int) -> int:
+        """Return the step of the unchanged schedule that corresponds to a step."""
+        copied_at = [before + number for number, before in enumerate(self.copied_before)]
+        return step - bisect_left(copied_at, step)
+
+
+def donate(
+    program: PlannedProgram, donors: Iterable[Donor], *, knows_schedule: bool
+) -> DonatedProgram:
+    """Return the program that the compiler would make if these parameters were donated.
+
+    `knows_schedule`: the compiler drops copies that the schedule proves unnecessary, as for GPUs
+    and TPUs.
+    """
+    donors = sorted(donors, key=lambda donor: _parameter_order(program, donor))
+    readers = Readers(program.values, [donor.parameter for donor in donors])
+    needed = {
+        donor: needed_copies(program, donor, readers, knows_schedule=knows_schedule)
+        for donor in donors
+    }
+    in_place = [donor for donor, copies in needed.items() if not any(copies)]
+    steps = _steps_of_copies(program, knows_schedule=knows_schedule)
+    copies = [
+        AddedCopy(donor, steps[donor.parameter], is_of_result=False)
+        for donor, kept in needed.items()
+        if kept.of_parameter
+    ]
+    copies += [
+        AddedCopy(donor, _step_of_result(program, donor), is_of_result=True)
+        for donor, kept in needed.items()
+        if kept.of_result
+    ]
+    copies.sort(key=lambda copy: copy.before)
+    copied_before = tuple(copy.before for copy in copies)
+    changed, result_copies = with_copies(_without_own_copies(program, in_place), copies)
+    joined = [
+        donor._replace(
+            output=result_copies.get(donor.output, donor.output),
+            needed_until=shifted(donor.needed_until, copied_before),
+        )
+        for donor in donors
+    ]
+    return DonatedProgram(
+        _joined(changed, joined),
+        tuple(in_place),
+        tuple(donor for donor, kept in needed.items() if kept == (True, False)),
+        tuple(donor for donor, kept in needed.items() if kept == (False, True)),
+        tuple(donor for donor, kept in needed.items() if kept == (True, True)),
+        copied_before,
+    )
+
+
+def _begins_with_parameters(program: PlannedProgram) -> bool:
+    """Return True if the schedule begins with all parameters: what is ready first runs first."""
+    numbers = {allocation.parameter_number for allocation in program.allocations} - {None}
+    return _first_step(program) >= len(numbers)
+
+
+def _first_step(program: PlannedProgram) -> int:
+    return min((value.first for value in program.values if not value.is_stored), default=0)
+
+
+def _steps_of_copies(program: PlannedProgram, *, knows_schedule: bool) -> dict[int, int]:
+    """Return the step before which the compiler inserts each parameter's copy, by parameter."""
+    parameters = [value.value_id for value in program.values if value.is_stored]
+    start = _first_step(program)
+    if knows_schedule or _begins_with_parameters(program):
+        return dict.fromkeys(parameters, start)
+    first_reads: dict[int, int] = {}
+    for value in program.values:
+        for read in value.reads:
+            first_reads[read] = min(value.first, first_reads.get(read, value.first))
+    return {parameter: first_reads.get(parameter, start) for parameter in parameters}
+
+
+def _step_of_result(program: PlannedProgram, donor: Donor) -> int:
+    """Return the step before which a result is copied.
+
+    A schedule that saves memory copies it at once. Others first run all instructions that were
+    ready when the result was made.
+    """
+    made = program.by_id[donor.output].first
+    if not _begins_with_parameters(program):
+        return made + 1
+    by_id = program.by_id
+    later = [
+        value.first
+        for value in program.values
+        if value.is_in_entry
+        and value.first > made
+        and any(by_id[read].first > made for read in value.reads if read in by_id)
+    ]
+    return min(later, default=max(made + 1, max(value.first for value in program.values)))
+
+
+def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[int, ...], int]:
+    """Return the sort key of a parameter in the order in which the compiler copies them."""
+    allocation = program.stored_in(program.by_id[donor.parameter])
+    if allocation is None:
+        return 0, (), donor.parameter
+    index = (allocation.shape_index or "{}")[1:-1]
+    numbers = tuple(int(part) for part in index.split(",") if part)
+    return allocation.parameter_number or 0, numbers, donor.parameter
+
+
+def _without_own_copies(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
+    unneeded = {
+        value.value_id
+        for donor in donors
+        for value in program.sets[program.by_id[donor.output].buffer_set]
+        if is_own_copy(program, value, donor)
+    }
+    return replace(
+        program, values=tuple(value for value in program.values if value.value_id not in unneeded)
+    )
+
+
+def _joined(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
+    """Join each parameter with the buffer set of its result, and allow others to reuse it."""
+    donors = tuple(donors)
+    changed = dict(program.by_id)
+    ids_by_set = {
+        name: [value.value_id for value in members] for name, members in program.sets.items()
+    }
+    freed = set()
+    for donor in donors:
+        parameter = changed[donor.parameter]
+        freed.add(parameter.allocation)
+        name = changed[donor.output].buffer_set
+        ids_by_set[parameter.buffer_set].remove(donor.parameter)
+        ids_by_set[name].append(donor.parameter)
+        last = min(parameter.last, donor.needed_until)
+        changed[donor.parameter] = parameter._replace(last=last, buffer_set=name)
+        changed.update(_cut([changed[value_id] for value_id in ids_by_set[name]]))
+    allocations = tuple(
+        allocation._replace(maybe_live_out=True) if allocation.number in freed else allocation
+        for allocation in program.allocations
+    )
+    return replace(program, values=tuple(changed.values()), allocations=allocations)
+
+
+def _cut(members: list[PlannedValue]) -> Iterator[tuple[int, PlannedValue]]:
+    """End each member where the next one begins.
+
+    Follows `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).
+    """
+    members = sorted(members, key=lambda value: (value.first, value.last, value.value_id))
+    for row in range(len(members) - 1):
+        one, other = members[row], members[row + 1]
+        members[row + 1] = other._replace(last=max(one.last, other.last))
+        members[row] = one._replace(last=min(one.last, other.first))
+    return iter([(value.value_id, value) for value in members])

@@ -1,0 +1,69 @@
+"""The changes of a what-if."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from xlagraph.queries.errors import BadParameter
+
+__all__ = ["Changes", "factor_text", "parse_factor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changes to plan for; none by default.
+
+    `xlagraph.planner.edits.patterns` describes patterns. Raises BadParameter for an
+    invalid factor, and for a batch that is named but not changed.
+    """
+
+    donate: Sequence[str] = ()
+    """Parameters to donate, by number, label or op name, or `all`."""
+    without: Sequence[str] = ()
+    """Patterns of values to remove, with all that must share their bytes."""
+    until_last_use: Sequence[str] = ()
+    """Patterns of values to free at their last use."""
+    shrink: Mapping[str, float | str | Fraction] = field(default_factory=dict)
+    """Factor by which values shrink, by pattern, with all that must share their bytes;
+    `parse_factor` reads it."""
+    checkpoint: Sequence[str] = ()
+    """Scopes to wrap in a checkpoint."""
+    batch: float | str | Fraction | None = None
+    """Factor by which the batch shrinks; `parse_factor` reads it."""
+    batch_of: Sequence[str] = ()
+    """Parameters whose first dimension is the batch, or `PARAMETER:DIMENSION`."""
+    batch_like: str | None = None
+    """Compilation with another batch to compare with; by default one of the same module."""
+
+    def __post_init__(self) -> None:
+        for factor in (*self.shrink.values(), *(() if self.batch is None else (self.batch,))):
+            parse_factor(factor)
+        if self.batch is None and (self.batch_of or self.batch_like is not None):
+            raise BadParameter("the batch is named but not changed: give its factor too")
+        if self.batch_of and self.batch_like is not None:
+            raise BadParameter(
+                "give either parameters that carry the batch or another compilation, not both"
+            )
+
+    def __bool__(self) -> bool:
+        return self.batch is not None or any(
+            (self.donate, self.without, self.until_last_use, self.shrink, self.checkpoint)
+        )
+
+
+def parse_factor(factor: float | str | Fraction) -> Fraction:
+    """Return the part of its bytes that a value keeps: `2`, `0.5` and `1/2` are all one half."""
+    try:
+        parsed = Fraction(str(factor))
+    except (ValueError, ZeroDivisionError):
+        parsed = Fraction(0)
+    if parsed <= 0:
+        raise BadParameter(
+            f"{factor} is not a factor; give a positive number: 2 or 0.5 keeps half of the bytes"
+        )
+    return 1 / parsed if parsed > 1 else parsed
+
+
+def factor_text(factor: float | str | Fraction) -> str:
+    """Return the part that is kept as text: `1/2`."""
+    return str(parse_factor(factor))

@@ -1,0 +1,154 @@
+"""Heap simulation: which values of a heap share bytes, and when each is live.
+
+XLA walks the schedule (`HeapSimulator::RunComputation`, xla/service/heap_simulator/
+heap_simulator.cc). At each step it defines values, sorted by (first, last, id), then frees
+those that end there, in the same order. Every definition and every free is one tick of the clock
+that packing uses.
+
+- The first value of a buffer set is allocated; later ones share its bytes.
+- If a value is the only one in its set, it takes the bytes of the first operand that is also
+  the only one in its set, is in the same heap, ends at this step, is not taken yet and may be
+  overwritten. That operand is freed one tick earlier, not at the end of the step.
+- A value of zero bytes makes no tick.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xlagraph.planner.planned_program import PlannedValue
+
+__all__ = ["Group", "heap_groups", "live_bytes_by_step", "merged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Values that share one offset of the heap."""
+
+    value_ids: tuple[int, ...]
+    """Value ids in the order of definition."""
+    size_bytes: int
+    ticks: tuple[tuple[int, int], ...]
+    """First and last tick of each value, both inclusive."""
+    steps: tuple[tuple[int, int], ...]
+    """First and last step of each value, both inclusive."""
+
+
+def heap_groups(
+    values: Iterable[PlannedValue],
+    set_sizes: Mapping[int, int],
+    overwrites: Mapping[int, Sequence[int]],
+) -> list[Group]:
+    """Simulate a heap of `values`; return the groups in order of definition.
+
+    `set_sizes` counts the members of each buffer set in the whole program; `overwrites` lists
+    the operands that a value may overwrite, in the order in which they are tried.
+    """
+    heap = _Heap(set_sizes, overwrites)
+    sized = [value for value in values if value.size_bytes]
+    order = sorted(sized, key=lambda value: (value.first, value.last, value.value_id))
+    defined: defaultdict[int, list[PlannedValue]] = defaultdict(list)
+    freed: defaultdict[int, dict[int, None]] = defaultdict(dict)
+    for value in order:
+        defined[value.first].append(value)
+        freed[value.last][value.value_id] = None
+    for step in sorted(defined.keys() | freed.keys()):
+        for value in defined[step]:
+            heap.define(value, freed[step])
+        for value_id in freed[step]:
+            heap.free(value_id)
+    return heap.groups()
+
+
+class _Heap:
+    """State of the simulation, tick by tick."""
+
+    def __init__(
+        self, set_sizes: Mapping[int, int], overwrites: Mapping[int, Sequence[int]]
+    ) -> None:
+        self._set_sizes = set_sizes
+        self._overwrites = overwrites
+        self._tick = 0
+        self._first_ticks: dict[int, int] = {}
+        self._last_ticks: dict[int, int] = {}
+        self._by_id: dict[int, PlannedValue] = {}
+        self._leaders: dict[int, int] = {}
+        """Leader of each value: the value that its bytes were first allocated for."""
+        self._leaders_of_sets: dict[int, int] = {}
+        self._members: dict[int, list[int]] = {}
+        """Values that share the bytes of each leader."""
+
+    def define(self, value: PlannedValue, ending: dict[int, None]) -> None:
+        """Define a value; one of those that end at this step may be freed for it."""
+        leader = self._leaders_of_sets.get(value.buffer_set)
+        if leader is None and (operand := self._overwritten(value, ending)) is not None:
+            del ending[operand]
+            self.free(operand)
+            leader = self._leaders[operand]
+        if leader is None:
+            leader = value.value_id
+        self._by_id[value.value_id] = value
+        self._leaders[value.value_id] = leader
+        self._leaders_of_sets.setdefault(value.buffer_set, leader)
+        self._members.setdefault(leader, []).append(value.value_id)
+        self._first_ticks[value.value_id] = self._tick
+        self._tick += 1
+
+    def free(self, value_id: int) -> None:
+        """Free a value."""
+        self._last_ticks[value_id] = self._tick
+        self._tick += 1
+
+    def _overwritten(self, value: PlannedValue, ending: Mapping[int, None]) -> int | None:
+        """Return the operand whose bytes a value takes; None if there is none."""
+        if self._is_alone(value):
+            for operand in self._overwrites.get(value.value_id, ()):
+                if operand in ending and self._is_alone(self._by_id[operand]):
+                    return operand
+        return None
+
+    def _is_alone(self, value: PlannedValue) -> bool:
+        return self._set_sizes[value.buffer_set] == 1
+
+    def groups(self) -> list[Group]:
+        """Return the groups, in the order in which they were allocated."""
+        return [
+            Group(
+                tuple(ids),
+                max(self._by_id[member].size_bytes for member in ids),
+                tuple([(self._first_ticks[member], self._last_ticks[member]) for member in ids]),
+                tuple([(self._by_id[member].first, self._by_id[member].last) for member in ids]),
+            )
+            for ids in self._members.values()
+        ]
+
+
+def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:
+    """Return the steps at which the live bytes change, and the bytes live from there on.
+
+    The largest number of bytes is a lower bound for every packing.
+    """
+    changes: defaultdict[int, int] = defaultdict(int)
+    for group in groups:
+        for first, last in merged(group.steps):
+            changes[first] += group.size_bytes
+            changes[last + 1] -= group.size_bytes
+    total = 0
+    found = []
+    for step in sorted(changes):
+        total += changes[step]
+        found.append((step, total))
+    return found
+
+
+def merged(intervals: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Return the union of inclusive intervals, sorted; neighbours become one."""
+    if len(intervals) == 1:  # most groups have one value
+        return intervals
+    union: list[tuple[int, int]] = []
+    for first, last in sorted(intervals):
+        if union and first <= union[-1][1] + 1:
+            union[-1] = (union[-1][0], max(last, union[-1][1]))
+        else:
+            union.append((first, last))
+    return union

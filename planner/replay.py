@@ -1,0 +1,141 @@
+"""Replay: pack each temporary block again, with the sharing that its layout shows.
+
+The strategy and the alignment that reproduce XLA's plan are those of its producer, and are used
+for every replan. If none reproduces it, a replan after changes is not reliable.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import gcd
+
+from xlagraph.planner.combining import HEAP, rounded_up
+from xlagraph.planner.heap import Group, heap_groups
+from xlagraph.planner.packing import STRATEGIES, Packing, Strategy, pack
+from xlagraph.planner.planned_program import PlannedAllocation, PlannedProgram, PlannedValue
+
+__all__ = ["Replay", "replay"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """One temporary block, packed again."""
+
+    allocation: PlannedAllocation
+    size_bytes: int
+    offsets_equal: bool
+    """True if every value has the offset that XLA gave it."""
+    alignment: int
+    strategy: Strategy
+    part_order: tuple[int, ...]
+    """Buffer sets of the tables, and `HEAP`, in the order of their offsets."""
+
+    @property
+    def is_exact(self) -> bool:
+        """True if size and offsets equal those of XLA."""
+        return self.offsets_equal and self.size_bytes == self.allocation.size_bytes
+
+
+def replay(program: PlannedProgram) -> tuple[Replay, ...]:
+    """Pack each temporary block again, in the order of the allocations."""
+    held: defaultdict[int, list[PlannedValue]] = defaultdict(list)
+    for value in program.values:
+        held[value.allocation].append(value)
+    return tuple(
+        _replay(program, allocation, held[allocation.number])
+        for allocation in program.allocations
+        if allocation.role == "temp"
+    )
+
+
+def _replay(
+    program: PlannedProgram, allocation: PlannedAllocation, values: Sequence[PlannedValue]
+) -> Replay:
+    tables = [value for value in values if value.is_table]
+    heap_values = [value for value in values if not value.is_table and value.size_bytes]
+    base = min((value.offset_bytes for value in heap_values), default=0)
+    order = _part_order(tables, base, has_heap=bool(heap_values))
+    sizes = {name: len(members) for name, members in program.sets.items()}
+    groups = heap_groups(heap_values, sizes, _shared_operands(heap_values))
+    offset_by_value = {value.value_id: value.offset_bytes - base for value in heap_values}
+    size_unit = gcd(*(group.size_bytes for group in groups))
+    packings: dict[tuple[int, Strategy], Packing] = {}
+    tried: list[Replay] = []
+    for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
+        # nothing is rounded up if every size is a multiple of the alignment
+        rounding = 1 if size_unit % alignment == 0 else alignment
+        if (rounding, strategy) not in packings:
+            packings[rounding, strategy] = pack(groups, rounding, strategy)
+        packing = packings[rounding, strategy]
+        offsets_equal = _are_equal(groups, packing.offsets, offset_by_value)
+        found = Replay(
+            allocation,
+            _size_bytes(tables, base, packing.size_bytes, alignment),
+            offsets_equal,
+            alignment,
+            strategy,
+            order,
+        )
+        if found.is_exact:
+            return found
+        tried.append(found)
+    return min(tried, key=_distance)
+
+
+def _distance(found: Replay) -> int:
+    return abs(found.size_bytes - found.allocation.size_bytes)
+
+
+def _size_bytes(tables: Iterable[PlannedValue], base: int, heap_bytes: int, alignment: int) -> int:
+    """Return the size of the block if the heap takes `heap_bytes`."""
+    parts = sorted({(value.offset_bytes, value.size_bytes) for value in tables} | {(base, -1)})
+    end = 0
+    for _, size_bytes in parts:
+        end = rounded_up(end, alignment) + (heap_bytes if size_bytes < 0 else size_bytes)
+    return end
+
+
+def _part_order(tables: Iterable[PlannedValue], base: int, *, has_heap: bool) -> tuple[int, ...]:
+    parts = {(value.offset_bytes, value.buffer_set) for value in tables}
+    if has_heap:
+        parts.add((base, HEAP))
+    return tuple(name for _, name in sorted(parts))
+
+
+def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[int]]:
+    """Return for each value those of other sets that end as it begins, at the same offset."""
+    ending: defaultdict[tuple[int, int], list[PlannedValue]] = defaultdict(list)
+    for value in values:
+        ending[value.last, value.offset_bytes].append(value)
+    shared: dict[int, list[int]] = {}
+    for value in values:
+        found = [
+            earlier.value_id
+            for earlier in ending.get((value.first, value.offset_bytes), ())
+            if earlier.buffer_set != value.buffer_set and earlier.first <= value.first
+        ]
+        if found:
+            shared[value.value_id] = found
+    return shared
+
+
+def _are_equal(
+    groups: Sequence[Group], offsets: Sequence[int], offset_by_value: dict[int, int]
+) -> bool:
+    return all(
+        offset_by_value[value_id] == offset
+        for group, offset in zip(groups, offsets, strict=True)
+        for value_id in group.value_ids
+    )
+
+
+def _alignments(program: PlannedProgram, values: Iterable[PlannedValue], base: int) -> list[int]:
+    """Return the alignments that divide every offset, the largest first."""
+    offsets = {value.offset_bytes for value in values if value.size_bytes} | {base}
+    dividing = [
+        alignment
+        for alignment in program.alignments
+        if all(offset % alignment == 0 for offset in offsets)
+    ]
+    return dividing or [1]

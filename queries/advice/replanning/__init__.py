@@ -1,1 +1,0 @@
-"""Read a stored compilation for replanning, and find the values that a change concerns."""

@@ -1,1 +1,0 @@
-"""Predict what changes of a program save, by replanning its memory."""

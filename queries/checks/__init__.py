@@ -1,1 +1,0 @@
-"""Check the totals and the capacities of the compilations in a graph."""

@@ -1,1 +1,0 @@
-"""Read the text of Cypher statements."""

@@ -1,1 +1,0 @@
-"""Compare two runs or two compilations."""

@@ -1,1 +1,0 @@
-"""Check the text of queries without a server."""

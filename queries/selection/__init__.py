@@ -1,1 +1,0 @@
-"""Find the runs, compilations and values that a user names."""

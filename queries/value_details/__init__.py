@@ -1,1 +1,0 @@
-"""Read all facts about one value."""

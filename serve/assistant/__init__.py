@@ -1,1 +1,0 @@
-"""The graph for assistants, by the Model Context Protocol."""

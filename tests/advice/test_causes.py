@@ -1,0 +1,340 @@
+"""`advise` names causes: the reader of an old value, activations of a checkpoint, idle values."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from tests.tiny_dumps import tiny_dump
+from xlagraph.advice.causes.forced_copies import forced_copies
+from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
+from xlagraph.advice.causes.large_values import (
+    idle_values,
+    inflated_values,
+    largest_line,
+    logits,
+    per_example_gradients,
+)
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.replicated_parameters import replicated_parameters
+from xlagraph.advice.causes.unused_donations import (
+    results_of_another_type,
+    unused_donations,
+)
+from xlagraph.graph import Cell, open_graph
+from xlagraph.ingest import ingest
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.savings import Planner
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    with open_graph(tmp_path_factory.mktemp("causes") / "g.lbug", create=True) as graph:
+        yield graph
+
+
+@pytest.fixture
+def programs(graph, tmp_path):
+    """Return the program of a tiny dump for the search for causes."""
+
+    def read(allocations, values):
+        folder = tmp_path / "runs" / tmp_path.name
+        folder.mkdir(parents=True)
+        (folder / "f.txt").write_text(tiny_dump(allocations, values))
+        assert ingest(graph, folder.parent, jobs=1).ok
+        return PeakProgram(Planner(StoredCompilation(graph, f"{tmp_path.name}/f"), 0))
+
+    return read
+
+
+def changed(cause):
+    assert cause.change is not None
+    return cause.change
+
+
+def named(causes):
+    """Return the values that each cause names, with their reason."""
+    return [(cause.title, [row["value"] for row in cause.rows]) for cause in causes]
+
+
+def copy(value, copied, **cells):
+    """Return a row of alias/copies."""
+    row = {"value": value, "copied": copied, "forcedBy": None, "neededBy": None}
+    return row | {"forcedByFile": None, "forcedByLine": None} | cells
+
+
+DONATED = "0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}, maybe-live-out"
+
+
+def test_the_reader_of_the_old_value_of_a_donated_input_is_named(programs):
+    program = programs(
+        f"{DONATED}\n1 | 8192 | preallocated-temp",
+        """
+        0 | x   | f32[1024] | 0    | 4096 | 0-1 | parameter(0)
+        1 | k   | f32[1024] | 0    | 4096 | 1-3 | copy(x)
+        1 | k2  | f32[1024] | 4096 | 4096 | 2-3 | copy(k)
+        0 | out | f32[1024] | 0    | 4096 | 3-4 | fusion(k2)
+        """,
+    )
+    share_one_buffer_set(program, "x", "out")
+    with_results(program, "out")
+    (cause,) = forced_copies(
+        program,
+        [
+            copy("k", "x", forcedBy="sum", forcedByFile="/a/train.py", forcedByLine=31),
+            copy("k2", "k", neededBy="out"),
+        ],
+    )
+    assert cause.title == "A reader of the old value forces a copy of a donated input"
+    assert changed(cause).labels == ("k", "k2")  # copies of copies are one cause
+    assert "train.py:31 reads the old x" in str(cause.rows[0]["reason"])
+    assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("/a/train.py", 31)
+
+
+def test_a_donated_input_that_is_returned_too_is_copied(programs):
+    program = programs(
+        f"{DONATED}\n1 | 4096 | maybe-live-out",
+        """
+        0 | x   | f32[1024] | 0 | 4096 | 0-1 | parameter(0)
+        1 | k   | f32[1024] | 0 | 4096 | 1-3 | copy(x)
+        0 | out | f32[1024] | 0 | 4096 | 2-3 | fusion(k)
+        """,
+    )
+    share_one_buffer_set(program, "x", "out")
+    with_results(program, "out", "k")
+    (cause,) = forced_copies(program, [copy("k", "x")])
+    assert cause.title == "A donated input is also returned, so it is copied"
+
+
+def test_two_carries_that_swap_places_are_one_cause(programs):
+    program = programs(
+        "0 | 16384 | preallocated-temp",
+        """
+        0 | a       | f32[1024] | 0     | 4096 | 0-2 | iota()
+        0 | b       | f32[1024] | 4096  | 4096 | 1-2 | iota()
+        0 | ka      | f32[1024] | 8192  | 4096 | 2-3 | copy(a)
+        0 | kb      | f32[1024] | 12288 | 4096 | 3-3 | copy(b)
+        0 | loop{0} | f32[1024] | 0     | 4096 | 4-5 | while(a, b)
+        0 | loop{1} | f32[1024] | 4096  | 4096 | 4-5 | while(a, b)
+        """,
+    )
+    share_one_buffer_set(program, "a", "kb", "loop{0}")
+    share_one_buffer_set(program, "b", "ka", "loop{1}")
+    rows = [
+        copy("ka", "a", forcedBy="roll", forcedByFile="/a/sim.py", forcedByLine=7),
+        copy("kb", "b"),
+    ]
+    (cause,) = forced_copies(program, rows)
+    assert cause.title.startswith("Two loop carries swap places")
+    assert set(changed(cause).labels) == {"ka", "kb"}
+    assert cause.rows[0]["reason"] == (
+        "carry 0 and carry 1 swap places in every iteration; sim.py:7 reads the old value"
+    )
+
+
+def share_one_buffer_set(program, *labels):
+    """Join values like the text of a module."""
+    ids = {program.by_label[label].value_id for label in labels}
+    joined = [
+        value._replace(buffer_set=min(ids)) if value.value_id in ids else value
+        for value in program.program.values
+    ]
+    with_values(program, joined)
+
+
+def with_results(program, *labels):
+    ids = {program.by_label[label].value_id for label in labels}
+    with_values(
+        program,
+        [value._replace(lives_out=value.value_id in ids) for value in program.program.values],
+    )
+
+
+def with_values(program, values):
+    program.program = replace(program.program, values=tuple(values))
+
+
+def test_a_result_of_another_type_than_its_input_cannot_use_its_bytes(programs):
+    program = programs(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096 | parameter 1, shape |s32[1024]| at ShapeIndex {}
+        2 | 2048 | maybe-live-out
+        """,
+        """
+        0 | w   | f32[1024]  | 0 | 4096 | 0-3 | parameter(0)
+        1 | ids | s32[1024]  | 0 | 4096 | 0-3 | parameter(1)
+        2 | out | bf16[1024] | 0 | 2048 | 2-3 | fusion(w, ids)
+        """,
+    )
+    program.stored = replace(program.stored, results=(program.by_label["out"].value_id,))
+    (cause,) = results_of_another_type(program)
+    assert changed(cause).labels == ("out",)
+    assert cause.rows[0]["reason"] == "the result is bf16, but the input w is f32"
+    assert cause.doubt == "this is safe only if the caller does not need the input afterwards"
+
+
+def test_an_input_that_is_donated_but_not_used_says_why(programs):
+    program = programs(DONATED, "0 | x | f32[1024] | 0 | 4096 | 0-1 | parameter(0)")
+    row = {"value": "x", "outcome": "never used", "reason": "no output of that size and type"}
+    rows = [{**row, "readerFile": None, "readerLine": None}]
+    (cause,) = unused_donations(program, rows)
+    assert cause.rows[0]["reason"] == "donated but not used: no output of that size and type"
+    assert not list(unused_donations(program, [rows[0] | {"outcome": "in place"}]))
+
+
+FORWARD, BACKWARD = "jit(f)/jvp()", "jit(f)/transpose(jvp())"
+INSIDE = "while/body/closed_call"
+
+
+def kept(value, of_checkpoint=False):
+    """Return a row of lifetime/kept-for-backward."""
+    return {
+        "value": value,
+        "recomputed": False,
+        "physicalBytes": 4096,
+        "ofCheckpoint": of_checkpoint,
+    }
+
+
+def stacked(backward):
+    """A forward value of a loop, and one of its backward pass."""
+    return f"""
+        0 | s | s8[4096] | 0    | 4096 | 0-2 | fusion() | {FORWARD}/{INSIDE}/tanh
+        0 | d | s8[4096] | 4096 | 4096 | 2-2 | fusion(s) | {BACKWARD}/{INSIDE}/{backward}
+    """
+
+
+@pytest.mark.parametrize(
+    ("backward", "title"),
+    [
+        ("mul", None),
+        ("checkpoint/mul", "A checkpoint in a loop saves nothing"),
+        (
+            "checkpoint/rematted_computation/mul",
+            "A checkpoint in a loop still stacks values",
+        ),
+    ],
+)
+def test_the_stacks_of_a_loop_are_named_by_the_action_of_its_checkpoint(programs, backward, title):
+    program = programs("0 | 8192 | preallocated-temp", stacked(backward))
+    causes = list(kept_by_checkpoints(program, [kept("s")], knows_merged=False))
+    if title is None:
+        assert causes == []  # not wrapped: the query advises to wrap it
+        return
+    (cause,) = causes
+    assert cause.title.startswith(title)
+    assert "wrapped" in cause.remedies["jax"]
+
+
+def test_a_checkpoint_outside_of_loops_that_recomputes_nothing_is_named(programs):
+    program = programs(
+        "0 | 8192 | preallocated-temp",
+        f"""
+        0 | s | s8[4096] | 0    | 4096 | 0-2 | fusion()  | {FORWARD}/tanh
+        0 | d | s8[4096] | 4096 | 4096 | 2-2 | fusion(s) | {BACKWARD}/checkpoint/mul
+        """,
+    )
+    rows = [kept("s", of_checkpoint=True)]
+    (cause,) = kept_by_checkpoints(program, rows, knows_merged=False)
+    assert cause.title.startswith("A checkpoint recomputes nothing")
+    assert not list(kept_by_checkpoints(program, rows, knows_merged=True))
+
+
+def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
+    program = programs(
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        """
+        0 | w | s8[32,32]   | 0    | 1024 | 0-3 | parameter(0)
+        1 | g | s8[8,32,32] | 0    | 8192 | 1-2 | fusion(w) | jit(f)/vmap(transpose(jvp()))/dot
+        1 | h | s8[8,32,32] | 8192 | 8192 | 1-2 | fusion(w) | jit(f)/transpose(jvp(mlp))/dot
+        """,
+    )
+    (cause,) = per_example_gradients(program)
+    assert named([cause]) == [("Gradients are kept for each example", ["g"])]
+    assert changed(cause).factors == {"g": Fraction(1, 8)}
+
+
+def test_logits_have_an_element_for_each_token_and_each_word(programs):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 655360 | preallocated-temp
+        """,
+        """
+        0 | table | s8[8192,16] | 0      | 131072 | 0-3 | parameter(0)
+        1 | all   | s8[64,8192] | 0      | 524288 | 1-2 | dot(table)
+        1 | grad  | s8[16,8192] | 524288 | 131072 | 2-2 | dot(all)
+        """,
+    )
+    (cause,) = logits(program)
+    assert [(row["value"], row["reason"]) for row in cause.rows] == [
+        ("all", "64 tokens × 8192 words")
+    ]
+
+
+def test_a_mask_is_computed_from_much_smaller_arrays(programs):
+    program = programs(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 12288 | preallocated-temp",
+        """
+        0 | lens | s8[64]    | 0    | 64   | 0-3 | parameter(0)
+        1 | mask | s8[64,64] | 0    | 4096 | 1-3 | fusion(lens) | jit(f)/ge @ model.py:9
+        1 | all  | s8[64,64] | 4096 | 4096 | 2-3 | fusion(mask)
+        1 | dot  | s8[64,64] | 8192 | 4096 | 2-3 | dot(lens, lens)
+        """,
+    )
+    (cause,) = inflated_values(program)
+    assert [row["value"] for row in cause.rows] == ["mask"]
+    assert (cause.rows[0]["userLine"], cause.rows[0]["reason"]) == (
+        9,
+        "computed from 64 bytes and stored",
+    )
+
+
+WAITING = """
+0 | w    | s8[4096] | 0    | 4096 | 0-3 | sort()
+0 | t    | s8[4096] | 4096 | 4096 | 1-2 | sort()
+0 | u    | s8[4096] | 8192 | 4096 | 2-3 | sort(t{})
+0 | last | s8[64]   | 4096 | 64   | 3-4 | fusion(w, u)
+"""
+
+
+def test_a_value_written_early_and_read_after_the_peak_is_idle(programs):
+    (cause,) = idle_values(programs("0 | 12288 | preallocated-temp", WAITING.format("")))
+    assert [(row["value"], row["reason"]) for row in cause.rows] == [
+        ("w", "written at step 0, first read at 3; the peak is at 2")
+    ]
+
+
+def test_a_value_read_before_the_peak_too_is_not_idle(programs):
+    program = programs("0 | 12288 | preallocated-temp", WAITING.format(", w"))
+    assert not list(idle_values(program))
+
+
+def test_an_asynchronous_copy_that_the_compiler_starts_early_is_not_idle(programs):
+    values = WAITING.format("").replace(" sort()", " copy-start()", 1)
+    assert not list(idle_values(programs("0 | 12288 | preallocated-temp", values)))
+
+
+def test_the_line_with_most_bytes_is_named_unless_another_cause_explains_it(programs):
+    values = """
+        0 | a | s8[4096] | 0    | 4096 | 0-2 | sort() | jit(f)/sort @ model.py:3
+        0 | b | s8[1024] | 4096 | 1024 | 1-2 | sort() | jit(f)/sort @ model.py:4
+    """
+    program = programs("0 | 5120 | preallocated-temp", values)
+    (cause,) = largest_line(program, ())
+    assert cause.title == "One value takes 80% of reserved memory"
+    assert cause.rows[0]["reason"] == "computed by model.py:3"
+    assert not list(largest_line(program, {"a"}))
+
+
+def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
+    program = programs(
+        "0 | 4096 | parameter 0, shape |s8[4096]| at ShapeIndex {}",
+        "0 | w | s8[4096] | 0 | 4096 | 0-1 | parameter(0)",
+    )
+    row: dict[str, Cell] = {"value": "w", "devices": 8, "sharding": "{replicated}"}
+    (cause,) = replicated_parameters(program, [row])
+    assert changed(cause).factors == {"w": Fraction(1, 8)}
+    assert "with_sharding_constraint" in cause.remedies["jax"]
+    assert not list(replicated_parameters(program, [{**row, "sharding": None}]))

@@ -1,0 +1,24 @@
+"""Evidence of a finding, grouped by source line or op."""
+
+from xlagraph.advice.places import places
+
+
+def row(saved, size, **place):
+    return {"value": "v", "savedBytes": saved, "sizeBytes": size, **place}
+
+
+def test_rows_of_one_line_are_one_place_with_the_sum_of_their_bytes():
+    line = {"userFile": "/home/ann/train.py", "userLine": 7}
+    (place,) = places([row(64, 100, **line), row(32, 100, **line)], "savedBytes")
+    assert (place.source, place.bytes, place.values) == ("train.py:7", 96, 2)
+
+
+def test_ops_of_repeated_layers_are_one_place():
+    rows = [row(8, 8, opName=f"jit(f)/layer_{number}/add") for number in range(3)]
+    (place,) = places(rows, "savedBytes")
+    assert (place.op, place.values) == ("jit(f)/layer_*/add", 3)
+
+
+def test_sizes_are_shown_if_no_row_saves_anything_by_itself():
+    (place,) = places([row(0, 100, opName="a")], "savedBytes")
+    assert place.bytes == 100

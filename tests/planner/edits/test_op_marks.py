@@ -1,0 +1,67 @@
+"""All queries recognise the passes of a training step by the same words."""
+
+import pytest
+
+from tests.tiny_dumps import tiny_dump
+from xlagraph.ingest import ingest
+from xlagraph.planner.compilation.op_marks import (
+    BACKWARD_MARKS,
+    RECOMPUTED_MARKS,
+    is_backward,
+    is_recomputed,
+)
+from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.checkpoint import checkpoint
+from xlagraph.queries import load_catalogue
+
+
+@pytest.mark.parametrize("marks", [BACKWARD_MARKS, RECOMPUTED_MARKS])
+def test_a_query_that_searches_for_one_mark_searches_for_all(marks):
+    told_apart = []
+    for query in load_catalogue().values():
+        compared = [query.text.count(f"CONTAINS '{mark}'") for mark in marks]
+        if any(compared):
+            told_apart.append(query.id)
+            assert len(set(compared)) == 1, query.id
+    assert len(told_apart) >= 3
+
+
+@pytest.mark.parametrize(
+    ("op_name", "backward", "recomputed"),
+    [
+        (None, False, False),
+        ("jit(f)/jvp(layer)/dot", False, False),
+        ("jit(f)/transpose(jvp(layer))/dot", True, False),
+        ("jit(f)/transpose(jvp(layer))/checkpoint/rematted_computation/dot", True, True),
+        ("gradient_tape/model/dense/MatMul", True, False),
+        ("gradients/dense/MatMul_grad/MatMul", True, False),
+        ("recompute_grad/dense/MatMul", False, True),
+    ],
+)
+def test_op_names_show_the_pass(op_name, backward, recomputed):
+    assert (is_backward(op_name), is_recomputed(op_name)) == (backward, recomputed)
+
+
+def test_gradients_of_tensorflow_are_read_as_backward_and_not_as_recomputed(graph, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "f.txt").write_text(
+        tiny_dump(
+            """
+            0 | 2048 | parameter 0, shape |s8[2048]| at ShapeIndex {}
+            1 | 6144 | preallocated-temp
+            """,
+            """
+            0 | x | s8[2048] | 0    | 2048 | 0-4 | parameter(0)
+            1 | h | s8[2048] | 0    | 2048 | 1-3 | fusion(x)    | model/dense/Relu
+            1 | l | s8[2048] | 2048 | 2048 | 2-3 | fusion(h)    | model/dense/Sum
+            1 | d | s8[2048] | 4096 | 2048 | 3-4 | fusion(h, l) | gradient_tape/model/dense/Mul
+            """,
+        )
+    )
+    ingest(graph, tmp_path / "run", jobs=1)
+    compiled = plannable_compilation(StoredCompilation(graph, "run/f"))
+    found = checkpoint(compiled, compiled.program, "dense")
+    kept = {value.instruction: (value.first, value.last) for value in found.least.values}
+    assert kept["h"] == (1, 2)
+    assert kept["d"] == (3, 4)

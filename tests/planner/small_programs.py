@@ -1,0 +1,15 @@
+"""Programs of a few values, written by hand."""
+
+from xlagraph.planner.planned_program import PlannedAllocation, PlannedProgram, PlannedValue
+
+
+def value(value_id, first, last, size=16, **facts):
+    given = {"color": 0, "buffer_set": value_id, "post_order": value_id}
+    given |= {"allocation": 9, "offset_bytes": 0} | facts
+    return PlannedValue(value_id, size, first=first, last=last, **given)
+
+
+def program(*values, allocations=(), overwrites=None, given=None):
+    if not any(allocation.role == "temp" for allocation in allocations):
+        allocations = (*allocations, PlannedAllocation(9, 0, 0, "temp"))
+    return PlannedProgram(values, tuple(allocations), overwrites or {}, (16,), given or {})

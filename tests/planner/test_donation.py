@@ -1,0 +1,150 @@
+"""A result is written over a donated parameter, with the copies that this needs."""
+
+from tests.planner.small_programs import program, value
+from xlagraph.planner.donation import Donor, donate
+from xlagraph.planner.planned_program import Overwrite, PlannedAllocation
+
+GIVEN = PlannedAllocation(0, 16, 0, "parameter", parameter_number=0)
+
+
+def parameter(**facts):
+    return value(1, 0, 10, allocation=0, is_stored=True, instruction="p", **facts)
+
+
+def output(first, **facts):
+    return value(9, first, 10, lives_out=True, instruction="out", **facts)
+
+
+def donated(*values, until, overwrites=None, knows_schedule=False):
+    made = program(*values, allocations=(GIVEN,), overwrites=overwrites)
+    return donate(made, [Donor(1, 9, until)], knows_schedule=knows_schedule)
+
+
+def test_a_parameter_whose_readers_the_result_depends_on_is_written_in_place():
+    reader = value(2, 2, 5, reads=(1,), instruction="reader")
+    found = donated(parameter(), reader, output(5, reads=(2,)), until=2)
+    assert [donor.parameter for donor in found.in_place] == [1]
+    given, written = found.program.by_id[1], found.program.by_id[9]
+    assert (given.first, given.last) == (0, 2)
+    assert given.buffer_set == written.buffer_set
+    assert found.program.stored_in(given).maybe_live_out
+
+
+def test_the_result_may_depend_on_a_reader_through_others_in_any_order_of_their_ids():
+    reader = value(5, 2, 4, reads=(1,), instruction="reader")
+    between = value(3, 3, 5, reads=(5,), instruction="between")
+    found = donated(parameter(), between, output(6, reads=(3,)), reader, until=2)
+    assert [donor.parameter for donor in found.in_place] == [1]
+
+
+def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
+    values = (
+        parameter(),
+        value(2, 2, 5, reads=(1,), operands=(1,), instruction="reader"),
+        value(3, 3, 4, reads=(1,), instruction="loose"),
+        output(5, reads=(2,)),
+    )
+    found = donated(*values, until=3)
+    assert [donor.parameter for donor in found.copied] == [1]
+    changed = found.program.by_id
+    (copy,) = [made for made in changed.values() if made.is_copy]
+    # the copy is a separate step, before the first one that computes
+    assert (copy.first, copy.last) == (2, 4)
+    assert (changed[1].first, changed[1].last) == (0, 2)
+    assert changed[2].operands == changed[2].reads == (copy.value_id,)
+    assert (changed[9].first, changed[9].last) == (6, 11)
+    assert found.step_before(6) == 5
+
+
+def test_if_parameters_are_placed_where_they_are_needed_so_is_the_copy():
+    values = (
+        parameter(),
+        value(4, 1, 2, instruction="before a second parameter"),
+        value(2, 3, 5, reads=(1,), operands=(1,), instruction="reader"),
+        value(3, 4, 4, reads=(1,), instruction="loose"),
+        output(5, reads=(2,)),
+    )
+    second = GIVEN._replace(number=1, parameter_number=1)
+    made = program(*values, allocations=(GIVEN, second))
+    found = donate(made, [Donor(1, 9, 4)], knows_schedule=False)
+    (copy,) = [made for made in found.program.values if made.is_copy]
+    assert (copy.first, copy.last) == (3, 5)
+    assert found.copied_before == (3,)
+    assert [found.step_before(step) for step in (2, 3, 4, 5)] == [2, 3, 3, 4]
+
+
+def test_a_compiler_that_knows_the_schedule_drops_the_copy():
+    values = (parameter(), value(3, 3, 4, reads=(1,), instruction="loose"), output(5))
+    assert donated(*values, until=3).copied_twice
+    assert donated(*values, until=3, knows_schedule=True).in_place
+
+
+def test_the_result_may_be_written_over_what_it_reads_itself_only_if_it_may_overwrite_it():
+    values = (parameter(), output(5, reads=(1,), operands=(1,)))
+    assert donated(*values, until=5).copied_last
+    may = {9: (Overwrite(1, is_operand=True),)}
+    assert donated(*values, until=5, overwrites=may).in_place
+
+
+def test_the_copy_that_preserved_the_parameter_is_not_needed():
+    copy = value(2, 1, 5, buffer_set=2, is_copy=True, reads=(1,), operands=(1,), instruction="copy")
+    loop = value(9, 5, 10, buffer_set=2, lives_out=True, reads=(2,), instruction="while")
+    found = donated(parameter(), copy, loop, until=1)
+    assert found.in_place
+    assert sorted(found.program.by_id) == [1, 9]
+
+
+def test_a_member_of_a_set_ends_where_the_next_begins():
+    found = donated(parameter(), output(5), until=7, knows_schedule=False)
+    assert found.in_place  # nothing reads it
+    assert found.program.by_id[1].last == 5
+
+
+def test_a_result_that_depends_on_no_reader_is_copied_over_the_copied_parameter():
+    values = (
+        parameter(),
+        value(3, 3, 6, reads=(1,), operands=(1,), instruction="loose"),
+        output(5),
+        value(4, 6, 10, reads=(3,), instruction="ready with the result"),
+        value(5, 7, 10, reads=(9,), instruction="ready later"),
+    )
+    found = donated(*values, until=3)
+    assert [donor.parameter for donor in found.copied_twice] == [1]
+    first, last = sorted((made for made in found.program.values if made.is_copy), key=first_step)
+    assert (first.first, first.last, first.lives_out) == (3, 4, False)
+    assert (last.first, last.last, last.lives_out) == (8, 12, True)
+    changed = found.program.by_id
+    assert last.buffer_set == changed[1].buffer_set
+    assert last.buffer_set != changed[9].buffer_set
+    # the result is read once more after it is copied
+    assert (changed[9].first, changed[9].last, changed[9].lives_out) == (6, 9, False)
+
+
+def first_step(made):
+    return made.first
+
+
+def test_a_parameter_that_only_the_result_reads_is_kept_until_the_result_is_copied():
+    found = donated(parameter(), output(5, reads=(1,), operands=(1,)), until=5)
+    (copy,) = [made for made in found.program.values if made.is_copy]
+    assert (copy.first, copy.operands) == (6, (9,))
+    assert found.program.by_id[1].last == 5
+
+
+def test_copies_are_in_the_order_of_the_parameters():
+    given = [PlannedAllocation(n, 16, 0, "parameter", parameter_number=n) for n in (0, 1)]
+    outputs = [
+        value(name, 5, 9, reads=(4,), lives_out=True, instruction=f"out{name}") for name in (8, 9)
+    ]
+    made = program(
+        value(2, 0, 9, allocation=0, is_stored=True, instruction="first"),
+        value(1, 0, 9, allocation=1, is_stored=True, instruction="second"),
+        value(4, 2, 5, reads=(1, 2), operands=(1, 2), instruction="reader"),
+        value(3, 8, 9, reads=(1, 2), operands=(1, 2), instruction="loose"),
+        *outputs,
+        allocations=given,
+    )
+    found = donate(made, [Donor(1, 8, 8), Donor(2, 9, 8)], knows_schedule=False)
+    copies = [copy for copy in found.program.values if copy.is_copy]
+    ordered = sorted(copies, key=first_step)
+    assert [copy.instruction for copy in ordered] == ["copy of first", "copy of second"]

@@ -1,0 +1,46 @@
+"""Values can be removed, shortened or shrunk."""
+
+from fractions import Fraction
+
+from tests.planner.small_programs import program, value
+from xlagraph.planner.value_changes import (
+    with_shortened_values,
+    with_shrunk_values,
+    without_values,
+)
+
+
+def test_without_a_value_its_set_is_as_large_as_the_rest():
+    made = program(
+        value(1, 0, 1, 64, buffer_set=1), value(2, 1, 2, 64, buffer_set=1), value(3, 0, 2)
+    )
+    assert [changed.value_id for changed in without_values(made, [1, 3]).values] == [2]
+
+
+def test_a_value_ends_earlier_but_never_before_it_begins_nor_later_than_it_did():
+    made = program(value(1, 2, 8), value(2, 2, 8), value(3, 2, 8))
+    found = with_shortened_values(made, {1: 5, 2: -1, 3: 9})
+    assert [changed.last for changed in found.values] == [5, 2, 8]
+
+
+def test_a_set_shrinks_if_all_its_members_do_and_bytes_are_rounded_up():
+    made = program(
+        value(1, 0, 1, 64, buffer_set=1),
+        value(2, 1, 2, 64, buffer_set=1),
+        value(3, 0, 1, 5),
+        value(4, 0, 1, 8, is_table=True),
+    )
+    half = Fraction(1, 2)
+    assert [changed.size_bytes for changed in with_shrunk_values(made, {1: half}).values] == [
+        64,
+        64,
+        5,
+        8,
+    ]
+    every = dict.fromkeys((1, 2, 3, 4), half)
+    assert [changed.size_bytes for changed in with_shrunk_values(made, every).values] == [
+        32,
+        32,
+        3,
+        8,
+    ]

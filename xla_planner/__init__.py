@@ -1,1 +1,0 @@
-"""Planning the memory of a compiled program the way XLA does."""
