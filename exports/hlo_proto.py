@@ -11,7 +11,7 @@ from typing import Any
 from xlagraph.exports.heap_traces import fill_heap_traces
 from xlagraph.exports.placed_program import PlacedProgram, computation_of
 from xlagraph.exports.shape_protos import index_numbers, shape_proto
-from xlagraph.hlo.messages import HloProto
+from xlagraph.hlo.proto_messages import HloProto
 from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from xlagraph.hlo.messages import HloProto, PrimitiveType
+from xlagraph.hlo.proto_messages import HloProto, PrimitiveType
 
 __all__ = ["index_numbers", "shape_proto"]
 

@@ -9,7 +9,7 @@ from xlagraph.exports.placed_program import read_program
 from xlagraph.exports.whole_files import write_whole
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.hlo.messages import XSpace
+from xlagraph.hlo.proto_messages import XSpace
 
 __all__ = ["write_xprof"]
 

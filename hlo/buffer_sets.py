@@ -19,15 +19,19 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.in_place import in_place_pairs, updating
 from xlagraph.hlo.instruction import WHOLE, Aliasing, Instruction, nested_index
 from xlagraph.hlo.program import Program
-from xlagraph.ingest.plan import UsedValue
 
 __all__ = ["Positions", "buffer_sets", "connected_components"]
 
 
 class Positions:
-    """The id of the value at each position: instruction and shape index."""
+    """The id of the value at each position: instruction and shape index.
 
-    def __init__(self, used_values: Iterable[UsedValue]) -> None:
+    It is made from value ids, each with its positions and uses.
+    """
+
+    def __init__(
+        self, used_values: Iterable[tuple[int, Iterable[tuple[str, str | None]], object]]
+    ) -> None:
         self.arrays: dict[str, int] = {}
         """Value at each instruction that is an array."""
         self.tuples: dict[str, dict[str, int]] = {}

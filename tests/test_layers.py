@@ -1,7 +1,6 @@
-"""Allowed imports between rooms; a room is a folder.
+"""Allowed imports between layers and rooms; a room is a folder of modules.
 
-A room may import itself and the rooms listed beside it; a name without a slash is the folder
-without its sub-folders.
+CONTRIBUTING draws the layers, and to the right of each `←` the layers that it may import.
 """
 
 import ast
@@ -17,129 +16,41 @@ TREE = Path(__file__).resolve().parents[1]
 PACKAGES: dict[str, str] = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))[
     "tool"
 ]["setuptools"]["package-dir"]
-PARTS = PACKAGES.values()
 INTEGRATIONS = {
     name.removeprefix("xlagraph."): folder for name, folder in PACKAGES.items() if "/" in folder
 }
 """Folders that would hide the package that they integrate with if they were at the top."""
+LAYERS = {folder.split("/")[0] for folder in PACKAGES.values()}
 DRIVERS = {"neo4j": "graph/neo4j", "ladybug": "graph/ladybug"}
-
-MAY_IMPORT = {
-    # how a process runs: imported by all, imports nothing
-    "runtime": "",
-    # XLA's protobuf messages
-    "protos": "",
-    # figures and rows for people: imports nothing either
-    "presentation": "",
-    # one schema, two engines behind one interface
-    "graph": "runtime presentation graph/rows graph/opening graph/exporter",
-    "graph/rows": "graph",
-    "graph/ladybug": "runtime graph graph/rows",
-    "graph/neo4j": "graph graph/rows",
-    "graph/opening": "graph graph/ladybug graph/neo4j",
-    "graph/exporter": "graph graph/rows graph/neo4j",
-    # XLA's packing, on separate records
-    "xla_planner": "",
-    # text → Plan → measures → rows; parsing and measures do not import the graph
-    "ingest": "runtime graph ingest/files ingest/carriers/text ingest/preparation ingest/problems "
-    "ingest/model ingest/remote ingest/rows ingest/error_message ingest/package_versions",
-    # released versions of a package, and environments for them, made by other programs
-    "ingest/package_versions": "ingest/problems",
-    "ingest/preparation": "runtime graph graph/rows ingest/problems ingest/files ingest/measures "
-    "ingest/rows ingest/model",
-    # errors and problems that every part of an ingest can raise or report
-    "ingest/problems": "",
-    "ingest/model": "",
-    # an export distributed over machines, each writing a part
-    "ingest/cluster": "graph graph/exporter ingest ingest/problems ingest/files "
-    "ingest/preparation ingest/remote",
-    # files behind an address, fetched to disk
-    "ingest/remote": "ingest/problems ingest/carriers/text ingest/files",
-    "ingest/hlo": "ingest/model",
-    # an error message: text in, records and sentences out
-    "ingest/error_message": "presentation ingest/model",
-    "ingest/carriers": "protos ingest/problems ingest/model",
-    "ingest/carriers/text": "runtime ingest/problems ingest/carriers ingest/model",
-    "ingest/carriers/proto": "runtime protos ingest/problems ingest/carriers ingest/hlo "
-    "ingest/model",
-    "ingest/carriers/profile": "ingest/problems ingest/carriers ingest/carriers/proto",
-    "ingest/carriers/process": "ingest/problems ingest/carriers ingest/carriers/proto",
-    "ingest/files": "ingest/problems ingest/carriers ingest/carriers/text ingest/carriers/proto "
-    "ingest/carriers/profile ingest/carriers/process ingest/model",
-    "ingest/measures": "ingest/hlo ingest/model",
-    "ingest/rows": "presentation graph graph/rows ingest/files ingest/measures ingest/model",
-    # canned queries, and the features built on them
-    "queries": "runtime queries/catalogue queries/lint queries/selection queries/runner "
-    "queries/checks queries/growth queries/advice advice/whatif queries/pictures "
-    "queries/stored_compilation queries/value_details",
-    "queries/catalogue": "presentation graph queries queries/cypher_text",
-    "queries/cypher_text": "graph",
-    "queries/lint": "presentation graph queries queries/catalogue queries/cypher_text",
-    "queries/selection": "graph queries",
-    "queries/runner": "presentation graph queries queries/catalogue queries/cypher_text "
-    "queries/lint queries/selection",
-    "queries/stored_compilation": "runtime graph queries/selection",
-    "queries/checks": "graph queries queries/advice advice/replanning queries/catalogue "
-    "queries/runner queries/selection queries/stored_compilation",
-    "queries/growth": "presentation graph queries/catalogue queries/selection",
-    "queries/advice": "runtime presentation graph queries queries/catalogue queries/runner "
-    "queries/selection queries/stored_compilation advice/causes advice/replanning "
-    "advice/whatif xla_planner",
-    "advice/causes": "graph xla_planner advice/replanning queries/catalogue "
-    "queries/stored_compilation",
-    "advice/whatif": "runtime presentation graph xla_planner queries queries/selection "
-    "queries/stored_compilation advice/replanning",
-    "advice/replanning": "runtime graph xla_planner queries queries/catalogue "
-    "queries/selection queries/stored_compilation",
-    "queries/value_details": "graph queries/selection queries/stored_compilation",
-    "queries/pictures": "presentation graph",
-    # files for other tools, made from queries
-    "exports": "runtime presentation graph graph/rows protos queries queries/selection "
-    "queries/stored_compilation",
-    # an interactive page, made from graph and queries
-    "report": "runtime presentation graph queries queries/growth queries/cypher_text "
-    "queries/stored_compilation",
-    # the same over HTTP and for assistants
-    "serve": "runtime graph queries report serve/readers",
-    "serve/readers": "presentation graph queries queries/pictures report",
-    "serve/assistant": "graph queries serve serve/readers",
-    # use inside a program of JAX, its tests and its notebooks
-    "integrations/jax": "runtime presentation graph ingest ingest/problems "
-    "ingest/error_message ingest/files ingest/measures ingest/preparation "
-    "queries queries/catalogue report",
-    "integrations/pytest": "presentation graph integrations/jax",
-    "integrations/ipython": "integrations/jax",
-    # typer commands
-    "cli": "runtime graph graph/opening cli/commands cli/commands/export cli/commands/query "
-    "cli/options cli/output",
-    "cli/commands/export": "graph ingest ingest/cluster exports queries queries/selection "
-    "cli/options cli/output cli/summaries",
-    "cli/commands/query": "runtime graph graph/neo4j queries queries/catalogue "
-    "queries/cypher_text queries/lint queries/pictures queries/runner "
-    "cli/options cli/output",
-    "cli/commands": "presentation graph ingest ingest/error_message ingest/package_versions "
-    "report serve serve/assistant serve/readers queries queries/advice advice/whatif "
-    "advice/replanning queries/checks queries/growth queries/selection "
-    "queries/value_details cli/options cli/output cli/summaries",
-    "cli/summaries": "presentation graph ingest ingest/error_message ingest/model queries "
-    "queries/advice advice/replanning advice/whatif queries/catalogue "
-    "queries/checks queries/growth queries/stored_compilation queries/value_details cli/options "
-    "cli/output",
-    "cli/options": "presentation graph queries queries/catalogue queries/growth "
-    "queries/selection cli/output",
-    "cli/output": "presentation graph protos ingest ingest/problems queries queries/pictures",
-}
+WITHOUT_GRAPH = ("ingest/carriers", "ingest/files", "ingest/measures")
+"""Rooms, and those inside them, that parse and derive: they do not know what stores a row."""
+FACADES = {"queries/__init__.py"}
+"""Modules that export names of later layers, so that all analyses are found in one place."""
 MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
 }
 """Rooms that import each other, with the reason; two modules never do."""
 # a command or summary is named after its subject, a part of an engine like the other's
 SHOWN = {"cli/commands", "cli/commands/export", "cli/summaries"}
+PARTS_OF_QUERY = {Path(f"cli/commands/{name}.py") for name in ("browser_setup", "canned", "query")}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
-    path.relative_to(TREE) for part in PARTS for path in sorted(TREE.glob(f"{part}/**/*.py"))
+    path.relative_to(TREE) for layer in LAYERS for path in sorted(TREE.glob(f"{layer}/**/*.py"))
 ]
 ROOMS = {module.parent.as_posix() for module in MODULES}
+
+
+def drawn_imports() -> dict[str, set[str]]:
+    """Return the layers that each layer may import, as drawn in CONTRIBUTING."""
+    text = (TREE / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawing = text.partition("## How the parts fit")[2].split("```")[1]
+    layers: dict[str, set[str]] = {}
+    for line in drawing.strip().splitlines():
+        shown, _, imports = line.partition("←")
+        if layer := re.match(r"([a-z_]+)/", shown):
+            layers[layer[1]] = set()
+        layers[list(layers)[-1]].update(imports.split())
+    return layers
 
 
 def imported(module: Path) -> set[str]:
@@ -169,14 +80,26 @@ def room_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)
-def test_a_module_imports_only_the_rooms_allowed_to_its_room(module: Path) -> None:
+def test_a_module_imports_only_what_its_layer_and_room_may(module: Path) -> None:
     room = module.parent.as_posix()
     names = imported(module)
     rooms = {room_of(name) for name in names if name.startswith("xlagraph.")}
-    assert rooms <= {room, *MAY_IMPORT[room].split()}
+    layer = module.parts[0]
+    if module.as_posix() not in FACADES:
+        assert {other.split("/")[0] for other in rooms} <= {layer, *drawn_imports()[layer]}
+    if room.startswith(WITHOUT_GRAPH):
+        assert not {other for other in rooms if other.startswith("graph")}
     assert not {name for name in names if name.startswith(".")}, "relative import"
     drivers = {name.split(".")[0] for name in names} & DRIVERS.keys()
     assert {DRIVERS[driver] for driver in drivers} <= {room}
+
+
+def test_the_drawing_has_every_layer_below_those_that_it_imports() -> None:
+    drawn = drawn_imports()
+    assert drawn.keys() == LAYERS
+    order = list(drawn)
+    for layer, imports in drawn.items():
+        assert imports <= set(order[: order.index(layer)]), layer
 
 
 def imported_modules(module: Path) -> set[Path]:
@@ -231,8 +154,7 @@ def test_rooms_that_import_each_other_are_few_and_have_a_reason() -> None:
         (module.parent.as_posix(), other.parent.as_posix())
         for module, others in IMPORTED.items()
         for other in others
-        # the __init__ of a part imports all its rooms
-        if module.as_posix() not in {f"{part}/__init__.py" for part in PARTS}
+        if module.name != "__init__.py"  # exports the names of the rooms inside
     }
     mutual = {(one, other) for one, other in pairs if one < other and (other, one) in pairs}
     assert mutual == MUTUAL.keys()
@@ -240,13 +162,8 @@ def test_rooms_that_import_each_other_are_few_and_have_a_reason() -> None:
 
 def test_a_command_imports_no_other_command() -> None:
     for module in MODULES:
-        if module.parent.as_posix() == "cli/commands":
+        if module.parent.as_posix() == "cli/commands" and module not in PARTS_OF_QUERY:
             assert not {name for name in imported(module) if ".cli.commands." in name}, module
-
-
-def test_each_rule_names_an_existing_room() -> None:
-    assert MAY_IMPORT.keys() == ROOMS
-    assert {name for rule in MAY_IMPORT.values() for name in rule.split()} <= ROOMS
 
 
 def test_a_module_has_a_name_that_no_other_room_has():
@@ -256,31 +173,3 @@ def test_a_module_has_a_name_that_no_other_room_has():
         if module.stem != "__init__" and room not in SHOWN:
             rooms_by_name[module.stem].add("graph" if room in DRIVERS.values() else room)
     assert {name for name, rooms in rooms_by_name.items() if len(rooms) > 1} == OF_SEVERAL_ROOMS
-
-
-def drawn_in_contributing() -> dict[str, tuple[set[str], set[str]]]:
-    """Return the rooms drawn for each part, and the parts that it may import."""
-    picture = (TREE / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```\nruntime/")[1]
-    drawn: dict[str, tuple[set[str], set[str]]] = {}
-    for line in ("runtime/" + picture.split("\n```")[0]).splitlines():
-        what, _, imports = line.partition("←")
-        if part := re.match(r"[a-z_]+(?=/)", what):
-            name = part[0]
-            drawn[name] = ({name}, set())
-        rooms = re.findall(r"(?<![A-Z])\b([a-z][a-z0-9_/]*)/(?= |$)", what)
-        drawn[name][0].update(f"{name}/{room}" for room in rooms if room != name)
-        drawn[name][1].update(imports.split())
-    return drawn
-
-
-def test_the_picture_of_the_rooms_shows_each_of_them() -> None:
-    drawn = drawn_in_contributing()
-    assert {room for rooms, _ in drawn.values() for room in rooms} - {"integrations"} == ROOMS
-    for part, (_, imports) in drawn.items():
-        allowed = {
-            name.split("/")[0]
-            for room, rule in MAY_IMPORT.items()
-            if room.split("/")[0] == part
-            for name in rule.split()
-        }
-        assert imports == allowed - {part}

@@ -27,8 +27,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = tmp_path_factory.mktemp("sources")
     compiled = shutil.ignore_patterns("__pycache__")  # other tests may write these meanwhile
     for part in FOLDERS.values():
-        shutil.copytree(TREE / part, sources / part, ignore=compiled)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copytree(TREE / part, sources / part, ignore=compiled, dirs_exist_ok=True)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(TREE / name, sources)
     folder = tmp_path_factory.mktemp("wheel")
     build = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
@@ -65,14 +65,8 @@ def test_every_file_that_repeats_the_version_has_that_of_the_package() -> None:
     assert shown.stdout == f"{PROJECT['version']}\n"
 
 
-def test_every_folder_of_modules_is_an_installed_package() -> None:
-    folders = {
-        ".".join((name, *path.parent.relative_to(TREE / folder).parts)): path.parent
-        for name, folder in FOLDERS.items()
-        for path in (TREE / folder).rglob("*.py")
-    }
-    assert set(CONFIGURATION["tool"]["setuptools"]["packages"]) == folders.keys()
-    for folder in folders.values():
+def test_every_folder_of_modules_is_a_package() -> None:
+    for folder in {path.parent for top in FOLDERS.values() for path in (TREE / top).rglob("*.py")}:
         assert (folder / "__init__.py").exists(), folder.relative_to(TREE)
 
 

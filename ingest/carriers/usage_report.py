@@ -84,7 +84,7 @@ def _reported(part: str, content: bytes) -> Mapping[int | None, int]:
 def _reported_in_message(content: bytes) -> Mapping[int | None, int]:
     from google.protobuf.message import DecodeError
 
-    from xlagraph.hlo.messages import MemoryUsageReportProto
+    from xlagraph.hlo.proto_messages import MemoryUsageReportProto
 
     try:
         report = MemoryUsageReportProto.FromString(content)

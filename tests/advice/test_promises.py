@@ -16,7 +16,7 @@ from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import Changes, advise, whatif
 
-TREE = Path(__file__).parents[3]
+TREE = Path(__file__).parents[2]
 ARCHIVE = TREE / "examples" / "changes" / "dumps.tar.xz"
 KEY = "{}/module_0000.jit_{}.cpu_after_optimizations"
 WEIGHTS, STATE = range(8), range(8, 24)  # parameters of the step of Adam

@@ -3,7 +3,7 @@
 import pytest
 
 from xlagraph.exports.shape_protos import index_numbers, shape_proto
-from xlagraph.hlo.messages import PrimitiveType
+from xlagraph.hlo.proto_messages import PrimitiveType
 
 
 def type_name(shape) -> str:

@@ -12,7 +12,7 @@ from tests.exports.viewers import printed_by_xprof_python
 from xlagraph.exports import write_xprof
 from xlagraph.exports.placed_program import read_program, step_range
 from xlagraph.graph import Graph, GraphUnwritable, NameUnknown, open_graph
-from xlagraph.hlo.messages import HloProto, XSpace
+from xlagraph.hlo.proto_messages import HloProto, XSpace
 from xlagraph.ingest import ingest
 from xlagraph.planner.compilation.records import StoredValue
 

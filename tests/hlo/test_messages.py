@@ -22,7 +22,7 @@ def test_a_descriptor_set_matches_its_definition(path: str, tmp_path: Path) -> N
 
 
 def test_an_assignment_is_read_with_the_field_numbers_of_xla() -> None:
-    from xlagraph.hlo.messages import HloProto
+    from xlagraph.hlo.proto_messages import HloProto
 
     # HloProto.3 {1: {1: 7, 2: 64, 3: {4: 9}, 4: 1}, 3: {2: 64, 5: true, 9: {1: 7, 3: 64}}}
     written = bytes.fromhex(
@@ -38,7 +38,7 @@ def test_an_assignment_is_read_with_the_field_numbers_of_xla() -> None:
 
 
 def test_unknown_fields_are_kept() -> None:
-    from xlagraph.hlo.messages import HloProto
+    from xlagraph.hlo.proto_messages import HloProto
 
     literal_of_an_instruction = bytes.fromhex("0a 08 1a 06 12 04 42 02 08 0b")
     assert HloProto.FromString(literal_of_an_instruction).SerializeToString() == (
@@ -48,13 +48,15 @@ def test_unknown_fields_are_kept() -> None:
 
 @pytest.mark.parametrize("name", ["HloProto", "MemoryUsageReportProto", "XSpace"])
 def test_the_messages_have_a_separate_package(name: str) -> None:
-    from xlagraph.hlo import messages
+    from xlagraph.hlo import proto_messages as messages
 
     assert getattr(messages, name).DESCRIPTOR.full_name == f"xlagraph.hlo.{name}"
 
 
 def test_without_protobuf_the_error_says_what_to_install() -> None:
-    program = "import sys; sys.modules['google.protobuf'] = None\nimport xlagraph.hlo.messages"
+    program = (
+        "import sys; sys.modules['google.protobuf'] = None\nimport xlagraph.hlo.proto_messages"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.endswith("protobuf is not installed: pip install 'xlagraph[proto]'\n")

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 __all__ = ["Message", "UnfitMessage"]
 
 Message: TypeAlias = Any
-"""A message of `xlagraph.hlo.messages`; mypy does not know its fields."""
+"""A message of `xlagraph.hlo.proto_messages`; mypy does not know its fields."""
 
 
 class UnfitMessage(ValueError):

@@ -83,7 +83,7 @@ def read_proto_dump(contents: Contents) -> tuple[Plan, Program]:
 def _decoded(contents: Contents) -> Message:
     from google.protobuf.message import DecodeError
 
-    from xlagraph.hlo.messages import HloProto
+    from xlagraph.hlo.proto_messages import HloProto
 
     message = HloProto()
     targets = {

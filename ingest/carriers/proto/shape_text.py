@@ -50,7 +50,7 @@ def shape_text(shape: Message, *, has_layout: bool = True) -> str:
 
 @lru_cache(1 << 13)  # a program has few shapes and repeats them
 def _remembered_text(serialized: bytes, has_layout: bool) -> str:
-    from xlagraph.hlo.messages import ShapeProto
+    from xlagraph.hlo.proto_messages import ShapeProto
 
     return _text(ShapeProto.FromString(serialized), has_layout)
 
@@ -76,7 +76,7 @@ def _text(shape: Message, has_layout: bool) -> str:
 
 @lru_cache
 def _type_name(number: int) -> str:
-    from xlagraph.hlo.messages import PrimitiveType
+    from xlagraph.hlo.proto_messages import PrimitiveType
 
     found = PrimitiveType.values_by_number.get(number)
     return f"type<{number}>" if found is None else str(found.name).lower().removesuffix("_type")

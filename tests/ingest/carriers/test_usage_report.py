@@ -6,7 +6,7 @@ import pytest
 
 from tests.ingest.carriers.proto.small_protos import hlo
 from tests.ingest.one_value_dumps import dump_text
-from xlagraph.hlo.messages import MemoryUsageReportProto
+from xlagraph.hlo.proto_messages import MemoryUsageReportProto
 from xlagraph.ingest import IngestOptions, ingest
 
 STAGE = "module_0008.jit_f.cpu_after_optimizations"

@@ -153,7 +153,7 @@ def test_without_live_ranges_nothing_is_planned(graph):
         whatif(graph, str(key))
 
 
-RUNS = Path(__file__).parents[4] / "examples" / "runs"
+RUNS = Path(__file__).parents[3] / "examples" / "runs"
 
 
 def test_a_server_gives_the_same_plan_as_a_file(tmp_path, neo4j_graph):

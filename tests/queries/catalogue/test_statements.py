@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,16 +22,10 @@ FILES = sorted(TREE.glob("[!.]*/**/statements/*.cypher"))
 ENGINES = {TREE / "graph/ladybug", TREE / "graph/neo4j"}
 FILES_OF_BOTH_ENGINES = [path for path in FILES if path.parents[1] not in ENGINES]
 FILES_OF_ONE_ENGINE = [path for path in FILES if path.parents[1] in ENGINES]
-PARTS = (
-    "cli",
-    "exports",
-    "graph",
-    "ingest",
-    "queries",
-    "report",
-    "runtime",
-    "serve",
-    "xla_planner",
+PARTS = set(
+    tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
+        "package-dir"
+    ].values()
 )
 # statements derived from the schema are generated there
 MODULES = [

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from xlagraph.hlo.messages import HloProto, ShapeProto
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.proto_messages import HloProto, ShapeProto
 from xlagraph.ingest.carriers.carrier import Contents, Part, Source
 from xlagraph.ingest.carriers.proto.message_files import PROTO
 from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump

@@ -124,7 +124,7 @@ def test_without_protobuf_the_error_says_how_to_install_it():
 def test_the_bytes_of_real_jax_contain_the_plan_of_their_dump(
     embedded_graph: Graph, shared_dumps: Path, version: str
 ):
-    from xlagraph.hlo.messages import HloProto
+    from xlagraph.hlo.proto_messages import HloProto
 
     folder = shared_dumps / "proto" / "inprocess" / version
     if not folder.is_dir():

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.ingest.carriers.proto.small_protos import hlo
-from xlagraph.hlo.messages import XSpace
+from xlagraph.hlo.proto_messages import XSpace
 from xlagraph.ingest import IngestOptions, ingest
 from xlagraph.ingest.files.discovery import find_dumps
 

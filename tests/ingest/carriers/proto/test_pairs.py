@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 
 from xlagraph.graph import Graph
-from xlagraph.hlo.messages import HloProto
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.proto_messages import HloProto
 from xlagraph.ingest import IngestOptions, ingest
 from xlagraph.ingest.carriers.carrier import Contents, Part, Source
 from xlagraph.ingest.carriers.file_names import dump_name

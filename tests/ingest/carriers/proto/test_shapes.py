@@ -3,7 +3,7 @@
 import pytest
 from google.protobuf.text_format import Parse
 
-from xlagraph.hlo.messages import ShapeProto
+from xlagraph.hlo.proto_messages import ShapeProto
 from xlagraph.ingest.carriers.proto.shape_text import byte_size, index_text, shape_text, subshape
 
 ARRAY = "element_type: F32 dimensions: 8 dimensions: 128"

@@ -3,7 +3,7 @@
 import pytest
 from google.protobuf.text_format import Parse
 
-from xlagraph.hlo.messages import HloProto
+from xlagraph.hlo.proto_messages import HloProto
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
 
 MESH = "mesh { axes { name: 'd' size: 8 } axes { name: 'm' size: 2 } }"
