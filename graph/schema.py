@@ -9,13 +9,13 @@ from typing import Final
 from xlagraph.graph.schema_types import (
     NodeType,
     Property,
-    PropertyType,
     RelationshipType,
     Schema,
     boolean,
     captioned_bytes,
     integer,
     string,
+    strings,
 )
 
 VERSION: Final = 6
@@ -67,9 +67,7 @@ SCHEMA: Final = Schema(
                 string("path", "folder that was ingested; the first of those that joined it"),
                 string("ingestedAt", "ISO 8601, UTC, of the last ingest that changed it"),
                 integer("schemaVersion", "version of the schema that wrote it"),
-                Property(
-                    "tags", PropertyType.STRING_LIST, "what the user says of it: `name=value`"
-                ),
+                strings("tags", "what the user says of it: `name=value`"),
             ),
             is_shared=True,
         ),
@@ -107,9 +105,8 @@ SCHEMA: Final = Schema(
                 *_peaks(" of memory space 0"),
                 string("sha256", "digest of the contents of its files"),
                 string("carrier", "what it was read from: text, proto, profile or process"),
-                Property(
+                strings(
                     "derived",
-                    PropertyType.STRING_LIST,
                     "facts that the carrier does not state, but that follow by XLA's rules",
                 ),
                 boolean(
@@ -253,6 +250,20 @@ SCHEMA: Final = Schema(
                 integer("physicalBytes", "bytes of memory space 0 that hold a live value then"),
                 string("text", "`name = shape opcode(…)…` as printed"),
                 string("sharding", "of a parameter: how it is split over devices, in braces"),
+                strings("operands", "names of its operands in order; absent if there are none"),
+                strings(
+                    "controlPredecessors", "instructions that must run before it, not as operands"
+                ),
+                strings(
+                    "callees",
+                    "computations that it runs as part of the schedule: of a loop its condition and"
+                    " its body",
+                ),
+                boolean(
+                    "isRoot",
+                    "whether it returns the result of its computation; absent without module text",
+                ),
+                integer("uniqueId", "number that XLA gave it; absent in dumps of text"),
             ),
         ),
         NodeType(
@@ -400,7 +411,7 @@ SCHEMA: Final = Schema(
             "MAY_OVERWRITE",
             "Value",
             "Value",
-            "XLA may give the one the bytes of the other, which it reads and which ends there",
+            "XLA may give the one the bytes of the other, which it reads, if it ends there",
             (
                 integer("operand", "operand number of the other one"),
                 boolean("isOperand", "its own instruction is the operand, no bitcast of it"),

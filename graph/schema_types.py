@@ -14,6 +14,7 @@ __all__ = [
     "captioned_bytes",
     "integer",
     "string",
+    "strings",
 ]
 
 
@@ -123,6 +124,11 @@ def captioned_bytes(name: str, description: str) -> tuple[Property, Property]:
     """
     text = string(caption_property(name), f"{name} with a unit, for captions: `1.5 MiB`")
     return integer(name, description), text
+
+
+def strings(name: str, description: str) -> Property:
+    """Return a property that holds a list of texts."""
+    return Property(name, PropertyType.STRING_LIST, description)
 
 
 def boolean(name: str, description: str) -> Property:

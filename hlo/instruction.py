@@ -100,6 +100,7 @@ class Instruction:
         "parameter_number",
         "shape",
         "text",
+        "unique_id",
     )
 
     name: str
@@ -116,6 +117,8 @@ class Instruction:
     parameter_number: int | None
     text: str | None
     """The text after ``%name = ``, for display only."""
+    unique_id: int | None
+    """Number within its computation in the order of creation; None if the carrier has none."""
 
     def __init__(
         self,
@@ -135,6 +138,7 @@ class Instruction:
         self.attributes = attributes
         self.parameter_number = None
         self.text = None
+        self.unique_id = None
 
     def __repr__(self) -> str:
         return f"<{self.name} = {self.shape} {self.opcode}>"

@@ -15,7 +15,7 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
 
-__all__ = ["post_order", "scheduled_computations"]
+__all__ = ["post_order", "scheduled_callees", "scheduled_computations"]
 
 _CALLERS: Final = ("while", "conditional", "call")
 
@@ -40,8 +40,8 @@ def scheduled_computations(program: Program) -> list[Computation]:
     return list(reversed(finished.values()))
 
 
-def _scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
-    """Return the computations that an instruction runs as part of the schedule."""
+def scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
+    """Return the computations that an instruction runs as part of the schedule, in its order."""
     opcode = instruction.opcode
     if opcode == "while":
         names = (instruction.callee("condition"), instruction.callee("body"))
@@ -67,7 +67,7 @@ def _callees(computation: Computation) -> Iterator[str]:
     if opcodes:
         callers = [each for each in computation.instructions if each.opcode in opcodes]
         for instruction in sorted(callers, key=_order_of_making):
-            yield from _scheduled_callees(instruction)
+            yield from scheduled_callees(instruction)
 
 
 def _may_be_scheduled_call(opcode: str | None) -> bool:

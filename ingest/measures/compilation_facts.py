@@ -12,6 +12,7 @@ from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
+from xlagraph.ingest.measures.dependence import Dependence, dependences
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.loops import loop_of_computations
 from xlagraph.ingest.measures.op_search import StackOfValue
@@ -81,6 +82,8 @@ class CompilationFacts:
     """Donations aligned with the allocations of the plan; None if nothing is donated."""
     partitions: int | None
     """Number of devices over which the program is partitioned."""
+    dependences: Mapping[str, Dependence]
+    """Dependences of scheduled instructions, by name; empty without a complete program."""
     planner_inputs: PlannerInputs | None
     """Inputs of replanning; None without computations, uses or live ranges."""
 
@@ -128,6 +131,7 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
         call_paths=paths.paths,
         donations=donations(plan.allocations, program),
         partitions=program.partitions,
+        dependences=dependences(program) if plan.live_ranges is not None else {},
         planner_inputs=planner_inputs(plan, spans, steps, program),
     )
 

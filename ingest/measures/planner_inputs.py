@@ -9,7 +9,7 @@ visible.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from xlagraph.hlo.buffer_sets import Positions, buffer_sets
 from xlagraph.hlo.computation import Computation
@@ -24,11 +24,11 @@ from xlagraph.ingest.plan import Plan, Value
 __all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
 
 
-_NEVER: Final = float("inf")
-
-
 class OverwriteCandidate(NamedTuple):
-    """A value that may be written over another one; both are rows of the plan's values."""
+    """A value that may be written over another one, if that ends as it begins.
+
+    Both are rows of the plan's values.
+    """
 
     value: int
     operand_value: int
@@ -82,13 +82,12 @@ def _planner_inputs(
     for computation in computations:
         instructions |= computation.by_name
     needed_until = parameters_needed_until(plan, spans, steps, computations, instructions, program)
-    free_from = _free_from(ids, spans, needed_until)
     row_of: dict[int | None, int] = dict(zip(ids, count()))
     read = _read_by_writers(computations, positions, program)
     return PlannerInputs(
         tuple(map(sets.__getitem__, ids)),
         post_order(computations),
-        tuple(_overwrites(plan.values, spans, row_of, free_from, read, instructions, program)),
+        tuple(_overwrites(plan.values, spans, row_of, read, instructions, program)),
         needed_until,
         result,
     )
@@ -114,29 +113,29 @@ def _overwrites(
     values: Sequence[Value],
     spans: Sequence[Span | None],
     row_of: Mapping[int | None, int],
-    free_from: Mapping[int | None, float],
     read: Mapping[str, Sequence[int | None]],
     instructions: Mapping[str, Instruction],
     program: Program,
 ) -> Iterator[OverwriteCandidate]:
-    """Yield the values that may be written over an operand that ends as they begin."""
+    """Yield the values that may be written over an operand, if that ends as they begin."""
     is_gpu = program.is_gpu
     for row, (value, span) in enumerate(zip(values, spans, strict=True)):
         if span is None or value.name not in read:
             continue
-        step = span.first
-        operands = read[value.name]
-        ending: dict[int | None, int] = {}
-        for number, value_id in enumerate(operands):
-            if free_from[value_id] <= step and value_id not in ending:
-                ending[value_id] = number
-        if not ending or value.is_phi or value.shape.startswith("("):
+        if value.is_phi or value.shape.startswith("("):
             continue
+        operands = read[value.name]
         instruction = instructions[value.name]
         names = instruction.operand_names
         shapes = {}
-        for value_id, number in ending.items():
-            other = values[row_of[value_id]]
+        first_operand: dict[int | None, int] = {}
+        for number, value_id in enumerate(operands):
+            first_operand.setdefault(value_id, number)
+        for value_id, number in first_operand.items():
+            other_row = row_of.get(value_id)
+            if other_row is None or spans[other_row] is None:
+                continue
+            other = values[other_row]
             shape = _shape_at(names[number], other, instructions)
             if other is not value and (is_gpu or shape == value.shape):
                 shapes[number] = shape
@@ -146,21 +145,6 @@ def _overwrites(
                 other_row = row_of[operands[number]]
                 is_operand = values[other_row].name == names[number]
                 yield OverwriteCandidate(row, other_row, number, is_operand)
-
-
-def _free_from(
-    ids: Sequence[int], spans: Sequence[Span | None], needed_until: Mapping[int, int]
-) -> dict[int | None, float]:
-    """Return the step from which nothing else needs a value, by its id.
-
-    A parameter is treated as if it were donated. The step is infinite without a span or a value.
-    """
-    ends = [_NEVER if span is None else span.last for span in spans]
-    free_from: dict[int | None, float] = dict(zip([*ids, None], [*ends, _NEVER], strict=True))
-    for row, step in needed_until.items():
-        if (span := spans[row]) is not None:
-            free_from[ids[row]] = max(span.first, min(span.last, step))
-    return free_from
 
 
 def _shape_at(name: str, value: Value, instructions: Mapping[str, Instruction]) -> str:

@@ -279,7 +279,25 @@ def _instructions(source: NumberedFacts) -> Columns:
             each.sharding if opcode == "parameter" else None
             for each, opcode in zip(attributes, opcodes, strict=True)
         ],
+        **_dependences(source.facts, names),
     }
+
+
+def _dependences(facts: CompilationFacts, names: Sequence[str]) -> Columns:
+    find = facts.dependences.get
+    found = [find(name, _UNKNOWN) for name in names]
+    operands, predecessors, callees, roots, unique_ids = columns_of(found, 5)
+    return {
+        "operands": operands,
+        "controlPredecessors": predecessors,
+        "callees": callees,
+        "isRoot": roots,
+        "uniqueId": unique_ids,
+    }
+
+
+_UNKNOWN: Final = (None,) * 5
+"""Dependence of an instruction that is not scheduled."""
 
 
 _PRINTED: Final = attrgetter("name", "opcode", "shape", "computation", "text")

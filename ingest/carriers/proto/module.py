@@ -16,6 +16,8 @@ from xlagraph.ingest.carriers.proto.shape_text import shape_text
 
 __all__ = ["Module", "ProtoComputation", "ProtoInstruction"]
 
+_LOW_BITS: Final = 2**32 - 1
+"""Bits of an id that number an instruction; since 2025 the others number its computation."""
 _MAIN_THREAD: Final = ("", "main")
 _CONTROL_FLOW: Final = frozenset(("while", "conditional", "call"))
 _RUNNING: Final = frozenset(("fusion", "call", "custom-call", "async-start"))
@@ -31,6 +33,7 @@ class ProtoInstruction(Instruction):
         self.opcode = message.opcode
         self.computation = owner.name
         self.text = None
+        self.unique_id = message.id & _LOW_BITS
         self._message: Message | None = message
         self._owner: ProtoComputation | None = owner
         self._module: Module | None = module

@@ -138,6 +138,7 @@ class PrintedInstruction(Instruction):
         self._attribute_text = attribute_text
         self.computation = computation
         self.text = None
+        self.unique_id = None
         if opcode == "parameter":
             self.operand_names = ()
             self.parameter_number = _number(operand_text)
