@@ -18,7 +18,7 @@ from xlagraph.graph.schema_types import (
     strings,
 )
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Version of the schema, stored in every graph. A graph with a newer version is refused."""
 
 

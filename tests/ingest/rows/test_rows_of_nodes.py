@@ -266,3 +266,15 @@ def test_a_frame_sorts_after_its_caller_and_by_line():
     (main, main_depth, main_order), (step, step_depth, step_order) = frames
     assert (main, main_depth, step, step_depth) == ("main", 1, "step", 2)
     assert str(step_order).startswith(f"{main_order}/0000020")
+
+
+def test_what_an_instruction_depends_on_is_stored(rows):
+    assert nodes(rows, "Instruction", "name", "operands", "isRoot") == [
+        ("p", None, False),
+        ("neg", ["p"], False),
+        ("mul", ["neg"], False),
+        ("add", ["p", "mul"], False),
+        ("out", ["add"], True),
+        ("x", None, None),
+        ("inner", None, None),
+    ]
