@@ -10,7 +10,8 @@ from xlagraph.comparison.checkpoints import ChangedCheckpoints, changed_checkpoi
 from xlagraph.comparison.held_values import HeldValue, Part, Reserved
 from xlagraph.comparison.op_parts import has_checkpoint, primitive, scope_names
 from xlagraph.comparison.reasons import Kind, Reason, Subject
-from xlagraph.comparison.value_matching import Matching, dimensions, match_values
+from xlagraph.comparison.value_matching import Matching, match_values
+from xlagraph.hlo.shapes import dimensions
 
 __all__ = ["explain_pair", "merge_reasons"]
 

@@ -6,8 +6,9 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.op_parts import own_op_name, primitive, stem
+from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["Matching", "dimensions", "match_values"]
+__all__ = ["Matching", "match_values"]
 
 
 class Matching(NamedTuple):
@@ -16,15 +17,6 @@ class Matching(NamedTuple):
     pairs: tuple[tuple[HeldValue, HeldValue], ...]
     only_a: tuple[HeldValue, ...]
     only_b: tuple[HeldValue, ...]
-
-
-def dimensions(shape: str) -> tuple[int, ...] | None:
-    """Return the dimensions of an array shape such as ``f32[8,16]``; None for a tuple."""
-    dtype, bracket, rest = shape.partition("[")
-    if shape.startswith("(") or not bracket or not dtype:
-        return None
-    numbers = rest.rstrip("]").replace("<=", "").split(",")
-    return tuple(int(number) for number in numbers if number.strip().isdecimal())
 
 
 _Key = Callable[[HeldValue], tuple[Hashable, ...] | None]

@@ -10,8 +10,9 @@ from typing import Any
 
 from xlagraph.exports.heap_traces import fill_heap_traces
 from xlagraph.exports.placed_program import PlacedProgram, computation_of
-from xlagraph.exports.shape_protos import index_numbers, shape_proto
+from xlagraph.exports.shape_protos import shape_proto
 from xlagraph.hlo.proto_messages import HloProto
+from xlagraph.hlo.shape_indices import index_numbers
 from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,

@@ -17,8 +17,9 @@ from itertools import chain
 
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.in_place import in_place_pairs, updating
-from xlagraph.hlo.instruction import WHOLE, Aliasing, Instruction, nested_index
+from xlagraph.hlo.instruction import Aliasing, Instruction
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.shape_indices import WHOLE, nested_index
 
 __all__ = ["Positions", "buffer_sets", "connected_components"]
 

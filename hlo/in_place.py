@@ -10,14 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from xlagraph.hlo.computation import Computation
-from xlagraph.hlo.instruction import (
-    WHOLE,
-    Aliasing,
-    Instruction,
-    ProgramError,
-    nested_index,
-)
+from xlagraph.hlo.instruction import Aliasing, Instruction, ProgramError
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.shape_indices import WHOLE, nested_index
 
 __all__ = ["IN_PLACE_OPCODES", "in_place_pairs", "updating"]
 
@@ -68,7 +63,7 @@ def _by_opcode(instruction: Instruction, program: Program) -> Iterable[Aliasing]
 
 
 def _each_output(instruction: Instruction, count: int) -> Iterable[Aliasing]:
-    if count == 1 and not (instruction.shape or "").startswith("("):
+    if count == 1 and not instruction.is_tuple:
         return (Aliasing(WHOLE, 0, WHOLE),)
     return [Aliasing(f"{{{number}}}", number, WHOLE) for number in range(count)]
 
@@ -83,7 +78,7 @@ def _of_fusion(fusion: Instruction, program: Program) -> Iterable[Aliasing]:
             (f"{{{number}}}", body.by_name.get(operand.name), operand.element)
             for number, operand in enumerate(root.operands)
         ]
-    elif (root.shape or "").startswith("("):
+    elif root.is_tuple:
         outputs = [
             (pair.output_index, root, pair.output_index) for pair in in_place_pairs(root, program)
         ]

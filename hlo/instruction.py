@@ -6,9 +6,11 @@ Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
+from xlagraph.hlo.shape_indices import WHOLE
+from xlagraph.hlo.shapes import Shape
+
 __all__ = [
     "NO_ATTRIBUTES",
-    "WHOLE",
     "Aliasing",
     "Attributes",
     "Callee",
@@ -17,10 +19,7 @@ __all__ = [
     "ProgramError",
     "Purpose",
     "first_number",
-    "nested_index",
 ]
-
-WHOLE: Final = "{}"
 
 Purpose = Literal["calls", "to_apply", "body", "condition", "branch", "called"]
 """The role of a called computation, named after XLA's attribute."""
@@ -106,8 +105,7 @@ class Instruction:
     name: str
     opcode: str | None
     """Opcode as in the memory plan: ``slice-start`` for an async-start of a slice."""
-    shape: str | None
-    """Shape with layout."""
+    shape: Shape | None
     computation: str | None
     """Name of the computation that it belongs to."""
     operands: tuple[Operand, ...]
@@ -124,7 +122,7 @@ class Instruction:
         self,
         name: str,
         opcode: str | None,
-        shape: str | None,
+        shape: Shape | None,
         computation: str | None = None,
         operands: tuple[Operand, ...] = (),
         attributes: Attributes = NO_ATTRIBUTES,
@@ -148,6 +146,11 @@ class Instruction:
         if number >= len(self.operands):
             raise ProgramError(f"{self.name} has no operand {number}")
         return self.operands[number]
+
+    @property
+    def is_tuple(self) -> bool:
+        """True if its result is a tuple."""
+        return self.shape is not None and self.shape.is_tuple
 
     def read_operands(self) -> None:
         """Fill `operand_names`, which takes longer on their first access."""
@@ -183,15 +186,6 @@ class Instruction:
         """Computations of a conditional, in the order of its operands."""
         callees = self.attributes.callees
         return tuple([name for purpose, name in callees if purpose == "branch"])
-
-
-def nested_index(outer: str, inner: str) -> str:
-    """Return the index of an element's element: ``{1}`` and ``{0}`` make ``{1,0}``."""
-    if outer == WHOLE:
-        return inner
-    if inner == WHOLE:
-        return outer
-    return f"{outer[:-1]},{inner[1:]}"
 
 
 def first_number(index: str) -> int:

@@ -12,15 +12,16 @@ hlo_dataflow_analysis.cc). Fusions on GPUs have a rule of the backend, `GpuAlias
   path are allowed, a reduction that is an output ends a path, and the output must be reached.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.computation import Computation, Outline
 from xlagraph.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
-from xlagraph.hlo.instruction import WHOLE, Instruction, ProgramError, first_number
+from xlagraph.hlo.instruction import Instruction, ProgramError, first_number
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.shape_indices import WHOLE
+from xlagraph.hlo.shapes import Shape
 
 __all__ = ["WrittenOutput", "overwritable", "overwriting"]
 
@@ -46,9 +47,6 @@ _IN_PLACE: Final = {
 _COLLECTIVES: Final = ("all-reduce", "collective-broadcast")
 _OVERWRITING: Final = (_ELEMENTWISE - {"copy"}) | {*_IN_PLACE, "sort", *IN_PLACE_OPCODES}
 _OVERWRITING_ON_GPU: Final = _OVERWRITING | {*_COLLECTIVES, "custom-call"}
-_ARRAY: Final = re.compile(r"([a-z][a-z0-9]*)\[([\d,<=]*)\]")
-_SIZE: Final = re.compile(r"\d{1,18}")
-_WIDTH: Final = re.compile(r"\D+(\d{1,18})")
 
 
 class WrittenOutput(NamedTuple):
@@ -56,8 +54,7 @@ class WrittenOutput(NamedTuple):
 
     instruction: Instruction
     shape_index: str
-    shape: str
-    """Shape with layout, as printed."""
+    shape: Shape
 
 
 def overwriting(computation: Computation, *, is_gpu: bool) -> Iterator[Instruction]:
@@ -72,11 +69,11 @@ def overwriting(computation: Computation, *, is_gpu: bool) -> Iterator[Instructi
 
 
 def overwritable(
-    output: WrittenOutput, operands: Mapping[int, str], program: Program, *, is_gpu: bool
+    output: WrittenOutput, operands: Mapping[int, Shape], program: Program, *, is_gpu: bool
 ) -> list[int]:
     """Return the operands that an output may overwrite, of those that nothing else needs.
 
-    `operands` are numbers, with the shapes that the instruction reads, printed with layout.
+    `operands` are numbers, with the shapes that the instruction reads.
     """
     instruction, output_index, output_shape = output
     equal = [number for number, shape in operands.items() if shape == output_shape]
@@ -110,7 +107,7 @@ def overwritable(
 
 def _may_overwrite_by_order(
     output: WrittenOutput,
-    read: tuple[int, str],
+    read: tuple[int, Shape],
     computation: Computation,
     program: Program,
     *,
@@ -146,27 +143,12 @@ def _is_read_once(instruction: Instruction, name: str) -> bool:
     return sum(operand.name == name for operand in instruction.operands) == 1
 
 
-def _same_elements(one: str, other: str) -> bool:
+def _same_elements(one: Shape, other: Shape) -> bool:
     """Return whether two arrays have the same number of elements of the same width."""
-    found, others = _ARRAY.match(one), _ARRAY.match(other)
-    return (
-        found is not None
-        and others is not None
-        and _count(found[2]) == _count(others[2])
-        and _width(found[1]) == _width(others[1])
-    )
-
-
-def _count(dimensions: str) -> int:
-    return prod(map(int, _SIZE.findall(dimensions)))
-
-
-def _width(dtype: str) -> int:
-    """Return the bytes of an element."""
-    if dtype == "pred":
-        return 1
-    found = _WIDTH.match(dtype)
-    return (int(found[1]) + 7) // 8 if found else 0
+    lengths, others = one.dimensions, other.dimensions
+    if lengths is None or others is None:
+        return False
+    return prod(lengths) == prod(others) and one.element_bytes == other.element_bytes
 
 
 def _read_in_order(fusion: Instruction, operands: list[int], program: Program) -> list[int]:

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from xlagraph.hlo.shapes import Shape
+
 
 class ParameterStorage(NamedTuple):
     """The entry parameter that an allocation stores."""
@@ -57,8 +59,7 @@ class Value(NamedTuple):
     """Number of the allocation that holds it."""
     offset_bytes: int
     size_bytes: int
-    shape: str
-    """Shape with layout, as printed."""
+    shape: Shape
 
     @property
     def label(self) -> str:

@@ -1,18 +1,17 @@
 """The values of a compilation at its peak, with their readers and read steps."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
 from xlagraph.planner.edits.savings import Planner
 from xlagraph.planner.planned_program import PlannedValue
 
 __all__ = ["PeakProgram", "dimensions"]
 
-_DIMENSION: Final = re.compile(r"\d+")
 _HANDED_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
 )
@@ -127,9 +126,4 @@ class PeakProgram:
 
 def dimensions(value: StoredValue) -> tuple[int, ...]:
     """Return the dimensions of an array, outermost first; none of a scalar or a tuple."""
-    return () if value.dtype in ("tuple", "token", None) else _lengths(value.shape)
-
-
-@lru_cache(maxsize=1 << 12)
-def _lengths(shape: str) -> tuple[int, ...]:
-    return tuple(map(int, _DIMENSION.findall(shape.partition("[")[2].partition("]")[0])))
+    return parse_shape(value.shape).dimensions or ()

@@ -8,7 +8,7 @@ from typing import Final
 from xlagraph.advice.error_message import message_forms as forms
 from xlagraph.advice.error_message.failure import Failure, LargeAllocation, Stage
 from xlagraph.advice.error_message.printed_sizes import printed_bytes
-from xlagraph.hlo.shapes import shape_facts
+from xlagraph.hlo.shapes import parse_shape
 
 __all__ = ["failure_of_headline", "module_of_op"]
 
@@ -88,7 +88,7 @@ def _one_allocation(found: re.Match[str], text: str) -> Failure:
     is_scoped = bool(space and space["scoped"]) or bool(tag and tag["tag"].startswith("scoped"))
     listed: tuple[LargeAllocation, ...] = ()
     if used is not None and shape is not None:
-        dense = shape_facts(shape["shape"]).dense_bytes
+        dense = parse_shape(shape["shape"]).dense_bytes
         listed = (
             LargeAllocation(
                 used, shape=shape["shape"], unpadded_bytes=dense, instruction=instruction
@@ -156,7 +156,7 @@ def _tensor(found: re.Match[str], _: str) -> Failure:
     dimensions = found["dimensions"].replace(" ", "")
     dtype = _TYPES.get(found["type"] or "", found["type"])
     shape = f"{dtype or 'tensor'}[{dimensions}]"
-    size = shape_facts(shape).dense_bytes
+    size = parse_shape(shape).dense_bytes
     listed = (LargeAllocation(size, shape=shape),) if size is not None else ()
     return Failure(Stage.ALLOCATOR, size, allocator=found["allocator"], largest=listed)
 

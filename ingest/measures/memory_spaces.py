@@ -20,4 +20,4 @@ def memory_space_names(plan: Plan) -> Mapping[int, str]:
 
 def shown_platform(plan: Plan) -> str | None:
     """Return ``tpu`` if a layout of the plan has tiles, as only TPUs use them; else None."""
-    return "tpu" if any(":T(" in value.shape for value in plan.values) else None
+    return "tpu" if any(":T(" in value.shape.text for value in plan.values) else None

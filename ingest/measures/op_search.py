@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from xlagraph.hlo.installed_files import is_installed
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
-from xlagraph.ingest.measures.origins import MOVING, Origins, Result, index_numbers
+from xlagraph.hlo.shape_indices import index_numbers
+from xlagraph.ingest.measures.origins import MOVING, Origins, Result
 from xlagraph.ingest.measures.source_places import LOCATION, Places
 from xlagraph.ingest.measures.stacks import find_stacks
 from xlagraph.ingest.plan import Value

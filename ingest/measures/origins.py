@@ -3,10 +3,11 @@
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.computation import Computation
-from xlagraph.hlo.instruction import WHOLE, Instruction
+from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.shape_indices import index_numbers
 
-__all__ = ["MOVING", "Origins", "Result", "index_numbers"]
+__all__ = ["MOVING", "Origins", "Result"]
 
 
 class Result(NamedTuple):
@@ -127,10 +128,3 @@ class Origins:
             for each in computation.instructions
             if each.opcode == "fusion" or each.is_async_start
         )
-
-
-def index_numbers(index: str | None) -> tuple[int, ...]:
-    """Return ``{1,0}`` as numbers; empty for an array or a whole tuple."""
-    if index is None or index == WHOLE:
-        return ()
-    return tuple(map(int, index[1:-1].split(",")))

@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 from xlagraph.hlo.buffer_sets import Positions, buffer_sets
 from xlagraph.hlo.computation import Computation
-from xlagraph.hlo.instruction import WHOLE, Instruction, ProgramError
+from xlagraph.hlo.instruction import Instruction, ProgramError
 from xlagraph.hlo.overwriting import WrittenOutput, overwritable, overwriting
 from xlagraph.hlo.post_order import post_order, scheduled_computations
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.shape_indices import WHOLE
+from xlagraph.hlo.shapes import Shape
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.needed_until import parameters_needed_until
 from xlagraph.ingest.plan import Plan, Value
@@ -122,7 +124,7 @@ def _overwrites(
     for row, (value, span) in enumerate(zip(values, spans, strict=True)):
         if span is None or value.name not in read:
             continue
-        if value.is_phi or value.shape.startswith("("):
+        if value.is_phi or value.shape.is_tuple:
             continue
         operands = read[value.name]
         instruction = instructions[value.name]
@@ -147,7 +149,7 @@ def _overwrites(
                 yield OverwriteCandidate(row, other_row, number, is_operand)
 
 
-def _shape_at(name: str, value: Value, instructions: Mapping[str, Instruction]) -> str:
+def _shape_at(name: str, value: Value, instructions: Mapping[str, Instruction]) -> Shape:
     """Return the shape of a value at a position; a bitcast changes it."""
     if name == value.name:
         return value.shape

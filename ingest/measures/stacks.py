@@ -24,7 +24,6 @@ from typing import Final, NamedTuple
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
-from xlagraph.hlo.shapes import dimensions
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result
 
 __all__ = ["ResultKey", "Stack", "Where", "find_stacks"]
@@ -178,20 +177,19 @@ class _Loop:
         if instruction.opcode != "broadcast" and not self._origins.runs_only_moves(instruction):
             return False
         return all(
-            dimensions(self._shape(operand.name, instruction)) == ()
-            for operand in instruction.operands
+            self._dimensions(operand.name, instruction) == () for operand in instruction.operands
         )
 
-    def _shape(self, name: str, reader: Instruction) -> str:
+    def _dimensions(self, name: str, reader: Instruction) -> tuple[int, ...] | None:
         found = self._program.find(name, reader.computation)
-        return (found.shape if found is not None else None) or ""
+        return found.shape.dimensions if found is not None and found.shape is not None else None
 
     def _parts(self, write: _At) -> int:
         """Return how many parts of the written size make up the whole; 0 if they do not."""
         instruction = write.result.instruction
         written = instruction.operands[1].name if len(instruction.operands) > 1 else ""
-        part = dimensions(self._shape(written, instruction)) or ()
-        whole = dimensions(instruction.shape or "") or ()
+        part = self._dimensions(written, instruction) or ()
+        whole = (instruction.shape.dimensions if instruction.shape is not None else None) or ()
         if len(part) != len(whole):
             return 0
         differing = [(size, of) for size, of in zip(part, whole, strict=True) if size != of]

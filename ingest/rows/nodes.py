@@ -11,7 +11,6 @@ from typing import Final
 
 from xlagraph.graph.schema import VERSION
 from xlagraph.graph.schema_detail import Detail
-from xlagraph.hlo.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.memory_spaces import memory_space_names, shown_platform
@@ -155,8 +154,7 @@ def _values(source: NumberedFacts) -> Columns:
     ids, names, indexes, phis, colors, allocations, offsets, sizes, shapes = columns_of(
         facts.plan.values, 9
     )
-    by_text: dict[str, ShapeFacts] = {text: shape_facts(text) for text in set(shapes)}
-    bare, layouts, dtypes, dense = columns_of(map(by_text.__getitem__, shapes), 4)
+    dense = {shape: shape.dense_bytes for shape in set(shapes)}
     alias_sets, alias_positions = columns_of(facts.alias_positions, 2)
     return dict(
         key=ids,
@@ -168,11 +166,11 @@ def _values(source: NumberedFacts) -> Columns:
             for name, index in zip(names, indexes, strict=True)
         ],
         isPhi=phis,
-        shape=bare,
-        layout=layouts,
-        dtype=dtypes,
+        shape=[shape.bare for shape in shapes],
+        layout=[shape.layout for shape in shapes],
+        dtype=[shape.dtype for shape in shapes],
         **bytes_and_text("sizeBytes", sizes),
-        denseBytes=dense,
+        denseBytes=list(map(dense.__getitem__, shapes)),
         memorySpace=colors,
         allocation=allocations,
         offsetBytes=offsets,
@@ -257,7 +255,7 @@ def _instructions(source: NumberedFacts) -> Columns:
         "key": bounded_keys(names),
         "name": names,
         "opcode": opcodes,
-        "shape": shapes,
+        "shape": [None if shape is None else shape.text for shape in shapes],
         "opName": source.op_names,
         "sourceFile": source_files,
         "sourceLine": source_lines,

@@ -1,19 +1,16 @@
 """Find what a program returns, and the computations that it runs once."""
 
-import re
 from collections.abc import Iterable, Mapping
-from typing import Final
 
+from xlagraph.hlo.shape_indices import index_numbers
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.planner.compilation.records import (
     StoredInstruction,
     StoredPosition,
     StoredValue,
 )
 
-__all__ = ["index_numbers", "result_shapes", "results", "run_once"]
-
-_COMMENT: Final = re.compile(r"/\*.*?\*/|\s")
-_ELEMENT: Final = re.compile(r"(?:[^,({\[]|\([^)]*\)|\{[^}]*\}|\[[^\]]*\])+")
+__all__ = ["result_shapes", "results", "run_once"]
 
 
 def run_once(
@@ -42,7 +39,7 @@ def run_once(
 def results(positions: Iterable[StoredPosition], result: str | None) -> tuple[int, ...]:
     """Return the ids of the values that the program returns, in result order."""
     ordered = sorted(
-        (index_numbers(position.shape_index or "{}"), position.value_id)
+        (index_numbers(position.shape_index), position.value_id)
         for position in positions
         if position.instruction == result
     )
@@ -55,24 +52,12 @@ def result_shapes(
     """Return the shapes of the returned values, read from the shape of the program's result."""
     if result is None or not result.shape:
         return {}
-    is_tuple = result.shape.startswith("(")
-    elements = _elements(result.shape) if is_tuple else [result.shape]
+    shape = parse_shape(result.shape)
+    elements = [each.text for each in (shape.elements if shape.is_tuple else (shape,))]
     found: dict[int, str] = {}
     for position in positions:
         if position.instruction == result.name:
-            index = index_numbers(position.shape_index or "{}")
-            if len(index) == is_tuple and (not index or index[0] < len(elements)):
+            index = index_numbers(position.shape_index)
+            if len(index) == shape.is_tuple and (not index or index[0] < len(elements)):
                 found[position.value_id] = elements[index[0] if index else 0]
     return found
-
-
-def _elements(shape: str) -> list[str]:
-    """Return the elements of a tuple shape: `(f32[2]{0}, s32[])` has `f32[2]{0}` and `s32[]`."""
-    return [
-        element for part in _ELEMENT.findall(shape[1:-1]) if (element := _COMMENT.sub("", part))
-    ]
-
-
-def index_numbers(index: str) -> tuple[int, ...]:
-    """Return the numbers of a shape index: `{1,0}` is (1, 0)."""
-    return tuple(int(part) for part in index[1:-1].split(",") if part)

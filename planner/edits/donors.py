@@ -13,8 +13,8 @@ once the framework has named an input.
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 
+from xlagraph.hlo.shape_indices import index_numbers
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
-from xlagraph.planner.compilation.results import index_numbers
 from xlagraph.planner.compilation.value_facts import ValueFacts
 from xlagraph.planner.donation import Donor
 

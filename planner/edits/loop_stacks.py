@@ -8,13 +8,13 @@ dots. The values of one iteration are recomputed at a time.
 """
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.value_facts import ValueFacts
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
@@ -22,8 +22,6 @@ from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 __all__ = ["LoopStacks", "loop_stacks"]
 
 _HANDING_ON: Final = ("while", "parameter", "copy", "broadcast")
-# a dimension: 6, or <=6 where it is dynamic
-_LENGTH: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,5 +182,4 @@ def _elements(facts: ValueFacts) -> int:
 
 def _dimensions(facts: ValueFacts) -> tuple[int, ...]:
     """Return the dimensions of an array, outermost first; one of length 1 for a scalar."""
-    within = facts.shape.partition("[")[2].partition("]")[0]
-    return tuple(int(length) for length in _LENGTH.findall(within)) or (1,)
+    return parse_shape(facts.shape).dimensions or (1,)

@@ -6,19 +6,15 @@ a value of that scope, with as many elements as one part of the stack.
 """
 
 import math
-import re
 from collections.abc import Collection, Iterator
-from typing import Final
 
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.value_facts import ValueFacts
 from xlagraph.planner.edits.patterns import in_scope
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["dimensions", "stacks_of", "stacks_of_scope"]
-
-# a dimension: 6, or <=6 where it is dynamic
-_LENGTH: Final = re.compile(r"\d+")
 
 
 def stacks_of(
@@ -84,6 +80,4 @@ def _is_loop(stored: PlannableCompilation, value: PlannedValue) -> bool:
 
 def dimensions(shape: str) -> tuple[int, ...]:
     """Return the dimensions of an array, outermost first; none of a scalar or a tuple."""
-    if shape.startswith("("):
-        return ()
-    return tuple(map(int, _LENGTH.findall(shape.partition("[")[2].partition("]")[0])))
+    return parse_shape(shape).dimensions or ()

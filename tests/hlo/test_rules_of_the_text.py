@@ -4,9 +4,11 @@ import pytest
 
 from xlagraph.hlo.buffer_sets import Positions, buffer_sets
 from xlagraph.hlo.in_place import in_place_pairs
-from xlagraph.hlo.instruction import WHOLE, Aliasing, ProgramError
+from xlagraph.hlo.instruction import Aliasing, ProgramError
 from xlagraph.hlo.overwriting import WrittenOutput, overwritable
 from xlagraph.hlo.post_order import post_order, scheduled_computations
+from xlagraph.hlo.shape_indices import WHOLE
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.plan import Position, UsedValue
 
@@ -35,7 +37,7 @@ def may(made, operand=0, *, is_gpu=False, shape="f32[8]{0}", index=WHOLE):
     entry = made.entry
     root = entry.root
     name = root.operands[operand].name
-    output = WrittenOutput(root, index, shape)
+    output = WrittenOutput(root, index, parse_shape(shape))
     return overwritable(output, {operand: entry[name].shape}, made, is_gpu=is_gpu) == [operand]
 
 

@@ -52,7 +52,7 @@ def said_by_plan(plan: PrintedPlan) -> Facts:
                 value.allocation,
                 value.offset_bytes,
                 value.size_bytes,
-                value.shape,
+                value.shape.text,
             )
             for value in plan.values
         },

@@ -4,16 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.shape_indices import index_text
+from xlagraph.hlo.shapes import Shape
 from xlagraph.ingest.carriers.proto.dataflow import Definition
 from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.module import Module, ProtoInstruction
-from xlagraph.ingest.carriers.proto.shape_text import (
-    byte_size,
-    index_text,
-    is_tuple,
-    shape_text,
-    subshape,
-)
 from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["AssignedValues", "allocations", "assigned_values"]
@@ -54,26 +50,20 @@ def assigned_values(assignment: Message, module: Module) -> AssignedValues:
             has_names = has_names or bool(at.instruction_name)
             instruction = _defining(at, module)
             index = tuple(at.shape_index)
-            shape = module.shapes[instruction.name]
-            try:
-                own_shape = subshape(shape, index)
-            except IndexError:
-                raise UnfitMessage(
-                    f"expected an element {index_text(index)} of {instruction.name}, found none"
-                ) from None
+            own_shape = _shape_at(instruction, index)
             definitions[value_id] = Definition(instruction.name, index)
-            sizes[value_id] = byte_size(own_shape), byte_size(shape)
+            sizes[value_id] = own_shape.stored_bytes, _shape_at(instruction, ()).stored_bytes
             values.append(
                 Value(
                     value_id,
                     instruction.name,
-                    index_text(index) if is_tuple(shape) else None,
+                    index_text(index) if instruction.is_tuple else None,
                     _is_phi(instruction, phis),
                     place.color,
                     allocation.index,
                     slot.offset,
                     slot.size,
-                    shape_text(own_shape),
+                    own_shape,
                 )
             )
     return AssignedValues(tuple(values), definitions, sizes, has_names)
@@ -109,13 +99,13 @@ def allocations(assignment: Message, module: Module, output: int | None) -> Iter
         number = message.index
         output_shape = None
         if number == output:
-            output_shape = shape_text(module.shapes[module.root(entry).name], has_layout=False)
+            output_shape = _shape_at(module.root(entry), ()).bare
         is_parameter = message.is_entry_computation_parameter
         yield Allocation(
             number,
             message.size,
             color=message.color,
-            parameter=_parameter(message, entry, module) if is_parameter else None,
+            parameter=_parameter(message, entry) if is_parameter else None,
             output_shape=output_shape,
             is_constant=message.is_constant,
             is_thread_local=message.is_thread_local,
@@ -142,15 +132,18 @@ def _check_sizes(assignment: Message) -> None:
         raise UnfitMessage("expected sizes that add up to less than 2^63 bytes, found more")
 
 
-def _parameter(message: Message, entry: Computation, module: Module) -> ParameterStorage:
+def _parameter(message: Message, entry: Computation) -> ParameterStorage:
     number, index = message.parameter_number, tuple(message.parameter_shape_index)
     parameter = entry.parameters.get(number)
     if parameter is None:
         raise UnfitMessage(f"expected a parameter {number} of {entry.name}, found none")
+    return ParameterStorage(number, _shape_at(parameter, index).bare, index_text(index))
+
+
+def _shape_at(instruction: Instruction, index: tuple[int, ...]) -> Shape:
     try:
-        shape = subshape(module.shapes[parameter.name], index)
+        if instruction.shape is not None:
+            return instruction.shape.at(index)
     except IndexError:
-        raise UnfitMessage(
-            f"expected an element {index_text(index)} of {parameter.name}, found none"
-        ) from None
-    return ParameterStorage(number, shape_text(shape, has_layout=False), index_text(index))
+        pass
+    raise UnfitMessage(f"expected an element {index_text(index)} of {instruction.name}, found none")

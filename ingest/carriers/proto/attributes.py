@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from xlagraph.hlo.instruction import Aliasing, Attributes, Callee, Purpose
+from xlagraph.hlo.shape_indices import index_text
 from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
-from xlagraph.ingest.carriers.proto.shape_text import index_text
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
 
 __all__ = ["instruction_attributes"]

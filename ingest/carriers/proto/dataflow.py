@@ -24,10 +24,10 @@ parameter                                    the operand of the caller of its co
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
-from xlagraph.hlo.instruction import WHOLE, Instruction
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.shape_indices import WHOLE, nested_index
 from xlagraph.ingest.carriers.proto.message_types import UnfitMessage
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation, ProtoInstruction
 from xlagraph.ingest.plan import Position, Use, UsedValue
@@ -236,7 +236,7 @@ class _Pass:
             of_root = set(_values(self._trees[root.name])) if root is not None else set()
             for instruction in computation.instructions:
                 name = instruction.name
-                has_index = (instruction.shape or "").startswith("(")
+                has_index = instruction.is_tuple
                 of_elements = readers.of_elements(name)
                 for index, value_id in _indexed(self._trees[name], WHOLE):
                     printed = index if has_index else None
@@ -329,9 +329,4 @@ def _indexed(tree: _Tree, index: str) -> Iterator[tuple[str, int]]:
     if tree.value is not None:
         yield index, tree.value
     for number, element in enumerate(tree.elements):
-        yield from _indexed(element, _nested(index, number))
-
-
-@lru_cache(1 << 12)
-def _nested(index: str, number: int) -> str:
-    return f"{{{number}}}" if index == WHOLE else f"{index[:-1]},{number}}}"
+        yield from _indexed(element, nested_index(index, f"{{{number}}}"))

@@ -18,9 +18,9 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.shape_indices import index_text
 from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
-from xlagraph.ingest.carriers.proto.shape_text import index_text
 from xlagraph.ingest.plan import UsedValue
 
 __all__ = ["Schedule", "Variant", "flat_schedule", "live_steps"]

@@ -12,7 +12,7 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction, Operand
 from xlagraph.ingest.carriers.proto.attributes import instruction_attributes
 from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
-from xlagraph.ingest.carriers.proto.shape_text import shape_text
+from xlagraph.ingest.carriers.proto.shape_messages import shape_of
 
 __all__ = ["Module", "ProtoComputation", "ProtoInstruction"]
 
@@ -57,7 +57,7 @@ class ProtoInstruction(Instruction):
             raise UnfitMessage(
                 f"expected an instruction of {owner.name} with the id {error}, found none"
             ) from None
-        self.shape = shape_text(message.shape)
+        self.shape = shape_of(message.shape)
         self.operand_names = names
         self.operands = tuple(map(Operand, names))
         self.parameter_number = message.parameter_number if self.opcode == "parameter" else None
@@ -138,8 +138,6 @@ class Module:
         self.message = message
         self.instructions: dict[str, ProtoInstruction] = {}
         """Instructions by name, except those inside fusions."""
-        self.shapes: dict[str, Message] = {}
-        """Shape of each of these instructions, by name."""
         self._by_id: dict[int, ProtoInstruction] = {}
         self.computations: dict[str, ProtoComputation] = {}
         """Computations by name, callees before their callers."""
@@ -155,7 +153,7 @@ class Module:
             if made.is_fused:
                 self._check(made, computation.instructions)
             else:
-                self._enter(made, computation.instructions)
+                self._enter(made)
 
     def _check(self, computation: ProtoComputation, messages: Iterable[Message]) -> None:
         """Raise if a computation that is read later has an id that does not exist."""
@@ -174,10 +172,9 @@ class Module:
                 f"expected operands of {computation.name} among its instructions, found others"
             )
 
-    def _enter(self, computation: ProtoComputation, messages: Iterable[Message]) -> None:
+    def _enter(self, computation: ProtoComputation) -> None:
         self._by_id.update(computation.by_id)
-        for instruction, message in zip(computation.by_id.values(), messages, strict=True):
-            self.shapes[instruction.name] = message.shape
+        for instruction in computation.by_id.values():
             if self.instructions.setdefault(instruction.name, instruction) is not instruction:
                 raise UnfitMessage(f"expected one instruction {instruction.name}, found two")
             if instruction.opcode == "custom-call":

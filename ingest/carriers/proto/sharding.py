@@ -7,6 +7,7 @@ a named sharding can replace all the other fields.
 from collections.abc import Iterable
 from typing import Final
 
+from xlagraph.hlo.shapes import listed
 from xlagraph.ingest.carriers.proto.message_types import Message
 
 __all__ = ["sharding_text"]
@@ -18,7 +19,6 @@ _MAXIMAL: Final = 1
 _TUPLE: Final = 2
 _OTHER: Final = 3
 _REPLICATED: Final = 0
-_ELEMENTS_BETWEEN_COMMENTS: Final = 5
 
 
 def sharding_text(sharding: Message) -> str:
@@ -27,7 +27,7 @@ def sharding_text(sharding: Message) -> str:
         return _named(sharding.named_sharding)
     kind = sharding.type
     if kind == _TUPLE:
-        return _listed(sharding_text(element) for element in sharding.tuple_shardings)
+        return f"{{{listed(map(sharding_text, sharding.tuple_shardings))}}}"
     group = ""
     if sharding.is_shard_group:
         group = f" shard_{'like' if sharding.shard_group_type else 'as'} {sharding.shard_group_id}"
@@ -38,16 +38,6 @@ def sharding_text(sharding: Message) -> str:
         name = _KINDS[kind] if 0 <= kind < len(_KINDS) else "unknown"
         return f"{{{name}{group}}}"
     return f"{{{_tiles(sharding)}{_last_dimensions(sharding)}{group}}}"
-
-
-def _listed(elements: Iterable[str]) -> str:
-    text = ""
-    for number, element in enumerate(elements):
-        if number:
-            is_counted = number % _ELEMENTS_BETWEEN_COMMENTS == 0
-            text += f", /*index={number}*/" if is_counted else ", "
-        text += element
-    return f"{{{text}}}"
 
 
 def _tiles(sharding: Message) -> str:
@@ -73,7 +63,7 @@ def _numbers(numbers: Iterable[int]) -> str:
 
 def _named(sharding: Message) -> str:
     if sharding.tuple_shardings:
-        return _listed(_named(element) for element in sharding.tuple_shardings)
+        return f"{{{listed(map(_named, sharding.tuple_shardings))}}}"
     mesh = sharding.mesh
     axes = ", ".join(f"'{axis.name}'={axis.size}" for axis in mesh.axes)
     devices = f", device_ids=({_numbers(mesh.device_ids)})" if mesh.device_ids else ""

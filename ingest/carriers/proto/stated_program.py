@@ -7,10 +7,10 @@ from typing import Final
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import EntryParameter, Program, StackFrame
+from xlagraph.hlo.shape_indices import index_text
 from xlagraph.hlo.stack_frames import acyclic_callers
 from xlagraph.ingest.carriers.proto.message_types import Message
 from xlagraph.ingest.carriers.proto.module import Module
-from xlagraph.ingest.carriers.proto.shape_text import index_text
 
 __all__ = ["name_async_operations", "program_of"]
 

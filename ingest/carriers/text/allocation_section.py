@@ -6,6 +6,7 @@ from sys import intern
 from typing import Final
 
 from xlagraph.hlo.named_tuples import new_record
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
@@ -42,7 +43,7 @@ def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> i
         raise text.syntax_error(position, form.ALLOCATION)
     text.check_sum(header.start(), [allocation.size_bytes for allocation in draft.allocations])
     text.check_sum(header.start(), [value.size_bytes for value in draft.values])
-    _check_shapes(text, header.start(), {value.shape for value in draft.values})
+    _check_shapes(text, header.start(), {value.shape.text for value in draft.values})
     return position
 
 
@@ -131,7 +132,7 @@ def _value(
         allocation.number,
         offset_bytes,
         size_bytes,
-        intern(shape),
+        parse_shape(shape),
     )
     value = new_record(Value, fields)
     draft.value_ids.add(value_id)

@@ -24,6 +24,7 @@ from xlagraph.hlo.instruction import (
     Operand,
     Purpose,
 )
+from xlagraph.hlo.shapes import parse_shape
 
 __all__ = [
     "PLAIN_HEAD",
@@ -120,7 +121,7 @@ _NO_HEAD: Final = (None, None, "", "")
 class PrintedInstruction(Instruction):
     """An instruction of a text; its operands and attributes are parsed on first access."""
 
-    __slots__ = ("_attribute_text", "_operand_text")
+    __slots__ = ("_attribute_text", "_operand_text", "_shape_text")
 
     def __init__(
         self,
@@ -132,7 +133,7 @@ class PrintedInstruction(Instruction):
         computation: str | None = None,
     ) -> None:
         self.name = name
-        self.shape = shape
+        self._shape_text = shape
         self.opcode = opcode
         self._operand_text = operand_text
         self._attribute_text = attribute_text
@@ -153,6 +154,9 @@ class PrintedInstruction(Instruction):
             if "#" not in self._operand_text:
                 self.operands = tuple([Operand(name) for name in names])
             return self.operands
+        if field == "shape":
+            self.shape = None if self._shape_text is None else parse_shape(self._shape_text)
+            return self.shape
         if field == "attributes":
             self.attributes = _attributes(self._attribute_text)
             return self.attributes
@@ -176,7 +180,7 @@ class PrintedInstruction(Instruction):
     def prints(self, text: str) -> bool:
         """Return whether this instruction has exactly this text."""
         return text == (
-            f"{self.shape} {self.opcode}({self._operand_text}){self._attribute_text.rstrip()}"
+            f"{self._shape_text} {self.opcode}({self._operand_text}){self._attribute_text.rstrip()}"
         )
 
 

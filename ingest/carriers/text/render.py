@@ -44,7 +44,7 @@ def _allocations(plan: PrintedPlan) -> Iterator[str]:
         yield _allocation(allocation)
         for value in values.get(allocation.number, ()):
             if plan.style.value_form == "value":
-                yield f" value: {_header(value)} {_size(value)}: {value.shape}"
+                yield f" value: {_header(value)} {_size(value)}: {value.shape.text}"
             elif plan.style.value_form == "logical buffer":
                 yield _logical_buffer(value)
             else:
@@ -90,7 +90,7 @@ def _size(value: Value) -> str:
 
 
 def _slot(value: Value) -> str:
-    return f"[{value.offset_bytes},{value.size_bytes}]: {value.shape}"
+    return f"[{value.offset_bytes},{value.size_bytes}]: {value.shape.text}"
 
 
 def _logical_buffer(value: Value) -> str:

@@ -11,6 +11,7 @@ from sys import intern
 from typing import Final
 
 from xlagraph.hlo.named_tuples import new_record, records
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
@@ -79,6 +80,7 @@ def _read_values(
         return False
     index_of = {each: intern(each) or None for each in set(indices)}
     color_of = {each: int(each) if each else None for each in set(colors)}
+    shape_of = {each: parse_shape(each) for each in set(shapes)}
     columns = zip(
         value_ids,
         map(draft.names.setdefault, names, names),
@@ -88,7 +90,7 @@ def _read_values(
         [each.number for each in allocations],
         offset_bytes,
         size_bytes,
-        map(intern, shapes),
+        map(shape_of.__getitem__, shapes),
         strict=True,
     )
     values = list(records(Value, columns))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.plan import Allocation, LiveRange, LiveRanges, Plan, Value
 
 
@@ -27,6 +28,9 @@ class Block(NamedTuple):
     is_thread_local: bool = False
 
 
+X = parse_shape("x")
+
+
 def block(size, *values, color=0, is_thread_local=False):
     return Block(size, tuple(Held(*value) for value in values), color, is_thread_local)
 
@@ -41,7 +45,15 @@ def small_plan(*blocks, max_step):
             own_id = held.value_id if held.value_id is not None else next(ids)
             values.append(
                 Value(
-                    own_id, held.name, None, False, each.color, number, held.offset, held.size, "x"
+                    own_id,
+                    held.name,
+                    None,
+                    False,
+                    each.color,
+                    number,
+                    held.offset,
+                    held.size,
+                    X,
                 )
             )
             if held.live is not None:

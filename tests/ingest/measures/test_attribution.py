@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.carriers.text.read import join_texts
@@ -32,7 +33,7 @@ def attributed(
     """Attribute one value, given the module text with ``op=name`` short for its metadata."""
     module = re.sub(r"op=(\S+)", lambda found: OP.format(found[1], found[1]), module)
     name, brace, index = label.partition("{")
-    value = Value(0, name, brace + index or None, False, 0, 0, 0, 4, "f32[]")
+    value = Value(0, name, brace + index or None, False, 0, 0, 0, 4, parse_shape("f32[]"))
     uses = tuple(Use(reader, 0, None) for reader in readers)
     plan = PrintedPlan(
         allocations=(Allocation(0, 4),),

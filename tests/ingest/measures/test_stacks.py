@@ -1,5 +1,6 @@
 """Stacks that a loop fills belong to the result that a turn writes, not to the loop."""
 
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.carriers.text.read import join_texts
@@ -57,7 +58,7 @@ def facts_of(module: str, *labels: str) -> CompilationFacts:
         for line in module.splitlines()
     ]
     values = [
-        Value(number, name, brace + index or None, False, 0, 0, 0, 128, "f32[8,4]")
+        Value(number, name, brace + index or None, False, 0, 0, 0, 128, parse_shape("f32[8,4]"))
         for number, (name, brace, index) in enumerate(label.partition("{") for label in labels)
     ]
     schedule = ("zeros", "fresh", "soft", "tall", "gelu", "loop")

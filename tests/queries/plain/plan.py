@@ -75,7 +75,7 @@ class PlainDump:
         found = re.search(r"(cpu|gpu)_after_optimizations$", self.files.stem)
         if found:
             return found[1]
-        return "tpu" if any(":T(" in value.shape for value in self.plan.values) else None
+        return "tpu" if any(":T(" in value.shape.text for value in self.plan.values) else None
 
     def value(self, label: str) -> PlainValue:
         """Return a value by its label."""
@@ -248,7 +248,7 @@ def _values(dump: PlainDump) -> list[PlainValue]:
                 allocation=allocations[value.allocation],
                 offset=value.offset_bytes,
                 size=value.size_bytes,
-                printed_shape=value.shape,
+                printed_shape=value.shape.text,
                 first=live and live.first_step,
                 last=live and live.last_step,
                 last_use=max(

@@ -18,7 +18,7 @@ from xlagraph.hlo.proto_messages import HloProto, ShapeProto
 from xlagraph.ingest.carriers.carrier import Contents, Part, Source
 from xlagraph.ingest.carriers.proto.message_files import PROTO
 from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
-from xlagraph.ingest.carriers.proto.shape_text import byte_size, subshape
+from xlagraph.ingest.carriers.proto.shape_messages import shape_of
 from xlagraph.ingest.plan import Plan
 
 _LINE: Final = re.compile(
@@ -87,7 +87,7 @@ def _shape(text: str) -> Any:
 def _place(assignment: Any, value: str, instruction: Any) -> None:
     number, _, index = value.partition("{")
     indices = [int(each) for each in index.rstrip("}").split(",") if each]
-    size = byte_size(subshape(instruction.shape, indices))
+    size = shape_of(instruction.shape).at(indices).stored_bytes
     buffer = assignment.logical_buffers.add(id=int(number), size=size)
     buffer.defined_at.instruction_id = instruction.id
     buffer.defined_at.shape_index.extend(indices)

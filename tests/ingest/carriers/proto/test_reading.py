@@ -8,6 +8,7 @@ import pytest
 from tests.ingest.carriers.proto.small_protos import contents_of, hlo, read
 from xlagraph.hlo.instruction import Aliasing, Attributes, Callee
 from xlagraph.hlo.program import EntryParameter, StackFrame
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.proto.read_messages import read_proto_dump
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.measures.compilation_facts import derive_facts
@@ -41,10 +42,10 @@ def test_allocations_and_values_are_those_of_the_assignment():
         Allocation(3, 16, output_shape="f32[4]", maybe_live_out=True),
     )
     assert plan.values == (
-        Value(5, "p", "{}", False, 0, 0, 0, 16, "(f32[4]{0}, f32[8,2]{1,0})"),
-        Value(3, "p", "{0}", False, 0, 1, 0, 16, "f32[4]{0}"),
-        Value(4, "p", "{1}", False, 0, 2, 0, 64, "f32[8,2]{1,0}"),
-        Value(7, "a", None, False, 0, 3, 0, 16, "f32[4]{0}"),
+        Value(5, "p", "{}", False, 0, 0, 0, 16, parse_shape("(f32[4]{0}, f32[8,2]{1,0})")),
+        Value(3, "p", "{0}", False, 0, 1, 0, 16, parse_shape("f32[4]{0}")),
+        Value(4, "p", "{1}", False, 0, 2, 0, 64, parse_shape("f32[8,2]{1,0}")),
+        Value(7, "a", None, False, 0, 3, 0, 16, parse_shape("f32[4]{0}")),
     )
     assert plan.total_bytes == 112
     assert plan.derived == ("total", "positions", "uses", "schedule", "ranges", "peak")
@@ -79,7 +80,11 @@ def test_instructions_have_the_attributes_that_the_rules_need():
     module.device_assignment.computation_count = 8
     _, program = read(message)
     found = program.instructions["a"]
-    assert (found.shape, found.opcode, found.computation) == ("f32[4]{0}", "add", "main")
+    assert (found.shape, found.opcode, found.computation) == (
+        parse_shape("f32[4]{0}"),
+        "add",
+        "main",
+    )
     assert [operand.name for operand in found.operands] == ["g", "g"]
     assert found.attributes == Attributes(
         op_name="jit(f)/add", source_file="f.py", source_line=3, stack_frame=2,

@@ -1,10 +1,13 @@
 """Shapes are printed in the notation of XLA; their sizes exclude padding."""
 
+from dataclasses import astuple
+
 import pytest
 from google.protobuf.text_format import Parse
 
 from xlagraph.hlo.proto_messages import ShapeProto
-from xlagraph.ingest.carriers.proto.shape_text import byte_size, index_text, shape_text, subshape
+from xlagraph.hlo.shapes import parse_shape
+from xlagraph.ingest.carriers.proto.shape_messages import shape_of
 
 ARRAY = "element_type: F32 dimensions: 8 dimensions: 128"
 LAYOUT = "minor_to_major: 1 minor_to_major: 0"
@@ -64,16 +67,18 @@ LAYOUT = "minor_to_major: 1 minor_to_major: 0"
     ],
 )
 def test_a_shape_is_printed_with_its_layout(message: str, text: str):
-    assert shape_text(Parse(message, ShapeProto())) == text
+    found = shape_of(Parse(message, ShapeProto()))
+    assert found.text == text
+    assert astuple(found) == astuple(parse_shape(text))
 
 
 def test_an_unknown_type_is_printed_as_its_number():
-    assert shape_text(ShapeProto(element_type=77, dimensions=[2])) == "type<77>[2]"
+    assert shape_of(ShapeProto(element_type=77, dimensions=[2])).text == "type<77>[2]"
 
 
 def test_the_layout_can_be_omitted():
     shape = Parse(f"{ARRAY} layout {{ {LAYOUT} }}", ShapeProto())
-    assert shape_text(shape, has_layout=False) == "f32[8,128]"
+    assert shape_of(shape).bare == "f32[8,128]"
 
 
 @pytest.mark.parametrize(
@@ -92,16 +97,16 @@ def test_the_layout_can_be_omitted():
     ],
 )
 def test_the_size_of_a_shape_is_that_of_its_elements_or_pointers(message: str, size: int):
-    assert byte_size(Parse(message, ShapeProto())) == size
+    assert shape_of(Parse(message, ShapeProto())).stored_bytes == size
 
 
 def test_the_shape_at_an_index_is_that_element():
-    shape = Parse(
+    message = Parse(
         "element_type: TUPLE tuple_shapes {} tuple_shapes { element_type: TUPLE"
         " tuple_shapes { element_type: S8 } }",
         ShapeProto(),
     )
-    assert shape_text(subshape(shape, (1, 0))) == "s8[]"
-    assert index_text((1, 0)) == "{1,0}"
+    shape = shape_of(message)
+    assert shape.at((1, 0)).text == "s8[]"
     with pytest.raises(IndexError):
-        subshape(shape, (2,))
+        shape.at((2,))

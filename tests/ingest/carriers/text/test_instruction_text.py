@@ -10,6 +10,7 @@ from xlagraph.hlo.instruction import (
     Instruction,
     Operand,
 )
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.instruction_text import (
     fill_from_plan,
     parse_instruction,
@@ -32,7 +33,7 @@ def test_every_field_of_an_instruction_is_read():
         'source_line=12 source_end_line=13 stack_frame_id=7}, backend_config={"k":{"l":["m"]}}'
     )  # fmt: skip
     found = parsed(text)
-    assert (found.shape, found.opcode) == ("f32[64,64]{1,0}", "custom-call")
+    assert (found.shape.text, found.opcode) == ("f32[64,64]{1,0}", "custom-call")
     assert found.attributes == Attributes(
         op_name="jit(f)/add",
         source_file="/src/a.py",
@@ -61,7 +62,7 @@ def test_every_field_of_an_instruction_is_read():
 )  # fmt: skip
 def test_the_opcode_follows_one_balanced_shape(text, shape, opcode):
     found = parsed(text)
-    assert (found.shape, found.opcode) == (shape, opcode)
+    assert (found.shape.text, found.opcode) == (shape, opcode)
 
 
 def op_name(written):
@@ -127,7 +128,7 @@ def test_empty_or_zero_metadata_is_none():
         'f32[] add(%a), custom_call_target="", metadata={op_name="" source_file="" source_line=0 '
         "stack_frame_id=0}"
     )
-    assert (found.shape, found.opcode) == ("f32[]", "add")
+    assert (found.shape.text, found.opcode) == ("f32[]", "add")
     assert found.attributes == NO_ATTRIBUTES
 
 
@@ -244,7 +245,7 @@ def test_aliasing_control_predecessors_and_backend_facts_are_read():
 
 def test_the_plan_takes_precedence_over_the_module_text_and_file_and_line_stay_together():
     instruction = Instruction(
-        "x", "copy", "f32[]", "main", (Operand("p"),),
+        "x", "copy", parse_shape("f32[]"), "main", (Operand("p"),),
         Attributes("op", "b.py", 7, 3, "kernel", "{manual}", "f", (Callee("calls", "f"),)),
     )  # fmt: skip
     fill_from_plan(instruction, parsed('f32[] add(%t), metadata={source_file="a.py"}'))

@@ -4,6 +4,7 @@ import pytest
 
 from xlagraph.hlo.instruction import Attributes, ProgramError
 from xlagraph.hlo.program import Program, StackFrame
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 
@@ -140,7 +141,7 @@ def test_lines_with_parentheses_in_the_operands_are_read_like_other_lines():
     for lines in (LINES, LINES.replace("%", "")):
         made = PrintedComputation("main", lines)
         assert [each.name for each in made.instructions] == ["p", "k", "c", "late"]
-        assert made["k"].shape == "(s32[], /*index=1*/f32[])"
+        assert made["k"].shape == parse_shape("(s32[], /*index=1*/f32[])")
         assert [operand.name for operand in made["c"].operands] == ["p", "k"]
         assert made.opcodes == {"parameter", "constant", "call", "custom-call"}
         assert made.runs == {"f"}

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.ingest.carriers.text.sample_dumps import NAMES, SAMPLES, parts_of
+from xlagraph.hlo.shapes import Shape
 from xlagraph.ingest.carriers.text.parser import parse_plan
 
 REWRITE = "XLAGRAPH_REWRITE" in os.environ
@@ -22,6 +23,8 @@ WIDTH = 160  # a value fits on a line
 
 def as_data(record: Any) -> object:
     """Return a record as JSON types, without the fields that have their default."""
+    if isinstance(record, Shape):
+        return record.text
     if is_dataclass(record):
         defaults = {field.name: field.default for field in fields(record)}
         return without_defaults({name: getattr(record, name) for name in defaults}, defaults)
