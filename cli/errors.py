@@ -17,6 +17,9 @@ _REWORDED: Final = (
     (re.compile(r"Input should be greater than or equal to (\S+)"), r"expected \1 or more"),
 )
 
+_OF_PROGRAMS: Final = ("bisect", "record")
+"""Commands whose last argument is a program, after `--`."""
+
 
 def write_usage_error(failure: TyperException) -> int:
     """Write the error in the command line; return the exit code."""
@@ -28,6 +31,8 @@ def write_usage_error(failure: TyperException) -> int:
         text = form.sub(words, text)
     context = getattr(failure, "ctx", None)
     command = context.command_path if context else "xlagraph"
+    if text.startswith("No such option") and command.rpartition(" ")[2] in _OF_PROGRAMS:
+        text = f"{text.rstrip('.')}; the program and its arguments follow `--`"
     error(f"{text.rstrip('.')}; see `{command} --help`")
     return failure.exit_code
 

@@ -21,7 +21,14 @@ from xlagraph.graph.errors import (
     WrongSchema,
 )
 from xlagraph.graph.opening.open import open_graph
-from xlagraph.graph.run_changes import RemovedKeys, remove, remove_runs, rename_run, tag_run
+from xlagraph.graph.run_changes import (
+    RemovedKeys,
+    check_run_name,
+    remove,
+    remove_runs,
+    rename_run,
+    tag_run,
+)
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
@@ -57,6 +64,7 @@ __all__ = [
     "Result",
     "Scalar",
     "WrongSchema",
+    "check_run_name",
     "export",
     "import_command",
     "merge_exports",

@@ -49,6 +49,12 @@ def _remove(graph: Graph, compilations: Sequence[tuple[str, str]]) -> RemovedKey
     return RemovedKeys(tuple(gone), tuple(compilation for _, compilation in compilations))
 
 
+def check_run_name(name: str) -> None:
+    """Raise NameInvalid if a run cannot have this name."""
+    if not name or name.strip("/") != name:
+        raise NameInvalid(f"{name!r} cannot name a run: it is empty, or begins or ends with `/`")
+
+
 def rename_run(graph: Graph, old: str, new: str) -> None:
     """Rename a run, and change the keys of its compilations with it.
 
@@ -56,8 +62,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
     if it cannot name a run. An interruption leaves a file as it was; on a server it may leave
     some compilations under both names.
     """
-    if not new or new.strip("/") != new:
-        raise NameInvalid(f"{new!r} cannot name a run: it is empty, or begins or ends with `/`")
+    check_run_name(new)
     from xlagraph.graph.rows.tables import with_run_renamed  # imports pyarrow, which is slow
 
     with graph.load() as load:

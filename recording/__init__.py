@@ -8,29 +8,45 @@ if TYPE_CHECKING:
     from xlagraph.recording.bisection import Bisection, bisect_versions
     from xlagraph.recording.installer import Installer, environment_variables, find_installer
     from xlagraph.recording.package_range import PackageRange, parse_package_range
+    from xlagraph.recording.process_dumps import (
+        ProcessDumps,
+        move_up,
+        recorded_processes,
+        remove_descriptions,
+        why_nothing_was_recorded,
+    )
     from xlagraph.recording.recording import (
         dump_folder_in_flags,
         dump_variables,
         new_dump_folder,
+        process_variables,
         recording_name,
         remove_unread_files,
         run_program,
     )
+    from xlagraph.recording.temporary_folder import temporary_dump_folder
 
 __all__ = [
     "Bisection",
     "Installer",
     "PackageRange",
+    "ProcessDumps",
     "bisect_versions",
     "dump_folder_in_flags",
     "dump_variables",
     "environment_variables",
     "find_installer",
+    "move_up",
     "new_dump_folder",
     "parse_package_range",
+    "process_variables",
+    "recorded_processes",
     "recording_name",
+    "remove_descriptions",
     "remove_unread_files",
     "run_program",
+    "temporary_dump_folder",
+    "why_nothing_was_recorded",
 ]
 
 __getattr__ = lazy_names(
@@ -39,10 +55,19 @@ __getattr__ = lazy_names(
         "bisection": ["Bisection", "bisect_versions"],
         "installer": ["Installer", "environment_variables", "find_installer"],
         "package_range": ["PackageRange", "parse_package_range"],
+        "process_dumps": [
+            "ProcessDumps",
+            "move_up",
+            "recorded_processes",
+            "remove_descriptions",
+            "why_nothing_was_recorded",
+        ],
+        "temporary_folder": ["temporary_dump_folder"],
         "recording": [
             "dump_folder_in_flags",
             "dump_variables",
             "new_dump_folder",
+            "process_variables",
             "recording_name",
             "remove_unread_files",
             "run_program",

@@ -20,6 +20,7 @@ __all__ = [
     "dump_folder_in_flags",
     "dump_variables",
     "new_dump_folder",
+    "process_variables",
     "recording_name",
     "remove_unread_files",
     "run_program",
@@ -39,6 +40,9 @@ _DEFAULTS: Final = {
 
 # JAX does not compile, and so does not dump, what it finds in its cache
 _NO_CACHE: Final = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
+
+_STARTUP: Final = Path(__file__).parent / "startup"
+"""Folder of the module that each Python process imports as it starts."""
 
 _PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -70,6 +74,19 @@ def dump_variables(folder: Path, environment: Mapping[str, str]) -> dict[str, st
     ]
     defaults = {name: value for name, value in _DEFAULTS.items() if name not in environment}
     return {_FLAGS: " ".join(filter(None, flags)), **_NO_CACHE, **defaults}
+
+
+def process_variables(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return `dump_variables` that also give each Python process a folder of its own.
+
+    The folders are `process-PID` in ``folder``; `recorded_processes` reads them.
+    """
+    paths = [str(_STARTUP), *filter(None, [environment.get("PYTHONPATH")])]
+    return {
+        **dump_variables(folder, environment),
+        "PYTHONPATH": os.pathsep.join(paths),
+        "XLAGRAPH_DUMPS": str(folder.absolute()),
+    }
 
 
 def new_dump_folder(folder: Path) -> Path:

@@ -3,19 +3,20 @@
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import mkdtemp
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import ask_password, open_graph_of
-from xlagraph.cli.output.messages import note, problem, progress_bar
+from xlagraph.cli.output.messages import error, note, problem, progress_bar
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
     RunNameOption,
@@ -24,6 +25,9 @@ from xlagraph.cli.output.shared_options import (
     parse_tags,
 )
 from xlagraph.cli.summaries.ingest import write_summary
+
+if TYPE_CHECKING:
+    from xlagraph.recording import ProcessDumps
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,91 +67,149 @@ def record(
 
     Only the environment of the program changes: flags are added to XLA_FLAGS, and JAX's
     compilation cache is disabled. Dumps are written to a temporary folder, or to the folder in
-    XLA_FLAGS or --dumps. They are loaded even if the program fails; `record` ends with its exit
-    code.
+    XLA_FLAGS or --dumps, separately for each Python process. They are loaded even if the program
+    fails; `record` ends with its exit code. Processes with different dumps become runs NAME-1,
+    NAME-2, …; processes with equal plans are one run, with their number in its tags.
 
     Example: xlagraph record --run baseline -- python train.py
     """
-    from xlagraph.recording import dump_variables, recording_name, run_program
+    from xlagraph.recording import process_variables, recording_name, run_program
 
     parse_tags(options.tag or ())  # errors in tags show before the program runs
     if options.print_only:
         with _dump_folder(options) as folder:
-            _print_variables(dump_variables(folder, os.environ))
+            _print_variables(process_variables(folder, os.environ))
         return
-    if not command or shutil.which(command[0]) is None:
-        found = f"'{command[0]}', which does not exist" if command else "none"
-        raise UsageError(f"expected a program, as in `record -- python train.py`; found {found}")
+    command = _checked(command)
     name = options.run or recording_name(command, datetime.now(UTC))
     if not options.no_ingest:
-        _check_graph(options)
+        _check_graph(options, name)
     with _dump_folder(options) as folder:
-        variables = dump_variables(folder, os.environ)
+        variables = process_variables(folder, os.environ)
         note(f"recording run {name}: XLA dumps to {folder}")
+        started = time.time()
         code = run_program(command, variables)
         if code:
             place = f"--dumps {folder}" if options.no_ingest else f"--run {name}"
             note(f"exit code {code}; if memory ran out: xlagraph oom LOG {place}")
-        if not options.no_ingest and not _is_ingested(options, folder, name):
+        if not _is_kept(options, folder, name, started, code):
             raise typer.Exit(code or ExitCode.FAILED)
     if code:
         raise typer.Exit(code)
 
 
+def _checked(command: "list[str] | None") -> list[str]:
+    """Return the command if it can be run; raise UsageError with what to type instead."""
+    if not command:
+        raise UsageError("expected a program, as in `record -- python train.py`; found none")
+    first = command[0]
+    if shutil.which(first) is not None:
+        return command
+    if first.startswith("-"):
+        raise UsageError(
+            f"no option of `record` is called {first}; the program and its arguments follow `--`:"
+            " xlagraph record --run NAME -- python train.py"
+        )
+    if Path(first).is_file():
+        raise UsageError(
+            f"'{first}' is not executable: chmod +x {shlex.quote(first)}, or run"
+            f" xlagraph record -- python {shlex.quote(first)}"
+        )
+    raise UsageError(
+        "expected a program, as in `record -- python train.py`;"
+        f" found '{first}', which does not exist"
+    )
+
+
 @contextmanager
 def _dump_folder(options: RecordOptions) -> Iterator[Path]:
     """Yield the folder for dumps: from XLA_FLAGS, from --dumps, or a temporary one."""
-    from xlagraph.recording import dump_folder_in_flags, new_dump_folder, remove_unread_files
+    from xlagraph.recording import dump_folder_in_flags, new_dump_folder, temporary_dump_folder
 
     flagged = dump_folder_in_flags(os.environ)
     if flagged is not None and options.dumps is not None:
         raise UsageError(f"XLA_FLAGS already dumps to {flagged}: remove that flag or --dumps")
     if flagged is not None:
+        if not options.print_only:
+            flagged.mkdir(parents=True, exist_ok=True)
         yield flagged
     elif options.dumps is not None and options.print_only:
         yield options.dumps.absolute()
     elif options.dumps is not None:
         yield new_dump_folder(options.dumps.absolute())
-        remove_unread_files(options.dumps.absolute())
     elif options.print_only or options.no_ingest:
         raise UsageError("--print and --no-ingest require --dumps DIR, the folder for the dumps")
     else:
-        with _temporary_folder() as folder:
+        with temporary_dump_folder(lambda kept: problem(f"the dumps are kept in {kept}")) as folder:
             yield folder
 
 
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    """Yield a folder that is removed at the end; after an error, it is kept if it has dumps."""
-    folder = Path(mkdtemp(prefix="xlagraph-record-"))
-    try:
-        yield folder
-    except BaseException:
-        if any(folder.iterdir()):
-            problem(f"the dumps are kept in {folder}")
-        else:
-            folder.rmdir()
-        raise
-    shutil.rmtree(folder)
+def _check_graph(options: RecordOptions, name: str) -> None:
+    """Open the graph and look for the run, so that an error shows before the program runs."""
+    from xlagraph.graph import NameTaken, check_run_name, open_graph
+    from xlagraph.queries import list_runs
+
+    check_run_name(name)
+    with open_graph(options.graph, create=True, ask_password=ask_password) as graph:
+        if not options.replace and any(row[0] == name for row in list_runs(graph).rows):
+            raise NameTaken(f"the run {name} exists already; use another --run, or --replace")
 
 
-def _check_graph(options: RecordOptions) -> None:
-    """Open the graph briefly, so that an error shows before the program runs."""
-    from xlagraph.graph import open_graph
+def _is_kept(
+    options: RecordOptions, folder: Path, name: str, started: float, exit_code: int
+) -> bool:
+    """Load the dumps of each process, unless --no-ingest; return False after a problem."""
+    from xlagraph.recording import (
+        dump_folder_in_flags,
+        move_up,
+        recorded_processes,
+        remove_descriptions,
+        remove_unread_files,
+        why_nothing_was_recorded,
+    )
 
-    with open_graph(options.graph, create=True, ask_password=ask_password):
-        pass
+    with TemporaryDirectory(prefix="xlagraph-links-") as links:
+        groups = recorded_processes(folder, started, Path(links))
+        if not groups:
+            why = why_nothing_was_recorded(folder, exit_code, os.environ.get("XLA_FLAGS", ""))
+            error(f"no dumps: {why}")
+            return options.no_ingest
+        is_flagged = dump_folder_in_flags(os.environ) is not None
+        is_only = len(groups) == 1 and groups[0].folder.parent == folder
+        if is_only and not is_flagged:
+            groups = (move_up(groups[0], folder),)
+        all_well = True
+        names = [name] if len(groups) == 1 else [f"{name}-{n}" for n in range(1, len(groups) + 1)]
+        if len(groups) > 1 or groups[0].processes > 1:
+            _note_processes(groups, names)
+        if not options.no_ingest:
+            for group, run in zip(groups, names, strict=True):
+                all_well &= _is_ingested(options, group, run)
+        if is_only and is_flagged:
+            move_up(groups[0], folder)
+        remove_descriptions(folder)
+        if options.dumps is not None:
+            remove_unread_files(folder)
+    return all_well
 
 
-def _is_ingested(options: RecordOptions, folder: Path, name: str) -> bool:
-    """Load the dumps; return whether there were any, without problems."""
+def _note_processes(groups: "Sequence[ProcessDumps]", names: Sequence[str]) -> None:
+    for group, run in zip(groups, names, strict=True):
+        equal = " with equal plans" if group.processes > 1 else ""
+        note(f"run {run}: {group.processes} process{'es' if group.processes > 1 else ''}{equal}")
+
+
+def _is_ingested(options: RecordOptions, group: "ProcessDumps", name: str) -> bool:
+    """Load the dumps of processes with equal plans; return whether there were no problems."""
     from xlagraph.ingest import IngestOptions, ingest
 
     tags = [f"{tag}={value}" for tag, value in parse_tags(options.tag or ())]
+    if group.processes > 1:
+        tags.append(f"processes={group.processes}")
     chosen = IngestOptions(run=name, tags=tags, replace=options.replace)
     with open_graph_of(options, create=True) as graph, progress_bar() as progress:
-        summary = ingest(graph, folder, chosen, progress=progress)
-    write_summary(summary, [folder])
+        summary = ingest(graph, group.folder, chosen, progress=progress)
+    write_summary(summary, [group.folder])
     return summary.ok
 
 

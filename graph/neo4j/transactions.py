@@ -21,8 +21,8 @@ from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 from xlagraph.graph.errors import GraphBusy
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.connections import Outcome, ServerDatabase, call_uninterrupted
-from xlagraph.graph.neo4j.process_identity import has_ended, this_process
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.runtime.process_identity import has_ended, this_process
 
 _REGISTER_WORKER: Final = load_statement(__file__, "register-worker")
 _UNREGISTER_LOAD: Final = load_statement(__file__, "unregister-load")

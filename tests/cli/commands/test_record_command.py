@@ -63,7 +63,7 @@ def test_kept_dumps_are_those_that_an_ingest_reads(run, record):
     assert [path.name for path in Path("runs/a").iterdir()] == [
         "module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt"
     ]
-    again = record("--run", "a", "--dumps", "runs/a")
+    again = record("--run", "b", "--dumps", "runs/a")
     assert again.code == 1
     assert "expected a new or empty folder, found files in" in again.err
     assert "1 unchanged" in run("ingest", "runs", "--run", "a").err
@@ -90,7 +90,7 @@ def test_a_failing_program_is_loaded_and_its_exit_code_passed_on(run, record, tm
 def test_a_program_that_compiles_nothing_is_an_error(run, record, tmp_path):
     ended = run("record", "--", sys.executable, "-c", "")
     assert ended.code == 1
-    assert "error: no dumps below " in ended.err
+    assert "error: no dumps: no process imported JAX, TensorFlow or PyTorch/XLA" in ended.err
     assert temporary_folders(tmp_path) == []
     assert run("record", "--", sys.executable, "-c", "raise SystemExit(7)").code == 7
 
@@ -138,9 +138,11 @@ def test_print_shows_the_environment_and_runs_nothing(run, record, monkeypatch):
     shell = ["sh", "-c", f"{printed.out}exec {show}"]
     found = json.loads(subprocess.run(shell, capture_output=True, text=True).stdout)
     folder = Path("my runs/a").absolute()
-    assert found["XLA_FLAGS"] == (
+    before, own = found["XLA_FLAGS"].split(f' --xla_dump_to="{folder}/process-')
+    assert before == (
         f'--xla_cpu_enable_fast_math=true --xla_dump_to="{folder}" --xla_dump_hlo_as_text'
     )
+    assert own.rstrip('"').isdecimal()
     assert found["JAX_ENABLE_COMPILATION_CACHE"] == "false"
     assert not folder.exists()
     assert run("record", "--print").code == 2
@@ -181,3 +183,123 @@ def test_a_signal_is_passed_on_and_the_dumps_are_loaded(run, record, number):
     _, messages = program.communicate()
     assert program.returncode == 128 + number, messages
     assert len(json_rows(run("compilations", "a", "--format", "json"))) == 1
+
+
+# Starts workers as a launcher does, and compiles nothing itself.
+LAUNCHER = """
+import os, subprocess, sys
+for dump in sys.argv[2:]:
+    os.environ["DUMP"] = dump
+    subprocess.run([sys.executable, "-c", sys.argv[1]])
+"""
+
+
+def test_workers_with_equal_plans_are_one_run_with_their_number(run, monkeypatch, record):
+    workers = [dump(256)] * 3
+    command = [sys.executable, "-c", LAUNCHER, PROGRAM, *workers]
+    ended = run("record", "--run", "a", "--", *command)
+    assert ended.code == 0
+    assert "run a: 3 processes with equal plans" in ended.err
+    ((name, _, compilations, _, tags),) = json_rows(run("runs", "--format", "json"))
+    assert (name, compilations, tags) == ("a", 1, ["processes=3"])
+
+
+def test_workers_with_different_dumps_of_one_name_are_separate_runs(run, record):
+    command = [sys.executable, "-c", LAUNCHER, PROGRAM, dump(256), dump(512), dump(256)]
+    ended = run("record", "--run", "a", "--dumps", "kept", "--", *command)
+    assert ended.code == 0
+    assert "run a-1: 2 processes with equal plans" in ended.err
+    rows = json_rows(run("runs", "--format", "json"))
+    assert [(row[0], row[2]) for row in rows] == [("a-1", 1), ("a-2", 1)]
+    assert len([path for path in Path("kept").iterdir() if path.is_dir()]) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_has_a_separate_folder(run, record, monkeypatch):
+    monkeypatch.setenv("DUMP_OF_CHILD", dump(512))
+    fork = f"""
+import os
+if not os.fork():
+    os.environ["DUMP"] = os.environ["DUMP_OF_CHILD"]
+    exec({PROGRAM!r})
+    os._exit(0)
+os.wait()
+exec({PROGRAM!r})
+"""
+    assert run("record", "--run", "a", "--", sys.executable, "-c", fork).code == 0
+    assert [row[0] for row in json_rows(run("runs", "--format", "json"))] == ["a-1", "a-2"]
+
+
+def test_files_older_than_the_program_are_not_taken(run, record, monkeypatch):
+    before = Path("mine/module_0009.jit_old.cpu_after_optimizations-buffer-assignment.txt")
+    before.parent.mkdir()
+    before.write_text(dump(64))
+    os.utime(before, (1, 1))
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=mine")
+    assert record("--run", "a").code == 0
+    assert len(json_rows(run("compilations", "a", "--format", "json"))) == 1
+    assert before.exists()
+
+
+def test_the_dumps_of_programs_other_than_python_are_loaded(run, record, tmp_path):
+    stem = "module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt"
+    folder = "set -- $XLA_FLAGS; folder=${1#--xla_dump_to=}"
+    script = f'{folder}; printf "%s" "$DUMP" > "$folder/{stem}"'
+    assert run("record", "--run", "a", "--", "sh", "-c", script).code == 0
+    assert len(json_rows(run("compilations", "a", "--format", "json"))) == 1
+
+
+def test_a_sitecustomize_of_the_user_still_runs(run, record, tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "sitecustomize.py").write_text("open('customized', 'w')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "mine"))
+    assert record("--run", "a").code == 0
+    assert Path("customized").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("raise SystemExit(3)", "the program failed with exit code 3 before it compiled anything"),
+        ("import os; del os.environ['XLA_FLAGS']", "the program replaced XLA_FLAGS"),
+        ("import sys; sys.modules['tensorflow'] = sys", "TensorFlow compiled nothing with XLA"),
+        ("import sys; sys.modules['torch_xla'] = sys", "the program compiled nothing"),
+    ],
+)
+def test_why_there_are_no_dumps_is_said(run, record, program, why):
+    ended = run("record", "--", sys.executable, "-c", program)
+    assert f"error: no dumps: {why}" in ended.err
+
+
+def test_a_name_that_is_in_use_or_invalid_is_reported_before_the_program_runs(run, record):
+    assert record("--run", "a").code == 0
+    for name, code in (("a", 1), ("/a", 2)):
+        ended = run("record", "--run", name, "--", sys.executable, "-c", "open('ran', 'w')")
+        assert ended.code == code
+        assert not Path("ran").exists()
+
+
+def test_what_a_killed_recording_left_is_removed_by_the_next(record, tmp_path):
+    left = tmp_path / "xlagraph-record-left"
+    left.mkdir()
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from xlagraph.runtime.process_identity import this_process as p; print(p())",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    (left / "recorded-by").write_text(ended.stdout.strip())
+    assert record("--run", "a").code == 0
+    assert temporary_folders(tmp_path) == []
+
+
+def test_a_forgotten_separator_and_a_script_that_is_not_executable_have_hints(run, record):
+    assert "the program and its arguments follow `--`" in run("record", "--foo", "x.py").err
+    Path("train.py").write_text("")
+    assert (
+        "'./train.py' is not executable: chmod +x ./train.py"
+        in run("record", "--", "./train.py").err
+    )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.graph.neo4j.process_identity import PROCESSES, has_ended, this_process
+from xlagraph.runtime.process_identity import PROCESSES, has_ended, this_process
 
-NAME = "from xlagraph.graph.neo4j.process_identity import this_process; print(this_process())"
+NAME = "from xlagraph.runtime.process_identity import this_process; print(this_process())"
 
 
 @pytest.fixture(params=["shown", "hidden"])

@@ -1,0 +1,158 @@
+"""The dumps of each process of a recorded program: equal ones, and why there are none.
+
+Each Python process dumps into `process-PID/` of the recording, and describes itself in
+`process-PID.json` (`startup/sitecustomize.py`). Other programs dump into the recording's folder.
+"""
+
+import json
+import shutil
+import signal
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from xlagraph.ingest.files.discovery import find_dumps
+
+__all__ = [
+    "ProcessDumps",
+    "move_up",
+    "recorded_processes",
+    "remove_descriptions",
+    "why_nothing_was_recorded",
+]
+
+_READ_AT_ONCE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessDumps:
+    """The dumps that a process wrote, or that several processes wrote with equal plans."""
+
+    folder: Path
+    """Folder of the first of these processes."""
+    processes: int
+    """Number of processes with these plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """What a process wrote about itself."""
+
+    folder: Path
+    started: float
+    """Seconds since the epoch."""
+    has_ended: bool
+    """False if it was killed or aborted."""
+    frameworks: frozenset[str]
+    has_flags: bool
+    """False if the program replaced ``XLA_FLAGS``."""
+    has_cache: bool
+    """True if the program turned JAX's compilation cache on again."""
+
+
+def recorded_processes(recording: Path, started: float, links: Path) -> tuple[ProcessDumps, ...]:
+    """Return the dumps that the processes of a recording wrote, by the start of the processes.
+
+    Processes with equal plans, byte for byte, are one entry. Files directly in the folder that
+    are not older than ``started``, seconds since the epoch, come from programs other than Python:
+    they are the last entry, through links in the empty folder ``links``.
+    """
+    found: dict[frozenset[tuple[str, str]], ProcessDumps] = {}
+    for process in _processes(recording):
+        if process.started < started or not process.folder.is_dir():
+            continue
+        plans = _plans(process.folder)
+        if equal := found.get(plans):
+            found[plans] = ProcessDumps(equal.folder, equal.processes + 1)
+        elif plans:
+            found[plans] = ProcessDumps(process.folder, 1)
+    for path in recording.iterdir():
+        if path.is_file() and path.stat().st_mtime >= started:
+            (links / path.name).symlink_to(path.absolute())
+    if find_dumps(links).dumps:
+        found[frozenset()] = ProcessDumps(links, 1)
+    return tuple(found.values())
+
+
+def move_up(group: ProcessDumps, recording: Path) -> ProcessDumps:
+    """Move the only dumps of a recording into its folder, and remove the folders of processes."""
+    for path in sorted(group.folder.iterdir()):
+        shutil.move(path, recording / path.name)
+    for process in _processes(recording):
+        shutil.rmtree(process.folder, ignore_errors=True)  # equal dumps
+    return ProcessDumps(recording, group.processes)
+
+
+def remove_descriptions(recording: Path) -> None:
+    """Remove what the processes of a recording wrote about themselves."""
+    for path in recording.glob("process-*.json"):
+        path.unlink()
+
+
+def why_nothing_was_recorded(recording: Path, exit_code: int, flags: str) -> str:
+    """Return why a program that ended with an exit code left no dumps; ``flags`` are the user's."""
+    processes = _processes(recording)
+    frameworks = frozenset().union(*(process.frameworks for process in processes))
+    if exit_code == 128 + signal.SIGABRT and flags:
+        return f"the program was aborted, as XLA does at an unknown flag in XLA_FLAGS: {flags}"
+    if exit_code:
+        return f"the program failed with exit code {exit_code} before it compiled anything"
+    if not processes:
+        return (
+            "no Python process that reads PYTHONPATH was started, and no other program wrote dumps;"
+            " a program that replaces its environment needs XLA_FLAGS from `record --print`"
+        )
+    if any(not process.has_flags for process in processes):
+        return (
+            "the program replaced XLA_FLAGS; add to the variable in place of setting it,"
+            " before the framework is imported"
+        )
+    if any(process.has_cache for process in processes):
+        return (
+            "the program turned JAX's compilation cache on, and what is in the cache is not"
+            " compiled; run it without jax_compilation_cache_dir"
+        )
+    if frameworks == {"tensorflow"}:
+        return "TensorFlow compiled nothing with XLA: use tf.function(jit_compile=True)"
+    if not frameworks and all(process.has_ended for process in processes):
+        return "no process imported JAX, TensorFlow or PyTorch/XLA"
+    return "the program compiled nothing"
+
+
+def _processes(recording: Path) -> list[_Process]:
+    """Read the descriptions of all processes, the first one to start first."""
+    found = []
+    for path in recording.glob("process-*.json"):
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:  # the process was killed while it wrote
+            continue
+        found.append(
+            _Process(
+                folder=Path(facts["folder"]),
+                started=facts["started"],
+                has_ended=facts.get("ended", False),
+                frameworks=frozenset(facts.get("frameworks", ())),
+                has_flags=facts.get("has_flags", True),
+                has_cache=facts.get("has_cache", False),
+            )
+        )
+    return sorted(found, key=lambda process: (process.started, process.folder))
+
+
+def _plans(folder: Path) -> frozenset[tuple[str, str]]:
+    """Return name and digest of the main file of each dump in a folder.
+
+    Module texts differ in their call stacks: a spawned process is started by its pipe's number.
+    """
+    paths = (dump.path for dump in find_dumps(folder).dumps)
+    return frozenset((path.relative_to(folder).as_posix(), _digest(path)) for path in paths)
+
+
+def _digest(path: Path) -> str:
+    digest = sha256()
+    with path.open("rb") as file:
+        while block := file.read(_READ_AT_ONCE):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,119 @@
+"""Runs as each Python process of a recorded program starts, and gives it a folder for its dumps.
+
+XLA numbers the modules of each process from 0, so that two processes that dump into one folder
+overwrite each other. Only the standard library is imported: the process may run another Python
+than xlagraph. The folder of this file is in PYTHONPATH; a `sitecustomize` that it hides is
+imported after it.
+"""
+
+import atexit
+import json
+import os
+import sys
+import time
+
+RECORDING = "XLAGRAPH_DUMPS"
+"""Variable with the folder of the recording."""
+ADDED = "XLAGRAPH_ADDED_FLAGS"
+"""Variable with the flags that the parent of a process added for itself."""
+FLAGS = "XLA_FLAGS"
+LATEST_WITHOUT_STACKS = (0, 8)
+"""Newest jaxlib whose module text has no call stacks; its protobuf has them."""
+
+_facts: "dict[str, object]" = {}
+
+
+def start_process() -> None:
+    """Make XLA dump what this process compiles into a folder for it alone.
+
+    XLA uses the last of several flags with one name. Called again in a process that was forked.
+    """
+    recording = os.environ.get(RECORDING)
+    if not recording:
+        return
+    _facts.clear()
+    _facts.update(pid=os.getpid(), started=time.time(), folder=_new_folder(recording))
+    added = " --xla_dump_to=" + _quoted(_own_folder())
+    if _lacks_stacks():
+        added += " --xla_dump_hlo_as_proto"
+    of_parent = os.environ.get(ADDED, "")
+    flags = os.environ.get(FLAGS, "")
+    if of_parent and flags.endswith(of_parent):
+        flags = flags[: -len(of_parent)]
+    os.environ[FLAGS] = flags + added
+    os.environ[ADDED] = added
+    _write()
+
+
+def end_process() -> None:
+    """Write down what explains a process without dumps."""
+    if _facts.get("pid") != os.getpid():
+        return
+    config = getattr(sys.modules.get("jax"), "config", None)
+    _facts.update(
+        ended=True,
+        frameworks=[name for name in ("jax", "tensorflow", "torch_xla") if name in sys.modules],
+        has_flags=_quoted(_own_folder()) in os.environ.get(FLAGS, ""),
+        has_cache=bool(
+            getattr(config, "jax_enable_compilation_cache", False)
+            and getattr(config, "jax_compilation_cache_dir", None)
+        ),
+    )
+    _write()
+
+
+def _own_folder() -> str:
+    return str(_facts["folder"])
+
+
+def _new_folder(recording: str) -> str:
+    folder = os.path.join(recording, f"process-{os.getpid()}")
+    again = 1
+    while os.path.exists(folder):  # the system gave the number of an ended process again
+        again += 1
+        folder = os.path.join(recording, f"process-{os.getpid()}-{again}")
+    return folder
+
+
+def _lacks_stacks() -> bool:
+    try:
+        from importlib.metadata import version
+
+        return tuple(map(int, version("jaxlib").split(".")[:2])) <= LATEST_WITHOUT_STACKS
+    except Exception:  # noqa: BLE001  not installed, or a version of another form: the flags stay
+        return False
+
+
+def _quoted(folder: str) -> str:
+    """Return a path as the value of a flag, as `recording.quoted` writes it."""
+    if not any(character.isspace() or character in "\"'\\" for character in folder):
+        return folder
+    return '"' + folder.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _write() -> None:
+    try:
+        with open(_own_folder() + ".json", "w", encoding="utf-8") as file:
+            json.dump(_facts, file)
+    except OSError:  # the recording has ended, and its folder is gone
+        pass
+
+
+def import_the_hidden() -> None:
+    """Import the `sitecustomize` that this one hides, if there is one."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]
+    this = sys.modules.pop("sitecustomize")
+    try:
+        import sitecustomize  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "sitecustomize":
+            raise
+        sys.modules["sitecustomize"] = this
+
+
+start_process()
+atexit.register(end_process)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=start_process)
+import_the_hidden()
