@@ -1,7 +1,7 @@
 """The dumps of each process of a recorded program: equal ones, and why there are none.
 
 Each Python process dumps into `process-PID/` of the recording, and describes itself in
-`process-PID.json` (`startup/sitecustomize.py`). Other programs dump into the recording's folder.
+`process-PID.json` (`sitecustomize.py`). Other programs dump into the recording's folder.
 """
 
 import json

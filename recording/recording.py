@@ -41,8 +41,8 @@ _DEFAULTS: Final = {
 # JAX does not compile, and so does not dump, what it finds in its cache
 _NO_CACHE: Final = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
 
-_STARTUP: Final = Path(__file__).parent / "startup"
-"""Folder of the module that each Python process imports as it starts."""
+_STARTUP: Final = Path(__file__).parent
+"""Folder of `sitecustomize`, which each Python process imports as it starts."""
 
 _PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -2,8 +2,8 @@
 
 XLA numbers the modules of each process from 0, so that two processes that dump into one folder
 overwrite each other. Only the standard library is imported: the process may run another Python
-than xlagraph. The folder of this file is in PYTHONPATH; a `sitecustomize` that it hides is
-imported after it.
+than xlagraph. The folder of this file is the first in PYTHONPATH and leaves `sys.path` at
+once; a `sitecustomize` that it hides is imported after it.
 """
 
 import atexit
@@ -105,7 +105,7 @@ def import_the_hidden() -> None:
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]
     this = sys.modules.pop("sitecustomize")
     try:
-        import sitecustomize  # noqa: F401
+        __import__("sitecustomize")
     except ModuleNotFoundError as error:
         if error.name != "sitecustomize":
             raise
