@@ -26,11 +26,14 @@ _MOST_VALUES: Final = 60_000
 _INPUT: Final = "value"
 
 
-def with_planned_donations(graph: Graph, answer: Answer) -> Answer:
+def with_planned_donations(
+    graph: Graph, answer: Answer, *, stored: StoredCompilation | None = None
+) -> Answer:
     """Return the answer with replanned savings if its rows are inputs to donate.
 
     Only as many rows are replanned as a few seconds allow; the others have null. Without module
-    text the estimates of the statement are kept. A note says so in both cases.
+    text the estimates of the statement are kept. A note says so in both cases. ``stored`` is the
+    compilation of the answer, if the caller reads it too.
     """
     advice = answer.query.advice
     if advice is None or advice.change is not ChangeKind.DONATE or answer.compilation is None:
@@ -38,13 +41,13 @@ def with_planned_donations(graph: Graph, answer: Answer) -> Answer:
     columns = answer.result.columns
     if not answer.result.rows or not {advice.column, _INPUT} <= set(columns):
         return answer
-    stored = plannable_compilation(StoredCompilation(graph, answer.compilation))
-    if not stored.has_buffer_sets or not stored.has_ranges:
+    plannable = plannable_compilation(stored or StoredCompilation(graph, answer.compilation))
+    if not plannable.has_buffer_sets or not plannable.has_ranges:
         note = f"{advice.column} is an estimate: without module text nothing can be replanned"
         return replace(answer, notes=(*answer.notes, note))
-    count = max(1, _MOST_VALUES // max(1, len(stored.program.values)))
+    count = max(1, _MOST_VALUES // max(1, len(plannable.program.values)))
     row_labels = [str(row[columns.index(_INPUT)]) for row in answer.result.rows]
-    planned = _planned(stored, row_labels[:count])
+    planned = _planned(plannable, row_labels[:count])
     saved = columns.index(advice.column)
     rows = tuple(
         (*row[:saved], planned.get(label), *row[saved + 1 :])

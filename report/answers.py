@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused, Scalar
+from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.queries import (
     Column,
     Diagnosis,
@@ -13,6 +14,7 @@ from xlagraph.queries import (
     run,
     with_planned_donations,
 )
+from xlagraph.report.asked_once import AskedOnce
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
 ROWS_SHOWN: Final = 100
@@ -21,48 +23,43 @@ ROWS_SHOWN: Final = 100
 Facts = dict[str, object]
 
 
-def advice_and_answers(
-    graph: Graph,
-    compilation: str,
-    catalogue: Mapping[str, Query],
-) -> Facts:
+def advice_and_answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> Facts:
     """Return the findings and answers about a compilation, for its part of a page."""
-    found = advise(graph, compilation, catalogue=catalogue)
-    return findings_and_answers(graph, found, catalogue)
+    once = AskedOnce(graph)
+    stored = StoredCompilation(once, compilation)
+    found = advise(once, compilation, catalogue=catalogue, stored=stored)
+    return findings_and_answers(once, found, stored, catalogue)
 
 
-def findings_and_answers(graph: Graph, found: Diagnosis, catalogue: Mapping[str, Query]) -> Facts:
-    """Return a diagnosis as facts, with the answers about its compilation."""
-    return {
-        "findings": [_finding_facts(finding) for finding in found.findings],
-        "notes": (*found.notes, *found.problems),
-        "answers": _answers(graph, found.name, catalogue),
-    }
-
-
-def _answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> list[Facts]:
-    """Return the answers of the queries that need only a compilation.
+def findings_and_answers(
+    graph: Graph, found: Diagnosis, stored: StoredCompilation, catalogue: Mapping[str, Query]
+) -> Facts:
+    """Return a diagnosis as facts, with the answers about its compilation.
 
     Series are omitted, because the page draws the timeline from the values.
     """
-    return [
-        _answer_facts(graph, query, {"compilation": compilation, "limit": ROWS_SHOWN})
-        for query in catalogue.values()
-        if query.kind == "table" and _asks_for_a_compilation_only(query)
-    ]
+    return {
+        "findings": [_finding_facts(finding) for finding in found.findings],
+        "notes": (*found.notes, *found.problems),
+        "answers": [
+            _answer_facts(graph, query, stored)
+            for query in catalogue.values()
+            if query.kind == "table" and _asks_for_a_compilation_only(query)
+        ],
+    }
 
 
-def _answer_facts(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Facts:
+def _answer_facts(graph: Graph, query: Query, stored: StoredCompilation) -> Facts:
     """Run a query; return its rows, the statement, and the command that runs it again.
 
     If the query is refused, the reason becomes a note.
     """
-    parameters = known_parameters(query, given)
+    parameters = known_parameters(query, {"compilation": stored.key, "limit": ROWS_SHOWN})
     rows: Sequence[Sequence[Cell]] = ()
     notes: Sequence[str]
     try:
         answer = run(graph, query.id, catalogue={query.id: query}, **parameters)
-        found = with_planned_donations(graph, answer)
+        found = with_planned_donations(graph, answer, stored=stored)
         rows, notes = found.result.rows, found.notes
     except (QueryFailed, QueryRefused) as error:
         notes = (str(error),)

@@ -8,13 +8,18 @@ from typing import Final, cast
 
 from xlagraph.graph import Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.queries import Diagnosis, Query, advise, load_catalogue, select
+from xlagraph.queries import Query, advise, load_catalogue, select
 from xlagraph.report.answers import findings_and_answers
+from xlagraph.report.asked_once import AskedOnce
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import part_of
 from xlagraph.report.overview import TotalsRow, overview_part, read_totals
 from xlagraph.report.page_source import html_document, page_source
-from xlagraph.report.static_html import static_comparison_html, static_compilations_html
+from xlagraph.report.static_html import (
+    static_advice_html,
+    static_comparison_html,
+    static_compilations_html,
+)
 
 MOST_BYTES: Final = 8 * 2**20
 """Limit of the packed size of all compilations in a file; the rest are only listed."""
@@ -62,9 +67,9 @@ def _of_compilations(
     compilations: Sequence[str] | None,
 ) -> Report:
     totals = read_totals(graph, compilations)
-    parts, diagnosis = _packed(graph, catalogue, totals)
+    parts, advice = _packed(graph, catalogue, totals)
     overview = overview_part(totals, title=title, location=graph.location, carried=parts)
-    static = static_compilations_html(graph, title, totals, diagnosis)
+    static = static_compilations_html(title, totals, advice)
     return Report(
         _page(title, static, {"start": overview.packed(), **parts}),
         _left_out(len(totals), len(parts)),
@@ -87,32 +92,29 @@ def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, af
 
 def _packed(
     graph: Graph, catalogue: Mapping[str, Query], totals: Sequence[TotalsRow]
-) -> tuple[dict[str, bytes], Diagnosis | None]:
+) -> tuple[dict[str, bytes], str]:
     """Pack compilations in order until the page is full; the first one is always packed.
 
-    Also return the diagnosis of the first; None without any.
+    Also return the advice on the first as HTML.
     """
     parts: dict[str, bytes] = {}
-    first: Diagnosis | None = None
+    advice = ""
     left = MOST_BYTES
     most = max(map(_reserved_bytes, totals), default=0)
     for row in totals:
-        stored = StoredCompilation(graph, _key(row))
+        once = AskedOnce(graph)
+        stored = StoredCompilation(once, str(row["compilation"]))
         facts: Mapping[str, object] = {}
         if _reserved_bytes(row) >= ANSWERED_SHARE * most:
-            diagnosis = advise(graph, stored.key, catalogue=catalogue, stored=stored)
-            first = first or diagnosis
-            facts = findings_and_answers(graph, diagnosis, catalogue)
+            diagnosis = advise(once, stored.key, catalogue=catalogue, stored=stored)
+            facts = findings_and_answers(once, diagnosis, stored, catalogue)
+            advice = advice or static_advice_html(once, diagnosis)
         packed = part_of(stored, facts).packed()
         left -= len(packed)
         if left < 0 and parts:  # the first is what was asked for, however large
             break
         parts[stored.key] = packed
-    return parts, first
-
-
-def _key(totals: TotalsRow) -> str:
-    return str(totals["compilation"])
+    return parts, advice
 
 
 def _reserved_bytes(totals: TotalsRow) -> int:

@@ -13,10 +13,8 @@ _LARGEST: Final = 20
 _LONGEST_CELL: Final = 160
 
 
-def static_compilations_html(
-    graph: Graph, title: str, totals: Sequence[TotalsRow], diagnosis: Diagnosis | None
-) -> str:
-    """Return HTML about the compilations, with the diagnosis of the first."""
+def static_compilations_html(title: str, totals: Sequence[TotalsRow], advice: str) -> str:
+    """Return HTML about the compilations, then the advice on the first."""
     blocks = [
         f"<h1>Memory plans of {_text(title)}</h1>",
         _table(
@@ -34,10 +32,14 @@ def static_compilations_html(
     ]
     if len(totals) > _LARGEST:
         blocks.append(f"<p>… and {len(totals) - _LARGEST} smaller ones</p>")
-    if diagnosis:
-        blocks += _advice(diagnosis)
-        blocks += _contributors(graph, diagnosis.name)
+    if advice:
+        blocks.append(advice)
     return "\n".join(blocks)
+
+
+def static_advice_html(graph: Graph, diagnosis: Diagnosis) -> str:
+    """Return HTML about a compilation: its diagnosis, and what is largest at its peak."""
+    return "\n".join((*_advice(diagnosis), *_contributors(graph, diagnosis.name)))
 
 
 def static_comparison_html(comparison: Comparison) -> str:

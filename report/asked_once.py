@@ -1,0 +1,88 @@
+# ruff: noqa: D102  the protocols in engine.py document the methods
+"""Runs each statement of a page once, although findings, answers and tables ask the same."""
+
+import re
+import sys
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Final
+
+from xlagraph.graph import CompilationRows, Graph, Result
+from xlagraph.graph.engine import Cell, Load, StoredRun
+
+__all__ = ["AskedOnce"]
+
+_MOST_ROWS: Final = 1_000
+"""Most rows of an answer that are remembered; a page shows fewer of each."""
+_LIMITED: Final = re.compile(r"(?:[^$]|\$(?!limit\b)|(?<=LIMIT )\$limit)*LIMIT \$limit\s*")
+"""A statement whose limit leaves out its last rows and changes nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    result: Result
+    """The first rows of an answer."""
+    is_whole: bool
+    """True if there are no other rows."""
+
+
+class AskedOnce(Graph):
+    """A graph that remembers short answers, and the first rows of long ones."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._remembered: dict[tuple[str, str], _Remembered] = {}
+
+    def query(
+        self,
+        text: str,
+        parameters: Mapping[str, Cell] | None = None,
+        *,
+        timeout_seconds: float | None = None,
+        max_rows: int | None = None,
+        max_bytes: int | None = None,
+    ) -> Result:
+        given = dict(parameters or {})
+        limit = given.pop("limit", None) if _LIMITED.fullmatch(text) else None
+        question = text, repr(sorted(given.items()))
+        most = limit if isinstance(limit, int) else sys.maxsize
+        known = self._remembered.get(question)
+        if known is not None and (known.is_whole or most <= len(known.result.rows)):
+            return Result(known.result.columns, known.result.rows[:most])
+        found = self._graph.query(
+            text,
+            parameters,
+            timeout_seconds=timeout_seconds,
+            max_rows=max_rows,
+            max_bytes=max_bytes,
+        )
+        count = len(found.rows)
+        self._remembered[question] = _Remembered(
+            Result(found.columns, found.rows[:_MOST_ROWS]),
+            count <= _MOST_ROWS and count < most,
+        )
+        return found
+
+    @property
+    def location(self) -> str:
+        return self._graph.location
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return self._graph.versions
+
+    def find_browser_page(self) -> str | None:
+        return self._graph.find_browser_page()
+
+    def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
+        return self._graph.stored_runs(names)
+
+    def load(self) -> AbstractContextManager[Load]:
+        return self._graph.load()
+
+    def read(self, compilation: str) -> CompilationRows:
+        return self._graph.read(compilation)
+
+    def close(self) -> None:
+        self._graph.close()
