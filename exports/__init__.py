@@ -26,14 +26,4 @@ __all__ = [
     "write_xprof",
 ]
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "errors": ["NothingToExport"],
-        "perfetto_trace": ["write_perfetto"],
-        "pprof_profile": ["write_pprof"],
-        "speedscope_file": ["write_speedscope"],
-        "table_files": ["TableFormat", "write_tables"],
-        "xprof_profile": ["write_xprof"],
-    },
-)
+__getattr__ = lazy_names(__name__)

@@ -77,15 +77,4 @@ __all__ = [
 ]
 
 # Imported on first use: these import pyarrow, which is slow and not needed for help and queries.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "exporter.export": ["Export", "export", "open_export"],
-        "exporter.import_files": ["import_command"],
-        "exporter.manifest": ["Manifest"],
-        "exporter.merge": ["merge_exports"],
-        "rows.tables": ["CompilationRows"],
-        "schema": ["SCHEMA"],
-        "schema_detail": ["Detail"],
-    },
-)
+__getattr__ = lazy_names(__name__)

@@ -61,31 +61,4 @@ __all__ = [
 ]
 
 # Lazy: reading a text or a shape does not need pyarrow, which is slow to import.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "carriers.text.parser": ["parse_plan"],
-        "carriers.text.printed_plan": ["PrintedPlan"],
-        "plan": ["Plan"],
-        "carriers.text.render": ["render_plan"],
-        "carriers.text.text": ["DumpPart"],
-        "loading.compiled": ["ingest_compiled"],
-        "errors": [
-            "ExtraMissing",
-            "FlagsUnusable",
-            "NoMemoryPlan",
-            "NotInstallable",
-            "ParseError",
-            "VersionUnknown",
-        ],
-        "files.discovery": ["DumpFiles", "FoundDumps", "find_dumps"],
-        "files.no_dumps": ["NoDumps", "why_no_dumps"],
-        "shards": ["Shard"],
-        "loading.load": ["ingest"],
-        "options": ["IngestOptions"],
-        "problem": ["Problem"],
-        "files.addresses": ["is_address", "without_credentials"],
-        "loading.summary": ["Disagreement", "IngestSummary", "Progress"],
-        "loading.watching": ["WatchSummary", "watch"],
-    },
-)
+__getattr__ = lazy_names(__name__)

@@ -49,28 +49,4 @@ __all__ = [
     "why_nothing_was_recorded",
 ]
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "bisection": ["Bisection", "bisect_versions"],
-        "installer": ["Installer", "environment_variables", "find_installer"],
-        "package_range": ["PackageRange", "parse_package_range"],
-        "process_dumps": [
-            "ProcessDumps",
-            "move_up",
-            "recorded_processes",
-            "remove_descriptions",
-            "why_nothing_was_recorded",
-        ],
-        "temporary_folder": ["temporary_dump_folder"],
-        "recording": [
-            "dump_folder_in_flags",
-            "dump_variables",
-            "new_dump_folder",
-            "process_variables",
-            "recording_name",
-            "remove_unread_files",
-            "run_program",
-        ],
-    },
-)
+__getattr__ = lazy_names(__name__)

@@ -32,15 +32,4 @@ __all__ = [
     "read_totals",
 ]
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "answers": ["advice_and_answers"],
-        "comparison": ["compare_sides", "comparison_part"],
-        "compilation": ["compilation_part"],
-        "overview": ["overview_part", "read_totals"],
-        "packed_tables": ["Part"],
-        "report": ["Report", "make_report"],
-        "page_source": ["PageSource", "html_document", "page_source"],
-    },
-)
+__getattr__ = lazy_names(__name__)

@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Access", "create_app"]
 
-__getattr__ = lazy_names(__name__, {"app": ["create_app"], "guard": ["Access"]})
+__getattr__ = lazy_names(__name__)

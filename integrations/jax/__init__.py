@@ -35,15 +35,4 @@ __all__ = [
 ]
 
 # JAX is imported on first use: the pytest plugin may refer to these names without it.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "errors": ["NoPlan", "NoTarget"],
-        "exploration": ["Exploration", "ExploredVariant", "explore"],
-        "function_plan": ["FunctionPlan", "plan_of_compiled"],
-        "largest_size": ["LargestSize", "largest"],
-        "planning": ["memory_plan"],
-        "target_devices": ["devices_of"],
-        "compilation_watch": ["Watch", "watch_compilations"],
-    },
-)
+__getattr__ = lazy_names(__name__)
