@@ -9,16 +9,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from xlagraph.exports.errors import NothingToExport
-from xlagraph.exports.perfetto_messages import Trace
 from xlagraph.exports.placed_program import (
     PlacedProgram,
     StepRange,
     read_program,
     step_range,
 )
-from xlagraph.exports.whole_files import write_whole
+from xlagraph.exports.writing import NothingToExport, write_whole
 from xlagraph.graph.engine import Graph
+from xlagraph.hlo.descriptor_sets import DescriptorSet
 from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,
@@ -31,6 +30,7 @@ __all__ = ["write_perfetto"]
 # fields of messages are known to protobuf, not to mypy
 Message = Any
 
+Trace: Final = DescriptorSet(Path(__file__).parent, "perfetto").message("Trace")
 _NANOSECONDS_OF_A_STEP: Final = 1_000
 _SEQUENCE: Final = 1
 _STEPS_NOT_TIME: Final = "steps, not time: 1 µs is one step of the schedule"

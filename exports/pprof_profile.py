@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from xlagraph.exports.peak_stacks import Call, read_peak
-from xlagraph.exports.pprof_messages import Profile
-from xlagraph.exports.whole_files import write_whole
+from xlagraph.exports.writing import write_whole
 from xlagraph.graph.engine import Graph
+from xlagraph.hlo.descriptor_sets import DescriptorSet
 
 __all__ = ["write_pprof"]
 
+Profile: Final = DescriptorSet(Path(__file__).parent, "profile").message("Profile")
 # as in jax.profiler.device_memory_profile
 _SAMPLE_TYPES: Final = (("allocations", "count"), ("space", "bytes"))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from xlagraph.exports.peak_stacks import Call, PeakSample, read_peak
-from xlagraph.exports.whole_files import write_whole
+from xlagraph.exports.writing import write_whole
 from xlagraph.graph.engine import Graph
 
 __all__ = ["write_speedscope"]

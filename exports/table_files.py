@@ -8,7 +8,6 @@ keys of the nodes that it joins.
 """
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import Enum
@@ -25,6 +24,7 @@ from xlagraph.graph.errors import raise_unwritable
 from xlagraph.graph.rows.shared_nodes import SharedRows
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.queries.runner.compilations import compilations_of_run
+from xlagraph.runtime.whole_files import whole_file
 
 __all__ = ["TableFormat", "write_tables"]
 
@@ -73,23 +73,14 @@ def _gathered(graph: Graph, compilations: Sequence[str]) -> Iterator[Compilation
 @contextmanager
 def _files_of_run(run: str, folder: Path, format_: TableFormat) -> Iterator[dict[str, Writer]]:
     """Yield a writer for each table; its files take their names when all of them are written."""
-    paths = {name: folder / name / f"{quote(run, safe=' ')}.{format_.value}" for name in _COLUMNS}
-    unfinished = {
-        name: path.with_name(f".{path.name}.{os.getpid()}.tmp") for name, path in paths.items()
-    }
-    try:
-        with ExitStack() as opened:
-            writers: dict[str, Writer] = {}
-            for name, path in unfinished.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                writers[name] = _open(path, _COLUMNS[name], format_)
-                opened.callback(writers[name].close)
-            yield writers
-        for name, path in unfinished.items():
-            path.replace(paths[name])
-    finally:
-        for path in unfinished.values():
-            path.unlink(missing_ok=True)
+    with ExitStack() as files, ExitStack() as opened:
+        writers: dict[str, Writer] = {}
+        for name, columns in _COLUMNS.items():
+            path = folder / name / f"{quote(run, safe=' ')}.{format_.value}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            writers[name] = _open(files.enter_context(whole_file(path)), columns, format_)
+            opened.callback(writers[name].close)
+        yield writers
 
 
 def _open(path: Path, columns: pa.Schema, format_: TableFormat) -> Writer:

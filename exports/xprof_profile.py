@@ -6,7 +6,7 @@ from typing import Final
 
 from xlagraph.exports.hlo_proto import hlo_proto
 from xlagraph.exports.placed_program import read_program
-from xlagraph.exports.whole_files import write_whole
+from xlagraph.exports.writing import write_whole
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.hlo.proto_messages import XSpace

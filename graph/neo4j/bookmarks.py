@@ -16,6 +16,8 @@ from typing import Final
 import neo4j
 from neo4j.api import BookmarkManager
 
+from xlagraph.runtime.whole_files import whole_file
+
 _LAG_SECONDS: Final = 3600.0
 """Seconds to wait for a server that lags behind. A bookmark that is newer than a restored backup
 costs one command this time."""
@@ -43,9 +45,8 @@ class StoredBookmarks:
             return
         with suppress(OSError):
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            new = self._file.with_suffix(f".{os.getpid()}")
-            new.write_text(json.dumps(sorted(manager.get_bookmarks())), encoding="utf-8")
-            new.replace(self._file)
+            with whole_file(self._file) as new:
+                new.write_text(json.dumps(sorted(manager.get_bookmarks())), encoding="utf-8")
 
     def forget(self) -> bool:
         """Delete the stored bookmarks; return True if there were any."""

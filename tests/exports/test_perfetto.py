@@ -10,7 +10,7 @@ import pytest
 from tests.exports.small_plans import OLD, SMALL
 from tests.exports.viewers import printed_by_xprof_python
 from xlagraph.exports import NothingToExport, write_perfetto
-from xlagraph.exports.perfetto_messages import Trace
+from xlagraph.exports.perfetto_trace import Trace
 from xlagraph.graph import Graph
 from xlagraph.queries import find_compilation
 

@@ -12,7 +12,7 @@ import pytest
 from tests.exports.small_plans import OLD, SMALL
 from tests.exports.viewers import installed
 from xlagraph.exports import NothingToExport, write_pprof
-from xlagraph.exports.pprof_messages import Profile
+from xlagraph.exports.pprof_profile import Profile
 from xlagraph.graph import Graph
 from xlagraph.queries import find_compilation, run
 
