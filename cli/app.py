@@ -71,7 +71,7 @@ def _show_versions(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
 
-        from xlagraph.graph.opening.open import engine_versions
+        from xlagraph.graph.opening import engine_versions
         from xlagraph.graph.schema import VERSION
 
         engines = [f"{name} {number}" for name, number in engine_versions().items()]

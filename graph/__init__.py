@@ -20,7 +20,7 @@ from xlagraph.graph.errors import (
     QueryRefused,
     WrongSchema,
 )
-from xlagraph.graph.opening.open import open_graph
+from xlagraph.graph.opening import open_graph
 from xlagraph.graph.run_changes import (
     RemovedKeys,
     check_run_name,

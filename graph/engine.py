@@ -97,15 +97,18 @@ class Load(Protocol):
     @property
     def row_folder(self) -> Path | None:
         """The folder for files passed to `write_files`, deleted with the load; None for any."""
+        return None
 
     def expect_rows(self) -> None:
         """Prepare to receive rows that will certainly follow; it may be called again."""
+        return
 
     def watch(self, report: Callable[[float], None]) -> None:
         """Call ``report`` with the share written so far, 0 to 1, while a call or the end waits.
 
         The waiting thread calls it. A load that writes everything at its end never calls it.
         """
+        return
 
     def write(self, rows: "CompilationRows") -> None:
         """Write compilations, each at most once in a load.
@@ -115,6 +118,9 @@ class Load(Protocol):
 
     def write_files(self, files: "RowFiles") -> None:
         """Write compilations from files as `write` does; the load owns the files afterwards."""
+        rows = files.read()
+        files.delete()
+        self.write(rows)
 
     def remove(self, compilation: str) -> None:
         """Remove a compilation, with all its parts and what nothing else uses.
@@ -177,6 +183,7 @@ class Graph(LoadTarget, Protocol):
 
     def find_browser_page(self) -> str | None:
         """Return the address of the page where users run statements; None if unknown."""
+        return None
 
     def query(
         self,

@@ -6,7 +6,7 @@ queried. Nodes that compilations share are written once in an export. `merge_exp
 several exports that were made in parallel.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,7 @@ from typing import Final, Self, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.engine import Cell, Graph, StoredRun, WrittenKeys
+from xlagraph.graph.engine import Cell, Graph, Load, StoredRun, WrittenKeys
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.exporter.import_files import (
     FILE_COLUMNS,
@@ -25,7 +25,6 @@ from xlagraph.graph.exporter.import_files import (
 from xlagraph.graph.exporter.manifest import Manifest
 from xlagraph.graph.exporter.run_rows import keep_latest
 from xlagraph.graph.rows.read_back import read_compilations
-from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.shared_nodes import SharedRows
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.statement_files import load_statement
@@ -121,7 +120,7 @@ class Export:
             raise
 
 
-class ExportLoad:
+class ExportLoad(Load):
     """A load that writes the rows of compilations to import files."""
 
     def __init__(self, files: ImportFiles) -> None:
@@ -131,19 +130,9 @@ class ExportLoad:
         self._shared = SharedRows()
 
     @property
-    def row_folder(self) -> Path | None:
-        return None
-
-    @property
     def has_rows(self) -> bool:
         """True if anything was written."""
         return bool(self._written)
-
-    def expect_rows(self) -> None:
-        pass  # the folder is ready
-
-    def watch(self, report: Callable[[float], None]) -> None:
-        pass  # rows are written at once
 
     def write(self, rows: CompilationRows) -> None:
         self._written.add(rows.origins)
@@ -152,11 +141,6 @@ class ExportLoad:
         for name, table in self._shared.drop_seen(rows):
             if name != "Run":
                 self._files.add(name, table)
-
-    def write_files(self, files: RowFiles) -> None:
-        rows = files.read()
-        files.delete()
-        self.write(rows)
 
     def remove(self, compilation: str) -> None:
         self._written.check_removal(compilation)

@@ -46,6 +46,23 @@ _PLAIN_TYPES: Final = frozenset({"STRING", "INT64", "DOUBLE", "BOOL"})
 """Engine types whose Python values are the same whether read by rows or by columns."""
 
 
+def open_location(
+    location: str,
+    *,
+    create: bool,
+    wait: bool,
+    ask_password: Callable[[str], str | None] | None,
+    notify: Callable[[str], None],
+) -> "LadybugGraph":
+    """Open a file by its path; see `open_graph`."""
+    del ask_password
+    try:
+        path = Path(location).expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # circular link, no home folder, no current folder
+        raise GraphMissing(f"{location} does not exist: {error}") from error
+    return LadybugGraph(path, create=create, wait=wait, notify=notify)
+
+
 class LadybugGraph(Graph):
     """A graph file, opened read-only; after a load the next query reopens it."""
 
@@ -74,9 +91,6 @@ class LadybugGraph(Graph):
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
         # a file that does not exist yet has no runs
         return read_stored_runs(self.query, names) if self._path.exists() else {}
-
-    def find_browser_page(self) -> None:
-        return None
 
     def query(
         self,

@@ -27,7 +27,7 @@ import ladybug
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.engine import Result, WrittenKeys
+from xlagraph.graph.engine import Load, Result, WrittenKeys
 from xlagraph.graph.errors import GraphUnwritable, RowsUnwritten, raise_unwritable
 from xlagraph.graph.ladybug import file_changes, schema_statements
 from xlagraph.graph.ladybug.compaction import compact
@@ -94,7 +94,7 @@ def loading(
 _UNCHANGED: Final = ", it is as before"
 
 
-class LadybugLoad:
+class LadybugLoad(Load):
     """The pending changes of a graph file, until `store` applies them."""
 
     def __init__(self, path: Path, folder: Path, query: Callable[[str], Result]) -> None:
@@ -128,9 +128,6 @@ class LadybugLoad:
             with raise_unwritable(self._path, _UNCHANGED):
                 self._folder.mkdir(exist_ok=True)
             self._copy_future = self._executor.submit(self._copy_file)
-
-    def watch(self, report: Callable[[float], None]) -> None:
-        pass  # everything is written at the end
 
     def write(self, rows: CompilationRows) -> None:
         new = self._claim(rows.origins)

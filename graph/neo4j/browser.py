@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from xlagraph.graph.neo4j.server_uri import check_uri, is_server_uri
+from xlagraph.graph.opening import check_uri, is_server_uri
 
 __all__ = [
     "BrowserPage",

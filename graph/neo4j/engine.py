@@ -5,56 +5,51 @@
 """
 
 import logging
+import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import neo4j
 from neo4j.exceptions import (
     AuthError,
-    ClientError,
-    ConfigurationError,
     DriverError,
     Neo4jError,
     ServiceUnavailable,
     SessionExpired,
-    UnsupportedServerProduct,
 )
 from neo4j.graph import Node, Path, Relationship
 
 from xlagraph.graph import row_cells
 from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
 from xlagraph.graph.errors import (
-    GraphError,
-    GraphMissing,
     GraphTooNew,
     GraphUnreachable,
-    GraphUnwritable,
     QueryFailed,
-    QueryRefused,
     WrongSchema,
 )
 from xlagraph.graph.neo4j.bookmarks import StoredBookmarks
 from xlagraph.graph.neo4j.browser import page_of_settings
-from xlagraph.graph.neo4j.connections import ServerDatabase, call_uninterrupted, encryption_error
+from xlagraph.graph.neo4j.connections import Outcome, ServerDatabase, call_uninterrupted
+from xlagraph.graph.neo4j.driver_errors import (
+    TESTED_FROM,
+    encryption_error,
+    graph_error,
+    login_error,
+)
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation, read_stored_runs
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
 from xlagraph.graph.statement_files import load_statement
 
-Outcome = TypeVar("Outcome")
-
 # Our errors replace the driver's log messages. To read them, set a handler.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 _STORED_SCHEMA_VERSIONS: Final = load_statement(__file__, "stored-schema-versions")
 _BROWSER_SETTINGS: Final = load_statement(__file__, "browser-settings")
-
-_TESTED_FROM: Final = "5.26"
-"""The oldest release that is tested."""
 
 _OLDEST_ACCEPTED: Final = (5, 23)
 """Older servers do not know ``CALL (a, b) { … }``, which every load is made of."""
@@ -76,29 +71,35 @@ _QUERY_RETRY_SECONDS: Final = 10.0
 _PAUSE_SECONDS: Final = 0.2
 
 
-def open_server(
-    uri: str,
+def open_location(
+    location: str,
     *,
-    user: str,
-    password: str | None,
-    database: str,
+    create: bool,
+    wait: bool,
     ask_password: Callable[[str], str | None] | None,
     notify: Callable[[str], None],
 ) -> "Neo4jGraph":
-    """Connect to a server; one attempt for each password, so that no account is locked."""
+    """Connect to a server by its URI; one attempt for each password, so no account is locked.
+
+    User, password and database are those of the environment; see `open_graph`.
+    """
+    del create, wait  # a server is neither created nor locked
+    user = os.environ.get("NEO4J_USERNAME") or "neo4j"
+    password = os.environ.get("NEO4J_PASSWORD")
     try:
-        driver = call_uninterrupted(lambda: _connected(uri, user, password))
+        driver = call_uninterrupted(lambda: _connected(location, user, password))
     except AuthError as error:
         asked = None
         if password is None and ask_password is not None:
             asked = ask_password(user)
         if not asked:
-            raise _login_error(uri, user, given=password is not None) from error
+            raise login_error(location, user, given=password is not None) from error
         try:
-            driver = call_uninterrupted(lambda: _connected(uri, user, asked))
+            driver = call_uninterrupted(lambda: _connected(location, user, asked))
         except AuthError as second:
-            raise _login_error(uri, user, given=True) from second
-    graph = Neo4jGraph(driver, uri, database, notify)
+            raise login_error(location, user, given=True) from second
+    database = os.environ.get("NEO4J_DATABASE") or "neo4j"
+    graph = Neo4jGraph(driver, location, database, notify)
     try:
         graph.check_server()
     except BaseException:
@@ -143,12 +144,6 @@ def _reconnecting(call: Callable[[], Outcome], *, was_connected: bool) -> Outcom
             if not was_connected or time.monotonic() > deadline:
                 raise
         time.sleep(_PAUSE_SECONDS)
-
-
-def _login_error(uri: str, user: str, *, given: bool) -> GraphUnreachable:
-    if given:
-        return GraphUnreachable(f"{uri} refuses the password of user {user}")
-    return GraphUnreachable(f"{uri} asks user {user} for a password: set NEO4J_PASSWORD")
 
 
 class Neo4jGraph(Graph):
@@ -206,7 +201,7 @@ class Neo4jGraph(Graph):
             version = (int(numbers[0]), int(numbers[1]))
             if version < _OLDEST_ACCEPTED:
                 raise GraphUnreachable(
-                    f"{self._uri} is Neo4j {self._server}; xlagraph needs {_TESTED_FROM} or later"
+                    f"{self._uri} is Neo4j {self._server}; xlagraph needs {TESTED_FROM} or later"
                 )
 
     def _check_schema_version(self) -> None:
@@ -293,58 +288,6 @@ class Neo4jGraph(Graph):
             if writes:
                 raise
             raise QueryFailed(f"a parameter does not fit: {error}") from error
-
-
-def graph_error(
-    error: Exception,
-    *,
-    where: str,
-    timeout_seconds: float | None = None,
-    writes: bool = False,
-) -> GraphError:
-    """Return the GraphError for a driver error; its message never contains a password."""
-    if isinstance(error, ServiceUnavailable | SessionExpired):
-        return GraphUnreachable(f"no Neo4j answers at {where}: {_first_line(error)}")
-    if isinstance(error, ConfigurationError | UnsupportedServerProduct):
-        return GraphUnreachable(
-            f"{where} is too old or not Neo4j, xlagraph needs {_TESTED_FROM} or later: "
-            f"{_first_line(error)}"
-        )
-    if isinstance(error, OSError | ValueError):
-        return GraphUnreachable(f"cannot connect to {where}: {_first_line(error)}")
-    if isinstance(error, Neo4jError):
-        code = error.code or ""
-        message = error.message or _first_line(error)
-        if "CredentialsExpired" in code:
-            return GraphUnreachable(
-                f"the password at {where} must be changed before it can be used: "
-                "log in once in Neo4j Browser"
-            )
-        if "AuthenticationRateLimit" in code:
-            return GraphUnreachable(
-                f"{where} refuses to log in for a while, after too many wrong passwords"
-            )
-        if isinstance(error, AuthError) or "Security.Token" in code:
-            return GraphUnreachable(f"{where} refuses to log in: {message}")
-        if "DatabaseNotFound" in code or "DatabaseUnavailable" in code:
-            return GraphMissing(f"no database at {where}: {message}")
-        if code.endswith(".AccessMode"):
-            return QueryRefused("a statement only reads the graph; this one would write")
-        if ".TransactionTimedOut" in code:
-            return QueryFailed(f"the statement took longer than {timeout_seconds} s")
-        if "Security." in code:
-            return QueryRefused(f"the user may not do this at {where}: {message}")
-        if writes:
-            return GraphUnwritable(f"{where} refuses the data: {message}")
-        if isinstance(error, ClientError):
-            return QueryFailed(message)
-    if writes:
-        return GraphUnwritable(f"{where} refuses the data: {_first_line(error)}")
-    return QueryFailed(_first_line(error))
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).split("\n", 1)[0].rstrip(":")
 
 
 def _cells(record: neo4j.Record) -> tuple[Cell, ...]:

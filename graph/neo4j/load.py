@@ -20,7 +20,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from neo4j.exceptions import (
@@ -30,7 +29,7 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from xlagraph.graph.engine import WrittenKeys
+from xlagraph.graph.engine import Load, WrittenKeys
 from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.batch_writer import BatchWriter
@@ -43,7 +42,6 @@ from xlagraph.graph.neo4j.transactions import (
     OutOfMemory,
     Transactions,
 )
-from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.statement_files import load_statement
 
@@ -83,7 +81,7 @@ def loading(database: ServerDatabase, notify: Callable[[str], None]) -> Iterator
         load.release()
 
 
-class Neo4jLoad:
+class Neo4jLoad(Load):
     """A load that collects compilations into batches, which its workers write."""
 
     def __init__(self, database: ServerDatabase, notify: Callable[[str], None]) -> None:
@@ -107,13 +105,6 @@ class Neo4jLoad:
 
     # methods of the protocol
 
-    @property
-    def row_folder(self) -> Path | None:
-        return None
-
-    def expect_rows(self) -> None:
-        pass  # the server is ready
-
     def watch(self, report: Callable[[float], None]) -> None:
         self._report = report
         report(0.0)
@@ -126,11 +117,6 @@ class Neo4jLoad:
         self._handed_over_rows += rows.count()
         if self._waiting_rows >= BATCH_ROWS:
             self._send()
-
-    def write_files(self, files: RowFiles) -> None:
-        rows = files.read()
-        files.delete()
-        self.write(rows)
 
     def remove(self, compilation: str) -> None:
         self._raise_failure()

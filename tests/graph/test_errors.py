@@ -5,7 +5,7 @@ import pytest
 from neo4j.exceptions import AuthError, ClientError, CypherSyntaxError, DatabaseError, Forbidden
 
 from xlagraph.graph import GraphError, GraphUnreachable, QueryFailed, QueryRefused
-from xlagraph.graph.neo4j.engine import graph_error
+from xlagraph.graph.neo4j.driver_errors import graph_error
 
 
 def classes(root):

@@ -43,7 +43,7 @@ def test_a_page_runs_each_statement_once_for_a_compilation(tiny_graph, monkeypat
 
 def count_statements(monkeypatch):
     """Count the statements that the engine receives."""
-    asked = Counter()
+    asked: Counter[str] = Counter()
     query = LadybugGraph.query
 
     def counted(self, text, *arguments, **options):

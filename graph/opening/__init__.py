@@ -1,1 +1,0 @@
-"""Open a graph, whichever engine it is for."""
