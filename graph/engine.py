@@ -108,7 +108,7 @@ class Load(Protocol):
 
         The waiting thread calls it. A load that writes everything at its end never calls it.
         """
-        return
+        del report
 
     def write(self, rows: "CompilationRows") -> None:
         """Write compilations, each at most once in a load.
