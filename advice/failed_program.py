@@ -48,6 +48,8 @@ class FailedProgram:
     compilation: str
     reason: str
     """Why this compilation was chosen, and from how many."""
+    is_other_program: bool
+    """True if the message names a module that none of the compilations has."""
     fit: SpaceFit | None
     """Its memory space; None if it allocates nothing in the memory space of the message."""
     lines: Result | None
@@ -86,11 +88,15 @@ def diagnose_failed_program(
     instructions and ops in the message, and by size; otherwise the largest is chosen. Raises
     NoSuchCompilation and EmptyGraph.
     """
-    found, reason = _find(graph, clues, select_all(graph, names))
+    candidates = _candidates(graph, clues, list(select_all(graph, names)))
+    found, reason = _find(clues, candidates)
+    is_other = clues.module is not None and not any(
+        _is_module(each, clues.module) for each in candidates
+    )
     spaces = check_capacity(graph, {}, [found])
     fit = next((space for space in spaces if _is_space(space, clues.memory_space_name)), None)
     if fit is None:
-        return FailedProgram(found, reason, None, None, ())
+        return FailedProgram(found, reason, is_other, None, None, ())
     if clues.capacity_bytes is not None:
         (fit,) = (
             space
@@ -102,12 +108,11 @@ def diagnose_failed_program(
         graph, _LINES, compilation=found, memorySpace=fit.memory_space, limit=_MOST_LINES
     ).result
     return FailedProgram(
-        found, reason, fit, lines, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems
+        found, reason, is_other, fit, lines, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems
     )
 
 
-def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, str]:
-    candidates = _candidates(graph, clues, list(keys))
+def _find(clues: MessageClues, candidates: Sequence[_Candidate]) -> tuple[str, str]:
     of_how_many = f"of {len(candidates)}"
     if len(candidates) == 1:
         return candidates[0].key, "the only one"

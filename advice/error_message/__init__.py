@@ -9,7 +9,7 @@ from xlagraph.advice.error_message.failure import (
     TracebackLine,
 )
 from xlagraph.advice.error_message.largest_lines import LineShare, largest_lines
-from xlagraph.advice.error_message.log_reader import ErrorLog, read_error_log
+from xlagraph.advice.error_message.log_reader import ErrorLog, open_log, read_error_log
 
 __all__ = [
     "ErrorLog",
@@ -23,5 +23,6 @@ __all__ = [
     "Unknown",
     "explain",
     "largest_lines",
+    "open_log",
     "read_error_log",
 ]

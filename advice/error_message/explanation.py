@@ -50,6 +50,18 @@ def explain(failure: Failure) -> Explanation:
 
 def _verdict(failure: Failure) -> str:
     asked, there = _distinct(failure.requested_bytes, failure.capacity_bytes)
+    if failure.stage is Stage.REMATERIALIZATION:
+        return _of_rematerialization(failure, asked, there)
+    if failure.is_outside_pool:
+        return (
+            "The code of a kernel could not be loaded: the GPU had no free memory outside of the"
+            " pool that the framework reserves."
+        )
+    if failure.memory_space == "shared":
+        return (
+            f"A kernel does not fit: one of its blocks needs {asked} of the GPU's shared memory,"
+            f" which has {there}. The batch does not change that."
+        )
     if failure.is_scoped:
         what = f"%{failure.instruction}" if failure.instruction else "one instruction"
         return (
@@ -75,6 +87,20 @@ def _verdict(failure: Failure) -> str:
     )
 
 
+def _of_rematerialization(failure: Failure, reached: str, limit: str) -> str:
+    if failure.requested_bytes is None:
+        return f"XLA's rematerialization did not bring the program below its limit of {limit}."
+    if failure.original_bytes is None:
+        return (
+            f"Inputs and outputs alone take {reached}, more than XLA's base limit of {limit}:"
+            " no rematerialization can make the program fit."
+        )
+    return (
+        f"XLA's rematerialization reduced the program from {human_bytes(failure.original_bytes)}"
+        f" to {reached}, and not to its limit of {limit}. The program was compiled all the same."
+    )
+
+
 def _asked_for(failure: Failure) -> str:
     """Return the purpose of an allocation, if the message contains a buffer assignment."""
     if failure.stage is Stage.PROGRAM_LOAD:
@@ -97,7 +123,7 @@ def _facts(failure: Failure) -> Iterator[str]:
     missing = failure.missing_bytes
     if missing:
         yield f"Missing: {human_bytes(missing)}."
-    elif missing == 0 and failure.stage is not Stage.PLAN:
+    elif missing == 0 and not failure.is_compiled:
         yield "Enough was free, but not in one block: the memory is fragmented."
     if failure.contiguous_bytes is not None and failure.room_bytes is not None:
         yield (
@@ -119,7 +145,7 @@ def _facts(failure: Failure) -> Iterator[str]:
 
 def _resident(failure: Failure) -> Iterator[str]:
     """Yield sentences about other memory in use."""
-    if failure.stage is Stage.PLAN:
+    if failure.is_compiled:
         others = [
             f"{name} {human_bytes(size)}"
             for name in ("reserved", "arguments", "heap allocations (without fragmentation)")
@@ -146,10 +172,41 @@ def _resident(failure: Failure) -> Iterator[str]:
 
 
 def _changes(failure: Failure) -> Iterator[str]:
+    if failure.is_outside_pool:
+        yield (
+            "Leave more memory outside of the pool: a smaller XLA_PYTHON_CLIENT_MEM_FRACTION"
+            " (0.75 is JAX's default), or XLA_PYTHON_CLIENT_PREALLOCATE=false."
+        )
+        yield "Compile fewer programs, or end other processes that use the same GPU."
+        return
+    if failure.memory_space == "shared":
+        yield (
+            f"Use smaller blocks in the kernel{_at(_kernel_line(failure))}, or fewer stages"
+            " (num_stages of Pallas and Triton): both multiply its shared memory."
+        )
+        return
+    if failure.stage is Stage.REMATERIALIZATION:
+        yield (
+            "Recompute in the program (jax.checkpoint), where you know what is cheap, shard over"
+            " more devices, or use a smaller batch."
+        )
+        return
+    if failure.memory_space == "smem":
+        yield (
+            f"Prefetch fewer scalars in the kernel{_at(_kernel_line(failure))}: scalar memory holds"
+            " its scalar-prefetch arguments and SMEM scratch."
+        )
+        return
+    if failure.is_constant:
+        yield (
+            "Pass large arrays as arguments: what a function closes over is a constant of its"
+            " program, with a copy of its own."
+        )
     if failure.is_scoped or failure.memory_space == "vmem":
         yield (
-            "Use smaller blocks in the kernel, or raise its limit: vmem_limit_bytes of a Pallas"
-            " kernel, LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=N for all."
+            f"Use smaller blocks in the kernel{_at(_kernel_line(failure))}, or raise its limit:"
+            " vmem_limit_bytes of a Pallas kernel,"
+            " LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=N for all."
         )
         return
     asked = failure.requested_bytes or 0
@@ -181,7 +238,7 @@ def _changes(failure: Failure) -> Iterator[str]:
             "Donate arguments (donate_argnums): results take"
             f" {human_bytes(failure.part_bytes('maybe_live_out') or 0)} beside the arguments."
         )
-    if failure.stage is not Stage.PLAN:
+    if not failure.is_compiled:
         yield (
             "Free what is resident: delete arrays before the call, run fewer programs at once"
             " (`xlagraph check --resident A B --capacity SIZE` adds them up)."
@@ -193,6 +250,8 @@ def _changes(failure: Failure) -> Iterator[str]:
 
 
 def _unknown(failure: Failure) -> Iterator[Unknown]:
+    if failure.is_outside_pool:
+        return
     if not failure.largest and not failure.is_scoped:
         yield Unknown(
             "which values are largest",
@@ -200,7 +259,7 @@ def _unknown(failure: Failure) -> Iterator[Unknown]:
             " its plan, too",
             is_in_dumps=True,
         )
-    elif failure.stage is Stage.PLAN and not failure.is_scoped:
+    elif failure.is_compiled and not failure.is_scoped:
         yield Unknown(
             "what lives at the same time, and what a change saves",
             f"{_DUMP_FLAGS}, then `xlagraph oom LOG --dumps DIR`",
@@ -212,7 +271,7 @@ def _unknown(failure: Failure) -> Iterator[Unknown]:
             "PyTorch/XLA: XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1; JAX names them unless the function"
             " comes out of a cache: JAX_ENABLE_COMPILATION_CACHE=false",
         )
-    if failure.stage is Stage.PLAN:
+    if failure.is_compiled:
         if failure.missing_bytes is None:
             yield Unknown("how much is missing", "the whole message: its first line has both sizes")
         return
@@ -228,6 +287,11 @@ def _unknown(failure: Failure) -> Iterator[Unknown]:
     )
     if failure.module is None:
         yield Unknown("which program asked", "JAX_TRACEBACK_FILTERING=off JAX_LOG_COMPILES=1")
+
+
+def _kernel_line(failure: Failure) -> str | None:
+    """Return file and line of the kernel, if the message has them."""
+    return next((share.line for share in largest_lines(failure) if share.line), None)
 
 
 def _space(failure: Failure) -> str:

@@ -14,6 +14,9 @@ class Stage(StrEnum):
 
     PLAN = "plan"
     """The compiler: the memory plan is larger than the memory space, nothing was run."""
+    REMATERIALIZATION = "rematerialization"
+    """The compiler: recomputing values did not bring the program below XLA's limit for that. The
+    program was compiled all the same."""
     PROGRAM_LOAD = "program load"
     """The runtime: a compiled program did not fit on the device."""
     ALLOCATOR = "allocator"
@@ -95,6 +98,12 @@ class Failure:
     """HLO instruction of a scoped allocation."""
     is_scoped: bool = False
     """True if one instruction needs more scratch memory than the limit."""
+    original_bytes: int | None = None
+    """Bytes that the plan needed before XLA recomputed values."""
+    is_outside_pool: bool = False
+    """True if the driver had no memory outside of the pool that the framework reserves."""
+    is_constant: bool = False
+    """True if a constant of the program was allocated."""
     parts: tuple[Part, ...] = ()
     output_bytes: int | None = None
     output_shared_bytes: int | None = None
@@ -107,13 +116,18 @@ class Failure:
     """Line of the log where the message begins, counted from 1."""
 
     @property
+    def is_compiled(self) -> bool:
+        """True if the compiler reports the failure: nothing was run."""
+        return self.stage in (Stage.PLAN, Stage.REMATERIALIZATION)
+
+    @property
     def missing_bytes(self) -> int | None:
         """Missing bytes; None if unknown."""
         if self.exceeded_bytes is not None:
             return self.exceeded_bytes
         if self.requested_bytes is None:
             return None
-        if self.stage is Stage.PLAN:
+        if self.is_compiled:
             there = self.capacity_bytes
         else:
             there = self.contiguous_bytes if self.contiguous_bytes is not None else self.room_bytes
@@ -124,7 +138,7 @@ class Failure:
         """Bytes that were free, as printed or as the limit and the bytes in use imply."""
         if self.free_bytes is not None:
             return self.free_bytes
-        if self.stage is Stage.PLAN or self.capacity_bytes is None or self.in_use_bytes is None:
+        if self.is_compiled or self.capacity_bytes is None or self.in_use_bytes is None:
             return None
         return max(0, self.capacity_bytes - self.in_use_bytes)
 

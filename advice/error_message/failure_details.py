@@ -114,11 +114,15 @@ class FailureDetails:
         if found := forms.STATISTIC.match(text):
             known = printed_bytes(found["bytes"])
             if found["name"] == "Limit":
-                self.merge(replace(failure, capacity_bytes=known))
+                # cudaMallocAsync has no limit, and prints 0
+                self.merge(replace(failure, capacity_bytes=known or None))
             else:
                 self.merge(replace(failure, in_use_bytes=known))
         elif found := forms.POOL.search(text):
             self.merge(replace(failure, capacity_bytes=int(found["limit"])))
+        elif found := forms.FREE_OF_TOTAL.search(text):
+            free, total = int(found["free"]), int(found["total"])
+            self.merge(replace(failure, free_bytes=free, capacity_bytes=total))
         elif found := forms.OUTPUT.match(text):
             self.merge(
                 replace(

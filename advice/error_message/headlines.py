@@ -31,7 +31,9 @@ def failure_of_headline(text: str) -> Failure | None:
             failure = read(found, text)
             if failure is not None:
                 code = forms.CODE.search(text, 0, found.start())
-                return replace(failure, code=code["code"] if code else None)
+                executable = forms.EXECUTABLE.search(text)
+                module = executable["module"] if executable else failure.module
+                return replace(failure, code=code["code"] if code else None, module=module)
     return None
 
 
@@ -46,6 +48,7 @@ def _scoped(found: re.Match[str], text: str) -> Failure:
         instruction=_instruction(head["instruction"]) if head else None,
         is_scoped=True,
         module=_module(text),
+        largest=_kernel(printed_bytes(found["used"]), text),
     )
 
 
@@ -142,6 +145,58 @@ def _memory_limit(found: re.Match[str], _: str) -> Failure:
     )
 
 
+def _async(found: re.Match[str], _: str) -> Failure:
+    return Failure(Stage.ALLOCATOR, int(found["bytes"]), allocator=found["allocator"])
+
+
+def _cubin(_: re.Match[str], __: str) -> Failure:
+    return Failure(Stage.PROGRAM_LOAD, None, is_outside_pool=True)
+
+
+def _constant(found: re.Match[str], _: str) -> Failure:
+    return Failure(Stage.PROGRAM_LOAD, int(found["bytes"]), is_constant=True)
+
+
+def _shared_memory(found: re.Match[str], text: str) -> Failure:
+    return Failure(
+        Stage.PLAN,
+        int(found["asked"]),
+        int(found["there"]),
+        memory_space="shared",
+        is_scoped=True,
+        module=_module(text),
+        largest=_kernel(int(found["asked"]), text),
+    )
+
+
+def _rematerialization(found: re.Match[str], _: str) -> Failure:
+    limit, reached, original = (
+        int(found[name]) if found[name] else None for name in ("limit", "reached", "original")
+    )
+    return Failure(Stage.REMATERIALIZATION, reached, limit, original_bytes=original)
+
+
+def _arguments(found: re.Match[str], _: str) -> Failure:
+    return Failure(Stage.REMATERIALIZATION, int(found["arguments"]), int(found["limit"]))
+
+
+def _kernel(size_bytes: int | None, text: str) -> tuple[LargeAllocation, ...]:
+    """Return the kernel of a text with its source line, if the text has it."""
+    op, file, line = (
+        form.search(text) for form in (forms.OP_NAME, forms.SOURCE_FILE, forms.SOURCE_LINE)
+    )
+    if size_bytes is None or file is None:
+        return ()
+    return (
+        LargeAllocation(
+            size_bytes,
+            op_name=op["op"] if op else None,
+            source_file=file["file"],
+            source_line=int(line["line"]) if line else None,
+        ),
+    )
+
+
 def _bfc(found: re.Match[str], text: str) -> Failure | None:
     if forms.NOT_A_FAILURE in text:  # XLA tries a smaller workspace then
         return None
@@ -185,6 +240,12 @@ _HEADLINES: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
     (forms.TEMPORARIES, _temporaries),
     (forms.ONE_ALLOCATION, _one_allocation),
     (forms.NOT_POSSIBLE, _not_possible),
+    (forms.SHARED_MEMORY, _shared_memory),
+    (forms.REMATERIALIZATION, _rematerialization),
+    (forms.ARGUMENTS, _arguments),
+    (forms.CUBIN, _cubin),
+    (forms.CONSTANT, _constant),
+    (forms.ASYNC_EXHAUSTED, _async),
     (forms.OUT_OF_MEMORY, _out_of_memory),
     (forms.FAILED_REQUEST, _failed_request),
     (forms.DRIVER_REFUSED, _driver_refused),

@@ -5,9 +5,14 @@ same failure is often reported several times, by the allocator, by XLA and by Py
 of one request are one failure.
 """
 
-from collections.abc import Iterable
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from io import TextIOWrapper
+from pathlib import Path
+from typing import BinaryIO, Final, TextIO, cast
 
 from xlagraph.advice.error_message import message_forms as forms
 from xlagraph.advice.error_message.failure import Failure, Stage
@@ -16,7 +21,7 @@ from xlagraph.advice.error_message.headlines import failure_of_headline
 from xlagraph.advice.error_message.log_lines import plain_lines
 from xlagraph.advice.error_message.traceback_frames import TracebackFrames
 
-__all__ = ["ErrorLog", "read_error_log"]
+__all__ = ["ErrorLog", "open_log", "read_error_log"]
 
 # Part of every line that can begin a failure or belong to a traceback; others cost no more
 # than this search.
@@ -25,11 +30,22 @@ _KEYWORDS: Final = (
     "Hbm usage", "OOM when", "RESOURCE_EXHAUSTED", "esource exhausted",
     "ResourceExhausted", "ailed to allocate", "File ", "Traceback", "Cell In", "-> ", ".py in ",
     "<ipython-input", "xceeded scoped",
+    "cuMemAllocAsync", "in-memory CUBIN", "size limit exceeded", "by rematerialization",
+    "exceeds the base limit",
 )  # fmt: skip
 _LINES_AFTER: Final = 1000
 """Number of lines without a detail that end a message."""
 _LONGEST_HEADLINE: Final = 3
 """Most lines of a wrapped headline."""
+
+
+_Opener = Callable[[Path], BinaryIO]
+_OPENERS: Final[Mapping[bytes, _Opener]] = {
+    b"\x1f\x8b": lambda path: cast("BinaryIO", gzip.open(path)),
+    b"BZh": lambda path: cast("BinaryIO", bz2.open(path)),
+    b"\xfd7zXZ\x00": lambda path: cast("BinaryIO", lzma.open(path)),
+}
+"""Functions that open a packed file, by the first bytes of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +57,19 @@ class ErrorLog:
     unknown: tuple[int, str] | None
     """Number and text of the first line with a status RESOURCE_EXHAUSTED of another kind."""
     line_count: int
+
+
+def open_log(path: Path) -> TextIO:
+    """Open a log, plain or packed with gzip, bzip2 or xz; bytes that are not UTF-8 are replaced.
+
+    Raises OSError if it cannot be opened.
+    """
+    with path.open("rb") as file:
+        start = file.read(max(map(len, _OPENERS)))
+    unpack = next((unpack for magic, unpack in _OPENERS.items() if start.startswith(magic)), None)
+    if unpack is None:
+        return path.open(encoding="utf-8", errors="replace")
+    return TextIOWrapper(unpack(path), encoding="utf-8", errors="replace")
 
 
 def read_error_log(lines: Iterable[str]) -> ErrorLog:
@@ -132,4 +161,4 @@ class _Reader:
 def _is_incomplete(failure: Failure) -> bool:
     if failure.stage is Stage.PLAN:
         return failure.missing_bytes is None or failure.exceeded_bytes is None
-    return failure.requested_bytes is None
+    return failure.requested_bytes is None and not failure.is_outside_pool

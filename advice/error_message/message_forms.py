@@ -92,12 +92,38 @@ BFC_EXHAUSTED: Final = _form(
     r"Allocator \((?P<allocator>[^)]{0,100})\) ran out of memory trying to allocate (?P<asked>SIZE)"
     r"(?: \(rounded to (?P<bytes>\d+)\))?"
 )
+# gpu_async_0 cuMemAllocAsync failed to allocate 4096 bytes: RESOURCE_EXHAUSTED: …
+ASYNC_EXHAUSTED: Final = re.compile(
+    r"(?:(?P<allocator>\w+) )?cuMemAllocAsync failed to allocate (?P<bytes>\d+) bytes"
+)
+# Failed to load in-memory CUBIN (compiled for a different GPU?).: CUDA_ERROR_OUT_OF_MEMORY: …
+CUBIN: Final = re.compile(r"Failed to load in-memory CUBIN\b.{0,80}CUDA_ERROR_OUT_OF_MEMORY")
+# Failed to allocate 4096 bytes for new constant
+CONSTANT: Final = re.compile(r"[Ff]ailed to allocate (?P<bytes>\d+) bytes for new constant")
+# Shared memory size limit exceeded: requested 114688, available: 101376
+SHARED_MEMORY: Final = re.compile(
+    r"Shared memory size limit exceeded: requested:? (?P<asked>\d+), available:? (?P<there>\d+)"
+)
+# Can't reduce memory use below 8.00GiB (8589934592 bytes) by rematerialization; only reduced to
+# 10.00GiB (10737418240 bytes), down from 12.00GiB (12884901888 bytes) originally
+REMATERIALIZATION: Final = _form(
+    r"Can't reduce memory use below SIZE(?: \((?P<limit>\d+) bytes\))? by rematerialization"
+    r"(?:; only reduced to SIZE(?: \((?P<reached>\d+) bytes\))?"
+    r"(?:, down from SIZE(?: \((?P<original>\d+) bytes\))?)?)?"
+)
+# The byte size of input/output arguments (9663676416) exceeds the base limit (8589934592).
+ARGUMENTS: Final = re.compile(
+    r"byte size of input/output arguments \((?P<arguments>\d+)\) exceeds the base limit"
+    r" \((?P<limit>\d+)\)"
+)
 NOT_A_FAILURE: Final = "this is not a failure"
 # OOM when allocating tensor with shape[64,128] and type float on /device:GPU:0 by allocator a_bfc
 TENSOR: Final = re.compile(
     r"OOM when allocating tensor with shape ?\[(?P<dimensions>[\d, ]*)\]"
     r"(?: and type (?P<type>\w+))?(?: on \S+)?(?: by allocator (?P<allocator>\w+))?"
 )
+# [executable_name='jit_step']
+EXECUTABLE: Final = re.compile(r"\[executable_name='(?P<module>[^']+)'")
 # what a status says that fits no form above
 EXHAUSTED: Final = re.compile(r"RESOURCE_EXHAUSTED|Resource exhausted|ResourceExhaustedError")
 
@@ -147,6 +173,8 @@ MODULE_OF_OP: Final = re.compile(r"(?P<kind>p?jit|pmap|xmap)\((?P<function>[^()]
 
 # Limit:                     1073741824
 STATISTIC: Final = re.compile(r"\s*(?P<name>Limit|InUse):\s+(?P<bytes>\d+)\s*$")
+#  Reported by CUDA: Free memory/Total memory: 1073741824/8589934592
+FREE_OF_TOTAL: Final = re.compile(r"Free memory/Total memory: (?P<free>\d+)/(?P<total>\d+)")
 # Total bytes in pool: 512 memory_limit_: 1024 available bytes: 512 curr_region_…
 POOL: Final = re.compile(r"memory_limit_: (?P<limit>\d+)")
 

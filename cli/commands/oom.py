@@ -74,10 +74,10 @@ def oom(
 
 
 def _read_log(file: str) -> "ErrorLog":
-    from xlagraph.advice.error_message import read_error_log
+    from xlagraph.advice.error_message import open_log, read_error_log
 
     if file != "-":
-        with Path(file).open(encoding="utf-8", errors="replace") as lines:
+        with open_log(Path(file)) as lines:
             return read_error_log(lines)
     if sys.stdin.isatty():
         note("reading standard input; end it with Ctrl-D")

@@ -117,7 +117,9 @@ def _program_sections(
 ) -> list[Section]:
     fit = program.fit
     title = f"In its plan: {program.compilation} ({program.reason})"
-    if is_plan and fit is not None and fit.fits:
+    if program.is_other_program:
+        title += "; the message names another module: log and dumps are of different programs"
+    elif is_plan and fit is not None and fit.fits:
         title += "; it fits: the message may be about another program"
     if fit is None:
         return [Section(title, ("note",), [("it allocates nothing in this memory space",)])]

@@ -76,3 +76,9 @@ def test_a_memory_space_that_it_does_not_use_has_no_answer(two_runs):
 def test_a_run_that_does_not_exist_raises(two_runs):
     with pytest.raises(NoSuchCompilation):
         diagnose_failed_program(two_runs, MessageClues(), ["nothing"])
+
+
+def test_dumps_without_the_module_of_the_message_are_of_another_program(two_runs):
+    other = diagnose_failed_program(two_runs, MessageClues(module="jit_other"))
+    assert other.is_other_program
+    assert not diagnose_failed_program(two_runs, MessageClues()).is_other_program

@@ -159,3 +159,40 @@ TENSOR = (
 )
 
 CPU = "RESOURCE_EXHAUSTED: Out of memory allocating 1099511627776 bytes."
+
+CUBIN = (
+    "E1122 00:10:47.231964  2903 client.cc:30] Execution of replica 0 failed: RESOURCE_EXHAUSTED:"
+    " Failed to load in-memory CUBIN (compiled for a different GPU?).: CUDA_ERROR_OUT_OF_MEMORY:"
+    " out of memory"
+)
+
+SHARED_MEMORY = (
+    "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Shared memory size limit exceeded: requested"
+    " 131072, available: 98304"
+)
+
+CUDA_ASYNC = """\
+E1103 18:23:55.101761 34 allocator.cc:361] gpu_async_3 cuMemAllocAsync failed to allocate \
+4294967296 bytes: RESOURCE_EXHAUSTED: : CUDA_ERROR_OUT_OF_MEMORY: out of memory
+ Reported by CUDA: Free memory/Total memory: 1073741824/8589934592
+E1103 18:23:55.101869 34 allocator.cc:366] Stats: Limit:                               0
+InUse:                     6442450944
+"""
+
+NAMED_EXECUTABLE = (
+    "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4096 bytes."
+    " [executable_name='jit_step']"
+)
+
+REMATERIALIZATION = (
+    "W0101 00:00:00.000000 7 hlo_rematerialization.cc:30] Can't reduce memory use below 8.00GiB"
+    " (8589934592 bytes) by rematerialization; only reduced to 10.00GiB (10737418240 bytes), down"
+    " from 12.00GiB (12884901888 bytes) originally"
+)
+
+ARGUMENTS = (
+    "W0101 00:00:00.000000 7 gpu_compiler.cc:30] The byte size of input/output arguments"
+    " (9663676416) exceeds the base limit (8589934592). This indicates an error in the calculation!"
+)
+
+CONSTANT = "RESOURCE_EXHAUSTED: Failed to allocate 1073741824 bytes for new constant"

@@ -115,3 +115,35 @@ def test_allocations_of_one_line_and_op_are_summed():
     assert (first.line, first.allocations) == ("/home/ann/model.py:12", 2)
     assert (first.size_bytes, first.padding_bytes) == (6 * 2**30, 3840 * 2**20)
     assert (second.line, second.op_name, second.label) == (None, None, "copy.9")
+
+
+def test_the_lack_of_memory_outside_of_the_pool_is_not_blamed_on_the_program():
+    told = explanation(messages.CUBIN)
+    assert "no free memory outside of the pool" in told.verdict
+    assert "XLA_PYTHON_CLIENT_MEM_FRACTION" in told.changes[0]
+    assert told.unknown == ()
+
+
+def test_shared_memory_is_about_the_blocks_of_a_kernel_and_not_the_batch():
+    told = explanation(messages.SHARED_MEMORY)
+    assert told.verdict == (
+        "A kernel does not fit: one of its blocks needs 128.0 KiB of the GPU's shared memory,"
+        " which has 96.0 KiB. The batch does not change that."
+    )
+    assert "num_stages" in told.changes[0]
+
+
+def test_rematerialization_is_explained_with_its_three_numbers():
+    told = explanation(messages.REMATERIALIZATION)
+    assert told.verdict == (
+        "XLA's rematerialization reduced the program from 12.0 GiB to 10.0 GiB, and not to its"
+        " limit of 8.0 GiB. The program was compiled all the same."
+    )
+    assert explanation(messages.ARGUMENTS).verdict == (
+        "Inputs and outputs alone take 9.0 GiB, more than XLA's base limit of 8.0 GiB:"
+        " no rematerialization can make the program fit."
+    )
+
+
+def test_a_constant_is_to_be_passed_as_an_argument():
+    assert "Pass large arrays as arguments" in explanation(messages.CONSTANT).changes[0]

@@ -206,3 +206,44 @@ def test_the_requested_bytes_of_other_allocators_are_read(text, requested):
 def test_the_limit_of_an_allocator_is_read():
     failure = only_failure("Failed to allocate 600 bytes. Memory limit: 1000 bytes. Used: 500.)")
     assert (failure.capacity_bytes, failure.in_use_bytes, failure.missing_bytes) == (1000, 500, 100)
+
+
+def test_code_of_a_kernel_without_memory_outside_of_the_pool_is_a_failure_to_load():
+    failure = only_failure(messages.CUBIN)
+    assert (failure.stage, failure.is_outside_pool) == (Stage.PROGRAM_LOAD, True)
+
+
+def test_shared_memory_of_a_kernel_has_both_sizes():
+    failure = only_failure(messages.SHARED_MEMORY)
+    assert (failure.memory_space, failure.is_scoped) == ("shared", True)
+    assert (failure.requested_bytes, failure.capacity_bytes) == (131072, 98304)
+
+
+def test_the_asynchronous_allocator_says_what_is_free_and_in_use():
+    failure = only_failure(messages.CUDA_ASYNC)
+    assert (failure.stage, failure.allocator) == (Stage.ALLOCATOR, "gpu_async_3")
+    assert (failure.requested_bytes, failure.free_bytes) == (4 * GIB, GIB)
+    assert (failure.capacity_bytes, failure.in_use_bytes) == (8 * GIB, 6 * GIB)
+    assert failure.missing_bytes == 3 * GIB
+
+
+def test_the_name_of_the_executable_is_the_module():
+    assert only_failure(messages.NAMED_EXECUTABLE).module == "jit_step"
+
+
+def test_rematerialization_has_its_limit_what_it_reached_and_what_was_before():
+    failure = only_failure(messages.REMATERIALIZATION)
+    assert failure.stage is Stage.REMATERIALIZATION
+    assert (failure.capacity_bytes, failure.requested_bytes) == (8 * GIB, 10 * GIB)
+    assert (failure.original_bytes, failure.missing_bytes) == (12 * GIB, 2 * GIB)
+
+
+def test_arguments_above_the_base_limit_have_both_sizes():
+    failure = only_failure(messages.ARGUMENTS)
+    assert failure.stage is Stage.REMATERIALIZATION
+    assert (failure.capacity_bytes, failure.requested_bytes) == (8 * GIB, 9 * GIB)
+
+
+def test_a_constant_that_cannot_be_allocated_is_known_as_one():
+    failure = only_failure(messages.CONSTANT)
+    assert (failure.requested_bytes, failure.is_constant) == (GIB, True)

@@ -1,8 +1,11 @@
 """`oom` explains the first out-of-memory message of a log, and finds its program."""
 
+import bz2
 import csv
+import gzip
 import io
 import json
+import lzma
 import sys
 
 import pytest
@@ -43,6 +46,13 @@ def test_the_log_is_read_from_standard_input_by_default(run, monkeypatch):
         ended = run("oom", *arguments)
         assert ended.code == 0
         assert "needs 40.0 GiB of HBM, which has 32.0 GiB" in ended.out
+
+
+@pytest.mark.parametrize("packed", [bz2, gzip, lzma], ids=lambda module: module.__name__)
+def test_a_packed_log_is_unpacked(run, tmp_path, packed):
+    path = tmp_path / "train.log.packed"
+    path.write_bytes(packed.compress(messages.TPU_BARE.encode()))
+    assert "needs 40.0 GiB of HBM, which has 32.0 GiB" in run("oom", path).out
 
 
 def test_every_format_has_the_failure(run, log, tmp_path):
