@@ -41,9 +41,9 @@ _LONGEST_HEADLINE: Final = 3
 
 _Opener = Callable[[Path], BinaryIO]
 _OPENERS: Final[Mapping[bytes, _Opener]] = {
-    b"\x1f\x8b": lambda path: cast("BinaryIO", gzip.open(path)),
-    b"BZh": lambda path: cast("BinaryIO", bz2.open(path)),
-    b"\xfd7zXZ\x00": lambda path: cast("BinaryIO", lzma.open(path)),
+    b"\x1f\x8b": lambda path: cast("BinaryIO", gzip.GzipFile(path)),
+    b"BZh": lambda path: cast("BinaryIO", bz2.BZ2File(path)),
+    b"\xfd7zXZ\x00": lambda path: cast("BinaryIO", lzma.LZMAFile(path)),  # noqa: SIM115  closed by the caller
 }
 """Functions that open a packed file, by the first bytes of the file."""
 
