@@ -1,435 +1,406 @@
 """The schema of the graph as data: labels, relationship types, properties, keys.
 
-Neo4j's constraints, the embedded engine's tables, the columns that the loader checks,
-the lint of canned queries and the reference in the docs are all derived from `SCHEMA`.
+Neo4j's constraints, the embedded engine's tables, the columns that an ingest fills, the lint of
+canned queries and the reference in the docs are all derived from these classes.
 """
 
 from typing import Final
 
 from xlagraph.graph.schema_types import (
-    NodeType,
-    Property,
-    RelationshipType,
+    Booleans,
+    Integers,
+    Names,
+    NodeRows,
+    Numbers,
+    RelationshipRows,
     Schema,
-    boolean,
-    captioned_bytes,
-    integer,
-    string,
-    strings,
+    StringLists,
+    Strings,
+    described,
 )
 
 VERSION: Final = 7
 """Version of the schema, stored in every graph. A graph with a newer version is refused."""
 
 
-_KEY_OF_PART = string("compilation", "key of the compilation that it is a part of", is_indexed=True)
-_DEFINITION = (
-    string("opcode", "opcode of the defining instruction"),
-    string("opName", "op name of the defining instruction, as the framework set it"),
-    string("sourceFile", "source file of the defining instruction, innermost frame"),
-    integer("sourceLine", "line in that file"),
-)
-_ATTRIBUTION = (
-    string(
-        "attribution",
-        "how the op that it belongs to was found: stack, own, inside, operand or reader; absent if"
-        " none",
-    ),
-    string("attributedOpName", "op name of the instruction that it belongs to"),
-    string("attributedFile", "source file of that instruction, innermost frame"),
-    integer("attributedLine", "line in that file"),
-    string("userFile", "file of the innermost frame outside of installed packages"),
-    integer("userLine", "line in that file"),
-    string("userFunction", "function there; absent where the dump has no stacks"),
-)
+class RunNodes(NodeRows, is_shared=True):
+    """One folder of dumps."""
+
+    key: Names = described("its name")
+    name: Strings = described("path below the folder that was ingested, or as the user says")
+    path: Strings = described("folder that was ingested; the first of those that joined it")
+    ingested_at: Strings = described("ISO 8601, UTC, of the last ingest that changed it")
+    schema_version: Integers = described("version of the schema that wrote it")
+    tags: StringLists = described("what the user says of it: `name=value`")
 
 
-def _peaks(of: str = "") -> tuple[Property, ...]:
-    return (
-        *captioned_bytes(
-            "reservedBytes", f"sum of the allocations{of}, thread-local ones left out"
-        ),
-        integer("logicalPeakBytes", f"largest sum of the sizes of values{of} live at one step"),
-        integer("logicalPeakStep", "first step with that sum"),
-        *captioned_bytes("physicalPeakBytes", f"most bytes{of} that hold a live value at one step"),
-        integer("physicalPeakStep", "first step with that many"),
+class ModuleNodes(NodeRows, is_shared=True):
+    """A program across runs."""
+
+    key: Names = described("its name")
+    name: Strings = described("module name without trailing `.digits`")
+
+
+class CompilationNodes(NodeRows):
+    """One dump."""
+
+    key: Names = described("`run/stem`")
+    run: Strings = described("name of its run", is_indexed=True)
+    name: Strings = described("short, for captions: the module name, else the file name's stem")
+    state: Strings = described(
+        "`complete`; what is being loaded or removed has another label, `Loading`"
+    )
+    module_id: Integers = described("process-wide number in the file name")
+    module_name: Strings = described("as in the file name")
+    platform: Strings = described("cpu, gpu, rocm or tpu; absent where nothing shows it")
+    value_count: Integers = described("values in the allocations")
+    total_bytes: Integers = described("`Total bytes used` as XLA prints it")
+    allocation_bytes: Integers = described("sum of all allocations")
+    schedule_length: Integers = described("instructions in the schedule")
+    partitions: Integers = described("devices over which the module text splits the program")
+    printed_peak_step: Integers = described("step of the peak that XLA prints")
+    printed_peak_bytes: Integers = described("sum of the list that XLA prints there")
+    result: Strings = described("instruction whose value the entry computation returns")
+    reserved_bytes: Integers = described(
+        "sum of the allocations of memory space 0, thread-local ones left out", is_captioned=True
+    )
+    logical_peak_bytes: Integers = described(
+        "largest sum of the sizes of values of memory space 0 live at one step"
+    )
+    logical_peak_step: Integers = described("first step with that sum")
+    physical_peak_bytes: Integers = described(
+        "most bytes of memory space 0 that hold a live value at one step", is_captioned=True
+    )
+    physical_peak_step: Integers = described("first step with that many")
+    sha256: Strings = described("digest of the contents of its files")
+    carrier: Strings = described("what it was read from: text, proto, profile or process")
+    derived: StringLists = described(
+        "facts that the carrier does not state, but that follow by XLA's rules"
+    )
+    heap_trace_agrees: Booleans = described(
+        "whether XLA's heap trace agrees with derived live ranges; absent without"
+    )
+    path: Strings = described("folder of the run that it came from")
+    ingested_at: Strings = described("ISO 8601, UTC")
+    detail: Strings = described(
+        "how much of it is stored: `all`, or `peak`, its totals, peaks and what is live there",
+        is_indexed=True,
     )
 
 
+class MemorySpaceNodes(NodeRows, key_prefix="#m/"):
+    """One colour among the allocations of a compilation."""
+
+    key: Numbers = described("`compilation#m/color`")
+    color: Integers = described("number of the memory space")
+    name: Strings = described(
+        "HBM, VMEM or SMEM, where the layouts show a TPU; host, anywhere; else absent"
+    )
+    allocation_bytes: Integers = described("sum of its allocations, thread-local ones included")
+    reserved_bytes: Integers = described(
+        "sum of the allocations, thread-local ones left out", is_captioned=True
+    )
+    logical_peak_bytes: Integers = described("largest sum of the sizes of values live at one step")
+    logical_peak_step: Integers = described("first step with that sum")
+    physical_peak_bytes: Integers = described(
+        "most bytes that hold a live value at one step", is_captioned=True
+    )
+    physical_peak_step: Integers = described("first step with that many")
+
+
+class AllocationNodes(NodeRows, key_prefix="#a/"):
+    """One buffer of the plan."""
+
+    key: Numbers = described("`compilation#a/number`")
+    number: Integers = described("position in the dump")
+    size_bytes: Integers = described("bytes reserved", is_captioned=True)
+    role: Strings = described("parameter, output, temp, constant, threadLocal or liveOut")
+    memory_space: Integers = described("its colour")
+    page: Integers = described("page, where the dump prints one")
+    parameter_number: Integers = described("entry parameter that it stores")
+    shape_index: Strings = described("tuple index within that parameter, in braces")
+    shape: Strings = described("shape of the parameter or of the output, without layout")
+    donation: Strings = described(
+        "whether the caller gives the parameter up: `paired` with an output, or `unpaired`; "
+        "absent if not, or without module text"
+    )
+    donated_to: Strings = described("tuple index of the output that it is paired with, in braces")
+    is_output: Booleans = described("holds the top-level result of the entry computation")
+    maybe_live_out: Booleans = described("may hold a part of the result, or what aliases it")
+    physical_peak_bytes: Integers = described("most bytes that hold a live value at one step")
+    physical_peak_step: Integers = described("first step with that many")
+    largest_hole_bytes: Integers = described(
+        "longest run of bytes without a live value at that step"
+    )
+
+
+class ValueNodes(NodeRows, key_prefix="#v/"):
+    """One HLO value in a slot of an allocation."""
+
+    key: Numbers = described("`compilation#v/valueId`")
+    value_id: Integers = described("number that XLA gave it")
+    name: Strings = described("name of the defining instruction")
+    shape_index: Strings = described("tuple index in braces, where that is tuple-shaped")
+    label: Strings = described("name and tuple index", is_indexed=True)
+    is_phi: Booleans = described("made where control flow merges")
+    shape: Strings = described("without layout")
+    layout: Strings = described("as printed in braces; absent where none is printed")
+    dtype: Strings = described("element type; `tuple`, `token` and `opaque` too")
+    size_bytes: Integers = described("assigned size, padding included", is_captioned=True)
+    dense_bytes: Integers = described("elements × bits of the type; absent for tuples and tokens")
+    memory_space: Integers = described("its colour")
+    allocation: Integers = described("number of the allocation that holds it")
+    offset_bytes: Integers = described("start of its slot within the allocation")
+    live_from: Integers = described("first step in which it is needed")
+    live_until: Integers = described("last step in which it is needed, inclusive")
+    last_use: Integers = described("largest step among the instructions that use it")
+    range_end: Strings = described(
+        "why its live range ends: `overwritten` in place; at the end of the schedule "
+        "`output`, `parameter`, `constant` or `end`; `unread`, `lastUse`, `kept` after it, "
+        "`handedOn` before it"
+    )
+    alias_set: Integers = described("smallest valueId among the values joined by in-place updates")
+    alias_position: Integers = described("position in that set by (liveFrom, liveUntil, valueId)")
+    buffer_set: Integers = described(
+        "smallest valueId among the values that must share an address, by the rules of XLA; "
+        "absent without module text"
+    )
+    needed_until: Integers = described(
+        "of an entry parameter: last step in which it is needed, donated or not"
+    )
+    stack_loop: Strings = described(
+        "of a value in the bytes of a stack that the turns of a loop fill part by part: the "
+        "name of that loop"
+    )
+    stack_turns: Integers = described("parts that the stack holds, one for each turn")
+    turn_bytes: Integers = described("bytes of one part: its size over the turns")
+    stack_element: Strings = described(
+        "instruction that makes the part of a turn; absent where the write makes it"
+    )
+    opcode: Strings = described("opcode of the defining instruction")
+    op_name: Strings = described("op name of the defining instruction, as the framework set it")
+    source_file: Strings = described("source file of the defining instruction, innermost frame")
+    source_line: Integers = described("line in that file")
+    attribution: Strings = described(
+        "how the op that it belongs to was found: stack, own, inside, operand or reader; "
+        "absent if none"
+    )
+    attributed_op_name: Strings = described("op name of the instruction that it belongs to")
+    attributed_file: Strings = described("source file of that instruction, innermost frame")
+    attributed_line: Integers = described("line in that file")
+    user_file: Strings = described("file of the innermost frame outside of installed packages")
+    user_line: Integers = described("line in that file")
+    user_function: Strings = described("function there; absent where the dump has no stacks")
+
+
+class InstructionNodes(NodeRows, key_prefix="#i/"):
+    """An HLO instruction that the dump names."""
+
+    key: Names = described("`compilation#i/name`")
+    name: Strings = described("unique in its compilation", is_indexed=True)
+    opcode: Strings = described("HLO opcode", is_indexed=True)
+    shape: Strings = described("with layout, as printed")
+    op_name: Strings = described("op name, as the framework set it", is_indexed=True)
+    source_file: Strings = described("source file, innermost frame")
+    source_line: Integers = described("line in that file")
+    computation: Strings = described("computation that it belongs to")
+    calls: Strings = described("computation that a fusion, a call or the like runs")
+    loop: Strings = described("innermost loop in which it runs, by the name of the `while`")
+    turns: Integers = described("of a loop: how often its body runs, where XLA knows it")
+    target: Strings = described("target of a custom call")
+    root_opcode: Strings = described("opcode of the root of a fusion")
+    step: Integers = described("position in the schedule")
+    post_order: Integers = described(
+        "position in XLA's post-order, which decides between buffers of one size"
+    )
+    logical_bytes: Integers = described(
+        "live in memory space 0 while it runs, in-place pairs twice"
+    )
+    physical_bytes: Integers = described("bytes of memory space 0 that hold a live value then")
+    text: Strings = described("`name = shape opcode(…)…` as printed")
+    sharding: Strings = described("of a parameter: how it is split over devices, in braces")
+    operands: StringLists = described("names of its operands in order; absent if there are none")
+    control_predecessors: StringLists = described(
+        "instructions that must run before it, not as operands"
+    )
+    callees: StringLists = described(
+        "computations that it runs as part of the schedule: of a loop its condition and its body"
+    )
+    is_root: Booleans = described(
+        "whether it returns the result of its computation; absent without module text"
+    )
+    unique_id: Integers = described("number that XLA gave it; absent in dumps of text")
+
+
+class OpNodes(NodeRows, is_shared=True):
+    """An op name, shared by all compilations."""
+
+    key: Names = described("the op name")
+    name: Strings = described("the op name", is_indexed=True)
+
+
+class ScopeNodes(NodeRows, is_shared=True):
+    """A leading part of an op name, split at `/` outside brackets."""
+
+    key: Names = described("the leading part")
+    name: Strings = described("the leading part", is_indexed=True)
+    depth: Integers = described("parts in it, from 1")
+
+
+class SourceLineNodes(NodeRows, is_shared=True):
+    """A line of source code."""
+
+    key: Names = described("`file:line`")
+    file: Strings = described("as the framework recorded it", is_indexed=True)
+    line: Integers = described("from 1", is_indexed=True)
+
+
+class FrameNodes(NodeRows, is_shared=True):
+    """A call path: a place in the source together with its callers."""
+
+    key: Names = described("own place and a digest of the caller's key")
+    function: Strings = described("qualified name of the function")
+    file: Strings = described("source file")
+    line: Integers = described("line in that file")
+    source_column: Integers = described("column in that line")
+    depth: Integers = described("callers above it and itself, from 1")
+    tree_order: Strings = described(
+        "sorts a tree of calls: callers before what they call, then by line"
+    )
+
+
+class CompiledRows(RelationshipRows, source=RunNodes, target=CompilationNodes):
+    """The run holds the dump."""
+
+
+class OfModuleRows(RelationshipRows, source=CompilationNodes, target=ModuleNodes):
+    """The program that was compiled."""
+
+
+class UsesSpaceRows(RelationshipRows, source=CompilationNodes, target=MemorySpaceNodes):
+    """A colour that it allocates in."""
+
+
+class AllocatesRows(RelationshipRows, source=CompilationNodes, target=AllocationNodes):
+    """A buffer of its plan."""
+
+
+class HoldsRows(RelationshipRows, source=AllocationNodes, target=ValueNodes):
+    """The slot of a value."""
+
+    offset_bytes: Integers = described("start within the allocation")
+    size_bytes: Integers = described("assigned size")
+
+
+class UsedByRows(RelationshipRows, source=ValueNodes, target=InstructionNodes):
+    """The instruction reads the value."""
+
+    operand: Integers = described("operand number")
+    operand_index: Strings = described("index within a tuple operand, in braces")
+
+
+class DefinesRows(RelationshipRows, source=InstructionNodes, target=ValueNodes):
+    """The instruction makes the value."""
+
+
+class AppearsAtRows(RelationshipRows, source=ValueNodes, target=InstructionNodes):
+    """A position: a name by which the value goes."""
+
+    shape_index: Strings = described("tuple index there, in braces")
+
+
+class LiveFromRows(RelationshipRows, source=ValueNodes, target=InstructionNodes):
+    """The first step of its live range."""
+
+    step: Integers = described("position of the instruction in the schedule")
+
+
+class LiveUntilRows(RelationshipRows, source=ValueNodes, target=InstructionNodes):
+    """The last step of its live range; none where it ends past the last instruction."""
+
+    step: Integers = described("position of the instruction in the schedule")
+
+
+class SchedulesRows(RelationshipRows, source=CompilationNodes, target=InstructionNodes):
+    """The schedule."""
+
+    step: Integers = described("position in the schedule, from 0")
+
+
+class NextRows(RelationshipRows, source=InstructionNodes, target=InstructionNodes):
+    """The order of the schedule."""
+
+
+class LiveAtPeakRows(RelationshipRows, source=ValueNodes, target=MemorySpaceNodes):
+    """Live at the physical peak of its memory space."""
+
+    physical_bytes: Integers = described(
+        "its own share; they add up to physicalPeakBytes", is_captioned=True
+    )
+
+
+class InPrintedPeakRows(RelationshipRows, source=ValueNodes, target=CompilationNodes):
+    """Listed by XLA at the peak that it prints."""
+
+    printed_bytes: Integers = described("as listed", is_captioned=True)
+    rank: Integers = described("position in the list, from 0")
+    ambiguous: Booleans = described("the list names a tuple, not its element")
+
+
+class UpdatesInPlaceRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
+    """The later value overwrites the earlier one where both are live."""
+
+    shared_bytes: Integers = described("bytes that it takes over", is_captioned=True)
+    step: Integers = described("first step of the later one")
+
+
+class ReusesRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
+    """The later value takes bytes that the earlier one left."""
+
+    shared_bytes: Integers = described("bytes that it takes over", is_captioned=True)
+    gap_steps: Integers = described("from the end of the earlier one to the start of the later one")
+
+
+class MayOverwriteRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
+    """XLA may give the one the bytes of the other, which it reads, if it ends there."""
+
+    operand: Integers = described("operand number of the other one")
+    is_operand: Booleans = described("its own instruction is the operand, no bitcast of it")
+
+
+class FromOpRows(RelationshipRows, source=InstructionNodes, target=OpNodes):
+    """What the user wrote."""
+
+
+class FromLineRows(RelationshipRows, source=InstructionNodes, target=SourceLineNodes):
+    """Where the user wrote it."""
+
+
+class InFrameRows(RelationshipRows, source=InstructionNodes, target=FrameNodes):
+    """The call path that led there."""
+
+
+class AttributedToRows(RelationshipRows, source=ValueNodes, target=OpNodes):
+    """The op that it belongs to, by whatever rule."""
+
+
+class AttributedLineRows(RelationshipRows, source=ValueNodes, target=SourceLineNodes):
+    """The source line of what it belongs to."""
+
+
+class AttributedFrameRows(RelationshipRows, source=ValueNodes, target=FrameNodes):
+    """The call path that led to what it belongs to."""
+
+
+class WithinRows(RelationshipRows, source=OpNodes, target=ScopeNodes):
+    """Each leading part of the op name."""
+
+
+class CalledFromRows(RelationshipRows, source=FrameNodes, target=FrameNodes):
+    """The caller; at most one."""
+
+
 SCHEMA: Final = Schema(
-    nodes=(
-        NodeType(
-            "Run",
-            "one folder of dumps",
-            (
-                string("key", "its name"),
-                string("name", "path below the folder that was ingested, or as the user says"),
-                string("path", "folder that was ingested; the first of those that joined it"),
-                string("ingestedAt", "ISO 8601, UTC, of the last ingest that changed it"),
-                integer("schemaVersion", "version of the schema that wrote it"),
-                strings("tags", "what the user says of it: `name=value`"),
-            ),
-            is_shared=True,
-        ),
-        NodeType(
-            "Module",
-            "a program across runs",
-            (
-                string("key", "its name"),
-                string("name", "module name without trailing `.digits`"),
-            ),
-            is_shared=True,
-        ),
-        NodeType(
-            "Compilation",
-            "one dump",
-            (
-                string("key", "`run/stem`"),
-                string("run", "name of its run", is_indexed=True),
-                string("name", "short, for captions: the module name, else the file name's stem"),
-                string(
-                    "state",
-                    "`complete`; what is being loaded or removed has another label, `Loading`",
-                ),
-                integer("moduleId", "process-wide number in the file name"),
-                string("moduleName", "as in the file name"),
-                string("platform", "cpu, gpu, rocm or tpu; absent where nothing shows it"),
-                integer("valueCount", "values in the allocations"),
-                integer("totalBytes", "`Total bytes used` as XLA prints it"),
-                integer("allocationBytes", "sum of all allocations"),
-                integer("scheduleLength", "instructions in the schedule"),
-                integer("partitions", "devices over which the module text splits the program"),
-                integer("printedPeakStep", "step of the peak that XLA prints"),
-                integer("printedPeakBytes", "sum of the list that XLA prints there"),
-                string("result", "instruction whose value the entry computation returns"),
-                *_peaks(" of memory space 0"),
-                string("sha256", "digest of the contents of its files"),
-                string("carrier", "what it was read from: text, proto, profile or process"),
-                strings(
-                    "derived",
-                    "facts that the carrier does not state, but that follow by XLA's rules",
-                ),
-                boolean(
-                    "heapTraceAgrees",
-                    "whether XLA's heap trace agrees with derived live ranges; absent without",
-                ),
-                string("path", "folder of the run that it came from"),
-                string("ingestedAt", "ISO 8601, UTC"),
-                string(
-                    "detail",
-                    "how much of it is stored: `all`, or `peak`, its totals, peaks and what is"
-                    " live there",
-                    is_indexed=True,
-                ),
-            ),
-        ),
-        NodeType(
-            "MemorySpace",
-            "one colour among the allocations of a compilation",
-            (
-                string("key", "`compilation#m/color`"),
-                _KEY_OF_PART,
-                integer("color", "number of the memory space"),
-                string(
-                    "name",
-                    "HBM, VMEM or SMEM, where the layouts show a TPU; host, anywhere; else absent",
-                ),
-                integer("allocationBytes", "sum of its allocations, thread-local ones included"),
-                *_peaks(),
-            ),
-        ),
-        NodeType(
-            "Allocation",
-            "one buffer of the plan",
-            (
-                string("key", "`compilation#a/number`"),
-                _KEY_OF_PART,
-                integer("number", "position in the dump"),
-                *captioned_bytes("sizeBytes", "bytes reserved"),
-                string("role", "parameter, output, temp, constant, threadLocal or liveOut"),
-                integer("memorySpace", "its colour"),
-                integer("page", "page, where the dump prints one"),
-                integer("parameterNumber", "entry parameter that it stores"),
-                string("shapeIndex", "tuple index within that parameter, in braces"),
-                string("shape", "shape of the parameter or of the output, without layout"),
-                string(
-                    "donation",
-                    "whether the caller gives the parameter up: `paired` with an output, or"
-                    " `unpaired`; absent if not, or without module text",
-                ),
-                string("donatedTo", "tuple index of the output that it is paired with, in braces"),
-                boolean("isOutput", "holds the top-level result of the entry computation"),
-                boolean("maybeLiveOut", "may hold a part of the result, or what aliases it"),
-                integer("physicalPeakBytes", "most bytes that hold a live value at one step"),
-                integer("physicalPeakStep", "first step with that many"),
-                integer(
-                    "largestHoleBytes", "longest run of bytes without a live value at that step"
-                ),
-            ),
-        ),
-        NodeType(
-            "Value",
-            "one HLO value in a slot of an allocation",
-            (
-                string("key", "`compilation#v/valueId`"),
-                _KEY_OF_PART,
-                integer("valueId", "number that XLA gave it"),
-                string("name", "name of the defining instruction"),
-                string("shapeIndex", "tuple index in braces, where that is tuple-shaped"),
-                string("label", "name and tuple index", is_indexed=True),
-                boolean("isPhi", "made where control flow merges"),
-                string("shape", "without layout"),
-                string("layout", "as printed in braces; absent where none is printed"),
-                string("dtype", "element type; `tuple`, `token` and `opaque` too"),
-                *captioned_bytes("sizeBytes", "assigned size, padding included"),
-                integer("denseBytes", "elements × bits of the type; absent for tuples and tokens"),
-                integer("memorySpace", "its colour"),
-                integer("allocation", "number of the allocation that holds it"),
-                integer("offsetBytes", "start of its slot within the allocation"),
-                integer("liveFrom", "first step in which it is needed"),
-                integer("liveUntil", "last step in which it is needed, inclusive"),
-                integer("lastUse", "largest step among the instructions that use it"),
-                string(
-                    "rangeEnd",
-                    "why its live range ends: `overwritten` in place; at the end of the schedule"
-                    " `output`, `parameter`, `constant` or `end`; `unread`, `lastUse`, `kept` after"
-                    " it, `handedOn` before it",
-                ),
-                integer("aliasSet", "smallest valueId among the values joined by in-place updates"),
-                integer("aliasPosition", "position in that set by (liveFrom, liveUntil, valueId)"),
-                integer(
-                    "bufferSet",
-                    "smallest valueId among the values that must share an address, by the rules"
-                    " of XLA; absent without module text",
-                ),
-                integer(
-                    "neededUntil",
-                    "of an entry parameter: last step in which it is needed, donated or not",
-                ),
-                string(
-                    "stackLoop",
-                    "of a value in the bytes of a stack that the turns of a loop fill part by part:"
-                    " the name of that loop",
-                ),
-                integer("stackTurns", "parts that the stack holds, one for each turn"),
-                integer("turnBytes", "bytes of one part: its size over the turns"),
-                string(
-                    "stackElement",
-                    "instruction that makes the part of a turn; absent where the write makes it",
-                ),
-                *_DEFINITION,
-                *_ATTRIBUTION,
-            ),
-        ),
-        NodeType(
-            "Instruction",
-            "an HLO instruction that the dump names",
-            (
-                string("key", "`compilation#i/name`"),
-                _KEY_OF_PART,
-                string("name", "unique in its compilation", is_indexed=True),
-                string("opcode", "HLO opcode", is_indexed=True),
-                string("shape", "with layout, as printed"),
-                string("opName", "op name, as the framework set it", is_indexed=True),
-                string("sourceFile", "source file, innermost frame"),
-                integer("sourceLine", "line in that file"),
-                string("computation", "computation that it belongs to"),
-                string("calls", "computation that a fusion, a call or the like runs"),
-                string("loop", "innermost loop in which it runs, by the name of the `while`"),
-                integer("turns", "of a loop: how often its body runs, where XLA knows it"),
-                string("target", "target of a custom call"),
-                string("rootOpcode", "opcode of the root of a fusion"),
-                integer("step", "position in the schedule"),
-                integer(
-                    "postOrder",
-                    "position in XLA's post-order, which decides between buffers of one size",
-                ),
-                integer(
-                    "logicalBytes", "live in memory space 0 while it runs, in-place pairs twice"
-                ),
-                integer("physicalBytes", "bytes of memory space 0 that hold a live value then"),
-                string("text", "`name = shape opcode(…)…` as printed"),
-                string("sharding", "of a parameter: how it is split over devices, in braces"),
-                strings("operands", "names of its operands in order; absent if there are none"),
-                strings(
-                    "controlPredecessors", "instructions that must run before it, not as operands"
-                ),
-                strings(
-                    "callees",
-                    "computations that it runs as part of the schedule: of a loop its condition and"
-                    " its body",
-                ),
-                boolean(
-                    "isRoot",
-                    "whether it returns the result of its computation; absent without module text",
-                ),
-                integer("uniqueId", "number that XLA gave it; absent in dumps of text"),
-            ),
-        ),
-        NodeType(
-            "Op",
-            "an op name, shared by all compilations",
-            (string("key", "the op name"), string("name", "the op name", is_indexed=True)),
-            is_shared=True,
-        ),
-        NodeType(
-            "Scope",
-            "a leading part of an op name, split at `/` outside brackets",
-            (
-                string("key", "the leading part"),
-                string("name", "the leading part", is_indexed=True),
-                integer("depth", "parts in it, from 1"),
-            ),
-            is_shared=True,
-        ),
-        NodeType(
-            "SourceLine",
-            "a line of source code",
-            (
-                string("key", "`file:line`"),
-                string("file", "as the framework recorded it", is_indexed=True),
-                integer("line", "from 1", is_indexed=True),
-            ),
-            is_shared=True,
-        ),
-        NodeType(
-            "Frame",
-            "a call path: a place in the source together with its callers",
-            (
-                string("key", "own place and a digest of the caller's key"),
-                string("function", "qualified name of the function"),
-                string("file", "source file"),
-                integer("line", "line in that file"),
-                integer("sourceColumn", "column in that line"),
-                integer("depth", "callers above it and itself, from 1"),
-                string(
-                    "treeOrder",
-                    "sorts a tree of calls: callers before what they call, then by line",
-                ),
-            ),
-            is_shared=True,
-        ),
-    ),
-    relationships=(
-        RelationshipType("COMPILED", "Run", "Compilation", "the run holds the dump"),
-        RelationshipType("OF_MODULE", "Compilation", "Module", "the program that was compiled"),
-        RelationshipType(
-            "USES_SPACE", "Compilation", "MemorySpace", "a colour that it allocates in"
-        ),
-        RelationshipType("ALLOCATES", "Compilation", "Allocation", "a buffer of its plan"),
-        RelationshipType(
-            "HOLDS",
-            "Allocation",
-            "Value",
-            "the slot of a value",
-            (
-                integer("offsetBytes", "start within the allocation"),
-                integer("sizeBytes", "assigned size"),
-            ),
-        ),
-        RelationshipType(
-            "USED_BY",
-            "Value",
-            "Instruction",
-            "the instruction reads the value",
-            (
-                integer("operand", "operand number"),
-                string("operandIndex", "index within a tuple operand, in braces"),
-            ),
-        ),
-        RelationshipType("DEFINES", "Instruction", "Value", "the instruction makes the value"),
-        RelationshipType(
-            "APPEARS_AT",
-            "Value",
-            "Instruction",
-            "a position: a name by which the value goes",
-            (string("shapeIndex", "tuple index there, in braces"),),
-        ),
-        RelationshipType(
-            "LIVE_FROM",
-            "Value",
-            "Instruction",
-            "the first step of its live range",
-            (integer("step", "position of the instruction in the schedule"),),
-        ),
-        RelationshipType(
-            "LIVE_UNTIL",
-            "Value",
-            "Instruction",
-            "the last step of its live range; none where it ends past the last instruction",
-            (integer("step", "position of the instruction in the schedule"),),
-        ),
-        RelationshipType(
-            "SCHEDULES",
-            "Compilation",
-            "Instruction",
-            "the schedule",
-            (integer("step", "position in the schedule, from 0"),),
-        ),
-        RelationshipType("NEXT", "Instruction", "Instruction", "the order of the schedule"),
-        RelationshipType(
-            "LIVE_AT_PEAK",
-            "Value",
-            "MemorySpace",
-            "live at the physical peak of its memory space",
-            captioned_bytes("physicalBytes", "its own share; they add up to physicalPeakBytes"),
-        ),
-        RelationshipType(
-            "IN_PRINTED_PEAK",
-            "Value",
-            "Compilation",
-            "listed by XLA at the peak that it prints",
-            (
-                *captioned_bytes("printedBytes", "as listed"),
-                integer("rank", "position in the list, from 0"),
-                boolean("ambiguous", "the list names a tuple, not its element"),
-            ),
-        ),
-        RelationshipType(
-            "UPDATES_IN_PLACE",
-            "Value",
-            "Value",
-            "the later value overwrites the earlier one where both are live",
-            (
-                *captioned_bytes("sharedBytes", "bytes that it takes over"),
-                integer("step", "first step of the later one"),
-            ),
-        ),
-        RelationshipType(
-            "REUSES",
-            "Value",
-            "Value",
-            "the later value takes bytes that the earlier one left",
-            (
-                *captioned_bytes("sharedBytes", "bytes that it takes over"),
-                integer(
-                    "gapSteps", "from the end of the earlier one to the start of the later one"
-                ),
-            ),
-        ),
-        RelationshipType(
-            "MAY_OVERWRITE",
-            "Value",
-            "Value",
-            "XLA may give the one the bytes of the other, which it reads, if it ends there",
-            (
-                integer("operand", "operand number of the other one"),
-                boolean("isOperand", "its own instruction is the operand, no bitcast of it"),
-            ),
-        ),
-        RelationshipType("FROM_OP", "Instruction", "Op", "what the user wrote"),
-        RelationshipType("FROM_LINE", "Instruction", "SourceLine", "where the user wrote it"),
-        RelationshipType("IN_FRAME", "Instruction", "Frame", "the call path that led there"),
-        RelationshipType(
-            "ATTRIBUTED_TO", "Value", "Op", "the op that it belongs to, by whatever rule"
-        ),
-        RelationshipType(
-            "ATTRIBUTED_LINE", "Value", "SourceLine", "the source line of what it belongs to"
-        ),
-        RelationshipType(
-            "ATTRIBUTED_FRAME", "Value", "Frame", "the call path that led to what it belongs to"
-        ),
-        RelationshipType("WITHIN", "Op", "Scope", "each leading part of the op name"),
-        RelationshipType("CALLED_FROM", "Frame", "Frame", "the caller; at most one"),
-    ),
+    tuple(rows.declared for rows in NodeRows.__subclasses__()),
+    tuple(rows.declared for rows in RelationshipRows.__subclasses__()),
 )

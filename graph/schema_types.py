@@ -1,21 +1,53 @@
-"""The elements of a schema: labels, relationship types and properties, with their checks."""
+"""The elements of a schema, and the typed rows of its labels and relationship types.
 
+A label is a class of rows, which `SCHEMA` is made of. Its docstring and annotations say everything
+about it:
+
+    class OpNodes(NodeRows, is_shared=True):
+        \"\"\"An op name, shared by all compilations.\"\"\"
+
+        key: Names = described("the op name")
+        name: Strings = described("the op name", is_indexed=True)
+
+An object of such a class has one column for each property: ``OpNodes(key=names, name=names)``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from typing import Any, ClassVar, Final, NamedTuple, dataclass_transform
 
 __all__ = [
+    "Booleans",
+    "Column",
+    "Integers",
+    "Names",
+    "NodeRows",
     "NodeType",
+    "Numbers",
     "Property",
     "PropertyType",
+    "RelationshipRows",
     "RelationshipType",
+    "Rows",
     "Schema",
-    "boolean",
+    "StringLists",
+    "Strings",
     "caption_property",
-    "captioned_bytes",
-    "integer",
-    "string",
-    "strings",
+    "described",
 ]
+
+Strings = Sequence[str | None]
+Integers = Sequence[int | None]
+Booleans = Sequence[bool | None]
+StringLists = Sequence[Sequence[str] | None]
+Names = Sequence[str]
+"""Keys; those of a part without the key of its compilation."""
+Numbers = Sequence[int]
+"""Keys of parts that are numbers within their compilation."""
+Column = Strings | Integers | Booleans | StringLists
 
 
 class PropertyType(StrEnum):
@@ -27,6 +59,16 @@ class PropertyType(StrEnum):
     STRING_LIST = "STRING LIST"
 
 
+_TYPES: Final[Mapping[object, PropertyType]] = {
+    Strings: PropertyType.STRING,
+    Integers: PropertyType.INTEGER,
+    Booleans: PropertyType.BOOLEAN,
+    StringLists: PropertyType.STRING_LIST,
+    Names: PropertyType.STRING,
+    Numbers: PropertyType.STRING,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Property:
     """A property of a node or relationship; camelCase, the unit in its name."""
@@ -36,6 +78,8 @@ class Property:
     description: str
     is_indexed: bool = False
     """True if a server indexes it. The embedded engine indexes only keys."""
+    is_captioned: bool = False
+    """True if the next property is its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +91,15 @@ class NodeType:
     properties: tuple[Property, ...]
     is_shared: bool = False
     """True if compilations share the nodes: merged by key, removed when unused."""
+    key_prefix: str | None = None
+    """Text between the key of a compilation and the keys of its parts; None for other nodes."""
+    has_numbers: bool = False
+    """True if the keys of parts are numbers."""
 
     @property
     def is_part(self) -> bool:
         """True if its nodes are parts of one compilation."""
-        return any(property_.name == "compilation" for property_ in self.properties)
+        return self.key_prefix is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +129,6 @@ class Schema:
         for node in self.nodes:
             if not node.properties or node.properties[0].name != "key":
                 raise ValueError(f"label {node.label} must declare `key` as its first property")
-        for relationship in self.relationships:
-            for end in (relationship.source, relationship.target):
-                if end not in labels:
-                    raise ValueError(
-                        f"relationship type {relationship.name} ends at {end}, which is not a label"
-                    )
 
     def relationship(self, name: str) -> RelationshipType:
         """Return a relationship type by name; KeyError if there is none."""
@@ -102,14 +144,93 @@ class Schema:
         )
 
 
-def string(name: str, description: str, *, is_indexed: bool = False) -> Property:
-    """Return a property that holds a text."""
-    return Property(name, PropertyType.STRING, description, is_indexed)
+class _Described(NamedTuple):
+    description: str
+    is_indexed: bool
+    is_captioned: bool
 
 
-def integer(name: str, description: str, *, is_indexed: bool = False) -> Property:
-    """Return a property that holds a whole number."""
-    return Property(name, PropertyType.INTEGER, description, is_indexed)
+def described(description: str, *, is_indexed: bool = False, is_captioned: bool = False) -> Any:  # noqa: ANN401 - a field specifier, like `dataclasses.field`
+    """Describe a property in the class of its rows.
+
+    A captioned byte count is also stored as readable text, because captions can only show
+    properties: Neo4j Browser shows numbers with all digits and without a unit.
+    """
+    return _Described(description, is_indexed, is_captioned)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(described,))
+class Rows:
+    """Rows as columns of equal length, one for each annotation of a class."""
+
+    table: ClassVar[str]
+    """The label or relationship type."""
+    declared: "ClassVar[NodeType | RelationshipType]"
+
+    def __init__(self, **columns: Column) -> None:
+        if columns.keys() != self.__annotations__.keys():
+            unfit = sorted(columns.keys() ^ self.__annotations__.keys())
+            raise TypeError(f"{type(self).__name__} requires other columns; see {unfit}")
+        if len(set(map(len, columns.values()))) > 1:
+            lengths = {name: len(column) for name, column in columns.items()}
+            raise ValueError(f"columns of {type(self).__name__} differ in length: {lengths}")
+        vars(self).update(columns)
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """The columns by name: those of properties in camelCase, as the graph stores them."""
+        return dict(zip(map(_camel_case, vars(self)), vars(self).values(), strict=True))
+
+
+class NodeRows(Rows):
+    """Rows of nodes of one label, which is the name of the class without ``Nodes``.
+
+    The keys of parts do not contain the key of their compilation, which is added when the rows of
+    several compilations are joined, together with the property ``compilation``.
+    """
+
+    declared: ClassVar[NodeType]
+
+    def __init_subclass__(cls, *, is_shared: bool = False, key_prefix: str | None = None) -> None:
+        properties = list(_properties(cls))
+        if key_prefix is not None:
+            properties.insert(1, _COMPILATION)
+        cls.table = cls.__name__.removesuffix("Nodes")
+        cls.declared = NodeType(
+            cls.table,
+            _description(cls),
+            tuple(properties),
+            is_shared,
+            key_prefix,
+            cls.__annotations__["key"] == Numbers,
+        )
+
+
+class RelationshipRows(Rows):
+    """Rows of relationships of one type: `MayOverwriteRows` are those of ``MAY_OVERWRITE``.
+
+    The ends are row numbers among the nodes of the same compilation.
+    """
+
+    declared: ClassVar[RelationshipType]
+    source: Sequence[int]
+    target: Sequence[int]
+
+    def __init_subclass__(cls, *, source: type[NodeRows], target: type[NodeRows]) -> None:
+        cls.table = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__.removesuffix("Rows")).upper()
+        cls.declared = RelationshipType(
+            cls.table, source.table, target.table, _description(cls), _properties(cls)
+        )
+        ends = {end: RelationshipRows.__annotations__[end] for end in ("source", "target")}
+        cls.__annotations__ = ends | cls.__annotations__
+
+
+_COMPILATION: Final = Property(
+    "compilation", PropertyType.STRING, "key of the compilation that it is a part of", True
+)
 
 
 def caption_property(counted: str) -> str:
@@ -117,20 +238,26 @@ def caption_property(counted: str) -> str:
     return counted.removesuffix("Bytes") + "Text"
 
 
-def captioned_bytes(name: str, description: str) -> tuple[Property, Property]:
-    """Return a byte count property and its text, because captions can only show properties.
-
-    Neo4j Browser shows numbers with all digits and without a unit.
-    """
-    text = string(caption_property(name), f"{name} with a unit, for captions: `1.5 MiB`")
-    return integer(name, description), text
-
-
-def strings(name: str, description: str) -> Property:
-    """Return a property that holds a list of texts."""
-    return Property(name, PropertyType.STRING_LIST, description)
+def _properties(rows: type[Rows]) -> tuple[Property, ...]:
+    found: list[Property] = []
+    for field, kind in rows.__annotations__.items():
+        text: _Described = vars(rows)[field]
+        name = _camel_case(field)
+        found.append(Property(name, _TYPES[kind], *text))
+        if text.is_captioned:
+            caption = f"{name} with a unit, for captions: `1.5 MiB`"
+            found.append(Property(caption_property(name), PropertyType.STRING, caption))
+    return tuple(found)
 
 
-def boolean(name: str, description: str) -> Property:
-    """Return a property that holds a truth value."""
-    return Property(name, PropertyType.BOOLEAN, description)
+@cache
+def _camel_case(field: str) -> str:
+    first, *others = field.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+def _description(rows: type[Rows]) -> str:
+    """Return the docstring as a phrase: without its full stop, and not capitalised."""
+    text = " ".join((rows.__doc__ or "").split()).removesuffix(".")
+    is_word = text[1:2].islower() or text[1:2] == " "
+    return text[:1].lower() + text[1:] if is_word else text

@@ -24,7 +24,7 @@ from xlagraph.ingest.measures.residents import Resident, Residents
 from xlagraph.ingest.measures.takeovers import Takeover
 from xlagraph.ingest.plan import Allocation, Plan
 
-__all__ = ["AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
+__all__ = ["NO_PEAK", "UNKNOWN_PEAK", "AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
 
 
 class Peak(NamedTuple):
@@ -32,6 +32,12 @@ class Peak(NamedTuple):
 
     bytes: int | None
     step: int | None
+
+
+NO_PEAK: Final = Peak(0, 0)
+"""Peak of a memory space in which nothing is live."""
+UNKNOWN_PEAK: Final = Peak(None, None)
+"""Peak in a dump without live ranges."""
 
 
 class SpacePeaks(NamedTuple):
@@ -73,7 +79,6 @@ _Held = tuple[int, int, int]
 """First and last step in which bytes are in use, both inclusive, and how many bytes."""
 _Changes = defaultdict[int, int]
 """Change of a sum in bytes at a step, relative to the step before."""
-_NOTHING: Final = Peak(0, 0)
 
 
 def peaks(
@@ -113,16 +118,17 @@ def peaks(
     allocation_peaks = [
         _allocation_peak(each, residents[each.number], held_twice.get(each.number, ()), max_step)
         if each.number in residents
-        else (_NOTHING, each.size_bytes)
+        else (NO_PEAK, each.size_bytes)
         for each in plan.allocations
     ]
     return Peaks(tuple(spaces), tuple(records(AllocationPeak, allocation_peaks)), *by_step)
 
 
 def _unknown_peaks(plan: Plan, by_color: Mapping[int, Sequence[Allocation]]) -> Peaks:
-    unknown = Peak(None, None)
-    spaces = (_space(color, by_color[color], unknown, unknown, ()) for color in sorted(by_color))
-    none_known = (AllocationPeak(unknown, None),) * len(plan.allocations)
+    spaces = (
+        _space(color, by_color[color], UNKNOWN_PEAK, UNKNOWN_PEAK, ()) for color in sorted(by_color)
+    )
+    none_known = (AllocationPeak(UNKNOWN_PEAK, None),) * len(plan.allocations)
     return Peaks(tuple(spaces), none_known, None, None)
 
 
@@ -190,7 +196,7 @@ class _Sums:
     def peak(self) -> Peak:
         """Largest sum, and the first step with it."""
         most = max(self.sums, default=0)
-        return Peak(most, self.steps[self.sums.index(most)]) if most else _NOTHING
+        return Peak(most, self.steps[self.sums.index(most)]) if most else NO_PEAK
 
 
 def _allocation_peak(
@@ -201,7 +207,7 @@ def _allocation_peak(
     if len(inside) == 1 or len(set(_slots(inside))) == 1:
         first, _, _, start, end, _ = inside[0]
         if start == end:
-            return _NOTHING, size_bytes
+            return NO_PEAK, size_bytes
         return Peak(end - start, first), max(start, size_bytes - end)
     changes = _add(_changes(inside), twice)
     peak = _Sums(changes, max_step, at_all_steps=False).peak

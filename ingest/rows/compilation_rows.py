@@ -1,8 +1,8 @@
 """Rows of compilations, as typed columns that match the schema of the graph."""
 
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, Final, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,44 +13,26 @@ from xlagraph.graph.rows.tables import (
     CompilationRows,
     distinct_rows,
 )
-from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_tables import SHARED_TABLES
-from xlagraph.graph.schema_types import RelationshipType
-from xlagraph.ingest.measures.compilation_facts import CompilationFacts
-from xlagraph.ingest.rows.nodes import (
-    KEY_PREFIXES,
-    NODE_ROWS,
-    NUMBERED_LABELS,
-    PROVENANCE_NODE_ROWS,
+from xlagraph.graph.schema_types import (
+    Integers,
+    NodeRows,
+    Property,
+    RelationshipRows,
+    Rows,
+    caption_property,
 )
-from xlagraph.ingest.rows.relationships import PROVENANCE_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
-from xlagraph.ingest.rows.row_source import Columns, NumberedFacts, Provenance
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts
+from xlagraph.ingest.rows.nodes import NODES_OF_PROVENANCE, NODES_OF_TEXT
+from xlagraph.ingest.rows.relationships import RELATIONSHIPS_OF_PROVENANCE, RELATIONSHIPS_OF_TEXT
+from xlagraph.ingest.rows.row_source import NumberedFacts, Provenance
+from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["Provenance", "compilation_rows", "compilation_tables"]
 
-_ROWS_OF_TEXT: Final = {**NODE_ROWS, **RELATIONSHIP_ROWS}
-_ROWS_OF_PROVENANCE: Final = {**PROVENANCE_NODE_ROWS, **PROVENANCE_RELATIONSHIP_ROWS}
 _OWNER: Final = "compilation"
 """Property that every part of a compilation has: the compilation's key."""
-
-_PART_COLUMNS: Final = {
-    label: pa.schema(
-        [
-            pa.field("key", pa.int64())
-            if field.name == "key" and label in NUMBERED_LABELS
-            else field
-            for field in NODE_COLUMNS[label]
-            if field.name != _OWNER
-        ]
-    )
-    for label in KEY_PREFIXES
-}
-"""Columns of parts, with the end of each key, before the key of their compilation is added."""
-
-_NUMBERED_COLUMNS: Final = {
-    name: pa.schema([pa.field("source", pa.int32()), pa.field("target", pa.int32()), *properties])
-    for name, (_, _, *properties) in RELATIONSHIP_COLUMNS.items()
-}
+_ENDS: Final = (pa.field("source", pa.int32()), pa.field("target", pa.int32()))
 """Columns of relationships whose ends are row numbers of their compilation's nodes."""
 
 
@@ -71,8 +53,8 @@ def compilation_tables(
     """Yield the tables of compilations, nodes first, in the schema's order.
 
     Each table is made when it is requested: relationship tables name both ends by their keys, and
-    together take more memory than everything they are made from. If several compilations share
-    their facts, the rows are made once and repeated. Small compilations have about a hundred
+    together take more memory than everything they are made from. If several compilations have
+    the same content, the rows are made once and repeated. Small compilations have about a hundred
     short columns each: making and loading them one by one took three to five times as long as
     together.
     """
@@ -81,26 +63,14 @@ def compilation_tables(
     tables = _Tables(compilations)
     repeated = SHARED_TABLES if len(compilations) > 1 else ()
     keys = {}
-    for label, columns in NODE_COLUMNS.items():
-        rows = tables.nodes(label, columns)
-        keys[label] = rows.column("key").combine_chunks()
-        yield label, distinct_rows(rows) if label in repeated else rows
+    for label in (*NODES_OF_PROVENANCE, *NODES_OF_TEXT):
+        rows = tables.nodes(label)
+        keys[label.table] = rows.column("key").combine_chunks()
+        yield label.table, distinct_rows(rows) if label.table in repeated else rows
         del rows
-    for relationship in SCHEMA.relationships:
-        numbered = tables.relationships(relationship.name)
-        ends = [
-            keys[label].take(rows)
-            for label, rows in zip(
-                (relationship.source, relationship.target),
-                tables.ends_among_all(relationship, numbered),
-                strict=True,
-            )
-        ]
-        rows = pa.table(
-            [*ends, *numbered.columns[2:]], schema=RELATIONSHIP_COLUMNS[relationship.name]
-        )
-        del numbered, ends
-        yield relationship.name, distinct_rows(rows) if relationship.name in repeated else rows
+    for type_ in (*RELATIONSHIPS_OF_PROVENANCE, *RELATIONSHIPS_OF_TEXT):
+        rows = tables.relationships(type_, keys)
+        yield type_.table, distinct_rows(rows) if type_.table in repeated else rows
         del rows
 
 
@@ -109,41 +79,55 @@ class _Tables:
 
     def __init__(self, compilations: Sequence[tuple[Provenance, CompilationFacts]]) -> None:
         self._compilations = compilations
-        sources: dict[int, NumberedFacts] = {}
-        for _, facts in compilations:
-            sources.setdefault(id(facts), NumberedFacts(facts))
-        self._sources = tuple(sources.values())
-        index_by_facts = {facts: index for index, facts in enumerate(sources)}
-        self._source_of_each = [index_by_facts[id(facts)] for _, facts in compilations]
+        facts = {provenance.sha256: facts for provenance, facts in compilations}
+        self._sources = list(map(NumberedFacts, facts.values()))
+        source_by_digest = {sha256: index for index, sha256 in enumerate(facts)}
+        self._source_of_each = [source_by_digest[each.sha256] for each, _ in compilations]
         self._lengths: dict[str, list[int]] = {}
         """Number of rows of each compilation, by table."""
 
-    def nodes(self, label: str, columns: pa.Schema) -> pa.Table:
+    def nodes(self, label: type[NodeRows]) -> pa.Table:
         """Make the table of the nodes of a label."""
-        if _OWNER not in columns.names:
-            return self._table(label, columns)
-        return self._with_keys(self._table(label, _PART_COLUMNS[label]), label, columns)
+        columns = NODE_COLUMNS[label.table]
+        if label in NODES_OF_PROVENANCE:
+            return self._of_provenance(label, NODES_OF_PROVENANCE[label], columns)
+        make = NODES_OF_TEXT[label]
+        if not label.declared.is_part:
+            return self._of_text(label, make, columns)
+        fields = [
+            pa.field("key", pa.int64())
+            if field.name == "key" and label.declared.has_numbers
+            else field
+            for field in columns
+            if field.name != _OWNER
+        ]
+        return self._with_keys(self._of_text(label, make, pa.schema(fields)), label, columns)
 
-    def relationships(self, name: str) -> pa.Table:
-        """Make the table of a relationship type; its ends are row numbers within a compilation."""
-        return self._table(name, _NUMBERED_COLUMNS[name])
+    def relationships(
+        self, type_: type[RelationshipRows], keys: Mapping[str, "pa.Array[Any]"]
+    ) -> pa.Table:
+        """Make the table of a relationship type, given the keys of all nodes by label."""
+        columns = RELATIONSHIP_COLUMNS[type_.table]
+        numbered = pa.schema([*_ENDS, *list(columns)[2:]])
+        if type_ in RELATIONSHIPS_OF_PROVENANCE:
+            rows = self._of_provenance(type_, RELATIONSHIPS_OF_PROVENANCE[type_], numbered)
+        else:
+            rows = self._of_text(type_, RELATIONSHIPS_OF_TEXT[type_], numbered)
+        labels = (type_.declared.source, type_.declared.target)
+        ends = [
+            keys[label].take(self._among_all(numbers, type_.table, label))
+            for numbers, label in zip(rows.columns, labels, strict=False)
+        ]
+        return pa.table([*ends, *rows.columns[2:]], schema=columns)
 
-    def ends_among_all(
-        self, relationship: RelationshipType, rows: pa.Table
-    ) -> "list[pa.ChunkedArray[Any]]":
-        """Return the ends of relationships as row numbers among the nodes of all compilations."""
-        ends = [rows.column("source"), rows.column("target")]
+    def _among_all(
+        self, numbers: "pa.ChunkedArray[Any]", name: str, label: str
+    ) -> "pa.ChunkedArray[Any]":
+        """Return one end of relationships as row numbers of the nodes of all compilations."""
         if len(self._compilations) == 1:
-            return ends
-        compilation_of_rows = self._compilation_of_rows(relationship.name)
-        first_rows = [
-            pa.array(accumulate(self._lengths[label][:-1], initial=0), pa.int32())
-            for label in (relationship.source, relationship.target)
-        ]
-        return [
-            pc.add(numbers, pa.chunked_array([first.take(compilation_of_rows)]))
-            for numbers, first in zip(ends, first_rows, strict=True)
-        ]
+            return numbers
+        first_rows = pa.array(accumulate(self._lengths[label][:-1], initial=0), pa.int32())
+        return pc.add(numbers, pa.chunked_array([first_rows.take(self._compilation_of_rows(name))]))
 
     def _compilation_of_rows(self, name: str) -> "pa.Array[Any]":
         """Return the index of the compilation of each row of a table that was made."""
@@ -153,28 +137,37 @@ class _Tables:
         rows: pa.Array[Any] = pa.ListArray.from_arrays(offsets, pa.nulls(sum(lengths)))
         return pc.list_parent_indices(rows)
 
-    def _table(self, name: str, columns: pa.Schema) -> pa.Table:
-        if name in _ROWS_OF_PROVENANCE:
-            make = _ROWS_OF_PROVENANCE[name]
-            parts = [make(provenance, facts) for provenance, facts in self._compilations]
-            part_of_each: Sequence[int] = range(len(parts))
-        else:
-            parts = [_ROWS_OF_TEXT[name](source) for source in self._sources]
-            part_of_each = self._source_of_each
-        lengths = [_length(part) for part in parts]
-        self._lengths[name] = [lengths[part] for part in part_of_each]
-        if not any(lengths):
-            return columns.empty_table()
-        rows = _joined(name, columns, [part for part in parts if part])
-        return _repeated(rows, lengths, part_of_each) if len(part_of_each) > len(parts) else rows
+    def _of_provenance(
+        self,
+        kind: type[Rows],
+        make: Callable[[Provenance, CompilationFacts], Rows],
+        columns: pa.Schema,
+    ) -> pa.Table:
+        parts = [make(provenance, facts) for provenance, facts in self._compilations]
+        self._lengths[kind.table] = list(map(len, parts))
+        return _joined(kind.declared.properties, columns, parts)
 
-    def _with_keys(self, rows: pa.Table, label: str, columns: pa.Schema) -> pa.Table:
+    def _of_text(
+        self, kind: type[Rows], make: Callable[[NumberedFacts], Rows], columns: pa.Schema
+    ) -> pa.Table:
+        """Make the rows of each content once, and repeat them for its compilations."""
+        parts = list(map(make, self._sources))
+        lengths = list(map(len, parts))
+        self._lengths[kind.table] = [lengths[part] for part in self._source_of_each]
+        rows = _joined(kind.declared.properties, columns, parts)
+        if len(parts) == len(self._source_of_each):
+            return rows
+        starts = [0, *accumulate(lengths)]
+        slices = [rows.slice(starts[part], lengths[part]) for part in self._source_of_each]
+        return pa.concat_tables(slices).combine_chunks()
+
+    def _with_keys(self, rows: pa.Table, label: type[NodeRows], columns: pa.Schema) -> pa.Table:
         """Prefix the keys of rows with their compilation's key, and add that key as a column."""
         if not rows.num_rows:
             return columns.empty_table()
         owners = [provenance.files.key for provenance, _ in self._compilations]
-        beginnings = [owner + KEY_PREFIXES[label] for owner in owners]
-        compilation_of_rows = self._compilation_of_rows(label)
+        beginnings = [f"{owner}{label.declared.key_prefix}" for owner in owners]
+        compilation_of_rows = self._compilation_of_rows(label.table)
         owner = pa.array(owners).take(compilation_of_rows)
         beginning = pa.array(beginnings).take(compilation_of_rows)
         (ends,) = rows.column("key").chunks
@@ -186,29 +179,18 @@ class _Tables:
         return rows.add_column(columns.get_field_index(_OWNER), columns.field(_OWNER), owner)
 
 
-def _length(columns: Columns) -> int:
-    return len(next(iter(columns.values()))) if columns else 0
-
-
-def _joined(name: str, schema: pa.Schema, parts: Sequence[Columns]) -> pa.Table:
-    for columns in parts:
-        if columns.keys() != set(schema.names):
-            unfit = sorted(columns.keys() ^ set(schema.names))
-            raise ValueError(f"columns {unfit} of {name} are not in both the rows and the schema")
-    arrays: list[pa.Array[Any]] = [
-        pa.array(
-            parts[0][field.name]
-            if len(parts) == 1
-            else list(chain.from_iterable(columns[field.name] for columns in parts)),
-            field.type,
-        )
-        for field in schema
-    ]
+def _joined(properties: Sequence[Property], schema: pa.Schema, parts: Sequence[Rows]) -> pa.Table:
+    """Join the rows of some compilations or contents, and add the texts of captioned bytes."""
+    filled = [part.columns for part in parts if part]
+    if not filled:
+        return schema.empty_table()
+    columns = filled[0]
+    if len(filled) > 1:
+        columns = {name: [cell for part in filled for cell in part[name]] for name in columns}
+    for property_ in properties:
+        if property_.is_captioned:
+            sizes = cast("Integers", columns[property_.name])
+            texts = {size: None if size is None else human_bytes(size) for size in set(sizes)}
+            columns[caption_property(property_.name)] = list(map(texts.__getitem__, sizes))
+    arrays: list[pa.Array[Any]] = [pa.array(columns[field.name], field.type) for field in schema]
     return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _repeated(rows: pa.Table, lengths: Sequence[int], parts: Sequence[int]) -> pa.Table:
-    """Concatenate the rows of the parts at these indexes, which may repeat."""
-    starts = [0, *accumulate(lengths)]
-    slices = [rows.slice(starts[part], lengths[part]) for part in parts if lengths[part]]
-    return pa.concat_tables(slices).combine_chunks()

@@ -1,378 +1,302 @@
-"""Nodes of a compilation as columns, made by one function for each label.
+"""Nodes of a compilation, made by one function for each label.
 
-Keys are relative to the compilation; `compilation_rows` adds its key and `KEY_PREFIXES` before
-them, and the ``compilation`` column. Labels and property names occur only here, in
-`relationships` and in the schema.
+Property names occur only here, in `relationships` and in the schema.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
-from typing import Final
+from operator import itemgetter
+from typing import Final, TypeVar
 
-from xlagraph.graph.schema import VERSION
+from xlagraph.graph.schema import (
+    VERSION,
+    AllocationNodes,
+    CompilationNodes,
+    FrameNodes,
+    InstructionNodes,
+    MemorySpaceNodes,
+    ModuleNodes,
+    OpNodes,
+    RunNodes,
+    ScopeNodes,
+    SourceLineNodes,
+    ValueNodes,
+)
 from xlagraph.graph.schema_detail import Detail
+from xlagraph.graph.schema_types import NodeRows
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.memory_spaces import memory_space_names, shown_platform
-from xlagraph.ingest.measures.peaks import SpacePeaks
+from xlagraph.ingest.measures.peaks import NO_PEAK, UNKNOWN_PEAK, SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
-from xlagraph.ingest.rows.row_source import (
-    NO_ROWS,
-    Columns,
-    NumberedFacts,
-    Provenance,
-    bytes_and_text,
-    columns_of,
-)
+from xlagraph.ingest.rows.row_source import NumberedFacts, Provenance
 
-__all__ = ["KEY_PREFIXES", "NODE_ROWS", "NUMBERED_LABELS", "PROVENANCE_NODE_ROWS"]
+__all__ = ["NODES_OF_PROVENANCE", "NODES_OF_TEXT"]
+
+_Cell = TypeVar("_Cell")
 
 
-def _run(provenance: Provenance, _: CompilationFacts) -> Columns:
-    return _row(
-        key=provenance.files.run,
-        name=provenance.files.run,
-        path=provenance.run_path or provenance.files.run_path,
-        ingestedAt=provenance.ingested_at,
-        tags=provenance.tags,
-        schemaVersion=VERSION,
+def _run(provenance: Provenance, _: CompilationFacts) -> RunNodes:
+    return RunNodes(
+        key=[provenance.files.run],
+        name=[provenance.files.run],
+        path=[provenance.run_path or provenance.files.run_path],
+        ingested_at=[provenance.ingested_at],
+        schema_version=[VERSION],
+        tags=[provenance.tags],
     )
 
 
-def _module(provenance: Provenance, _: CompilationFacts) -> Columns:
+def _module(provenance: Provenance, _: CompilationFacts) -> ModuleNodes:
     module = provenance.files.name.module
-    if module is None:
-        return NO_ROWS
-    return _row(key=bounded_key(module), name=module)
+    names = [] if module is None else [module]
+    return ModuleNodes(key=list(map(bounded_key, names)), name=names)
 
 
-def _compilation(provenance: Provenance, facts: CompilationFacts) -> Columns:
+def _compilation(provenance: Provenance, facts: CompilationFacts) -> CompilationNodes:
     plan, name = facts.plan, provenance.files.name
     ranges = plan.live_ranges
     printed = ranges.peak if ranges is not None else None
-    spaces = [space for space in facts.peaks.spaces if space.color == 0]
-    row = _row(
-        key=provenance.files.key,
-        run=provenance.files.run,
-        name=name.module_name or provenance.files.stem,
-        state="complete",
-        moduleId=name.module_id,
-        moduleName=name.module_name,
-        platform=name.platform or shown_platform(plan),
-        valueCount=len(plan.values),
-        totalBytes=plan.total_bytes,
-        allocationBytes=sum(allocation.size_bytes for allocation in plan.allocations),
-        scheduleLength=len(ranges.schedule) if ranges is not None else None,
-        partitions=facts.partitions,
-        printedPeakStep=printed.step if printed is not None else None,
-        printedPeakBytes=(
+    space = next((each for each in facts.peaks.spaces if each.color == 0), None)
+    if space is None:  # nothing is allocated in it
+        peak = NO_PEAK if ranges is not None else UNKNOWN_PEAK
+        space = SpacePeaks(0, 0, 0, peak, peak, ())
+    return CompilationNodes(
+        key=[provenance.files.key],
+        run=[provenance.files.run],
+        name=[name.module_name or provenance.files.stem],
+        state=["complete"],
+        module_id=[name.module_id],
+        module_name=[name.module_name],
+        platform=[name.platform or shown_platform(plan)],
+        value_count=[len(plan.values)],
+        total_bytes=[plan.total_bytes],
+        allocation_bytes=[sum(allocation.size_bytes for allocation in plan.allocations)],
+        schedule_length=[len(ranges.schedule) if ranges is not None else None],
+        partitions=[facts.partitions],
+        printed_peak_step=[printed.step if printed is not None else None],
+        printed_peak_bytes=[
             sum(entry.bytes for entry in printed.entries) if printed is not None else None
-        ),
-        result=facts.planner_inputs.result if facts.planner_inputs is not None else None,
-        sha256=provenance.sha256,
-        carrier=provenance.files.sources[0].carrier,
-        derived=plan.derived,
-        heapTraceAgrees=plan.heap_trace_agrees,
-        path=provenance.files.run_path,
-        ingestedAt=provenance.ingested_at,
-        detail=Detail.ALL.value,
+        ],
+        result=[facts.planner_inputs.result if facts.planner_inputs is not None else None],
+        reserved_bytes=[space.reserved_bytes],
+        logical_peak_bytes=[space.logical.bytes],
+        logical_peak_step=[space.logical.step],
+        physical_peak_bytes=[space.physical.bytes],
+        physical_peak_step=[space.physical.step],
+        sha256=[provenance.sha256],
+        carrier=[provenance.files.sources[0].carrier],
+        derived=[plan.derived],
+        heap_trace_agrees=[plan.heap_trace_agrees],
+        path=[provenance.files.run_path],
+        ingested_at=[provenance.ingested_at],
+        detail=[Detail.ALL.value],
     )
-    return {**row, **(_peaks(spaces) if spaces else _no_peaks(has_ranges=ranges is not None))}
 
 
-def _peaks(spaces: Sequence[SpacePeaks]) -> Columns:
-    logical, physical = [space.logical for space in spaces], [space.physical for space in spaces]
-    return {
-        **bytes_and_text("reservedBytes", [space.reserved_bytes for space in spaces]),
-        "logicalPeakBytes": [peak.bytes for peak in logical],
-        "logicalPeakStep": [peak.step for peak in logical],
-        **bytes_and_text("physicalPeakBytes", [peak.bytes for peak in physical]),
-        "physicalPeakStep": [peak.step for peak in physical],
-    }
-
-
-def _no_peaks(*, has_ranges: bool) -> Columns:
-    """Return the peaks of a memory space in which nothing is allocated."""
-    nothing = [0 if has_ranges else None]
-    return {
-        **bytes_and_text("reservedBytes", [0]),
-        "logicalPeakBytes": nothing,
-        "logicalPeakStep": nothing,
-        **bytes_and_text("physicalPeakBytes", nothing),
-        "physicalPeakStep": nothing,
-    }
-
-
-def _memory_spaces(source: NumberedFacts) -> Columns:
+def _memory_spaces(source: NumberedFacts) -> MemorySpaceNodes:
     spaces = source.facts.peaks.spaces
     names = memory_space_names(source.facts.plan)
-    return dict(
-        key=[space.color for space in spaces],
-        color=[space.color for space in spaces],
-        name=[names.get(space.color) for space in spaces],
-        allocationBytes=[space.allocation_bytes for space in spaces],
-        **_peaks(spaces),
+    colors = [space.color for space in spaces]
+    return MemorySpaceNodes(
+        key=colors,
+        color=colors,
+        name=list(map(names.get, colors)),
+        allocation_bytes=[space.allocation_bytes for space in spaces],
+        reserved_bytes=[space.reserved_bytes for space in spaces],
+        logical_peak_bytes=[space.logical.bytes for space in spaces],
+        logical_peak_step=[space.logical.step for space in spaces],
+        physical_peak_bytes=[space.physical.bytes for space in spaces],
+        physical_peak_step=[space.physical.step for space in spaces],
     )
 
 
-def _allocations(source: NumberedFacts) -> Columns:
+def _allocations(source: NumberedFacts) -> AllocationNodes:
     allocations = source.facts.plan.allocations
-    numbers, sizes, _, colors, pages, parameters, output_shapes, _, _, live_out, _ = columns_of(
-        allocations, 11
-    )
-    peaks, largest_holes = columns_of(source.facts.peaks.allocations, 2)
-    peak_bytes, peak_steps = columns_of(peaks, 2)
-    donations, donated_to = columns_of(source.facts.donations, 2)
+    peaks, donations = source.facts.peaks.allocations, source.facts.donations
+    numbers = [each.number for each in allocations]
+    parameters = [each.parameter for each in allocations]
+    shapes = [each.output_shape for each in allocations]
     has_outputs = marks_outputs(allocations)
-    return {
-        "key": numbers,
-        "number": numbers,
-        **bytes_and_text("sizeBytes", sizes),
-        "role": [role(allocation) for allocation in allocations],
-        "memorySpace": colors,
-        "page": pages,
-        "parameterNumber": [None if each is None else each.number for each in parameters],
-        "shapeIndex": [None if each is None else each.shape_index for each in parameters],
-        "shape": [
+    return AllocationNodes(
+        key=numbers,
+        number=numbers,
+        size_bytes=[each.size_bytes for each in allocations],
+        role=list(map(role, allocations)),
+        memory_space=[each.color for each in allocations],
+        page=[each.page for each in allocations],
+        parameter_number=[None if each is None else each.number for each in parameters],
+        shape_index=[None if each is None else each.shape_index for each in parameters],
+        shape=[
             output_shape if parameter is None else parameter.shape
-            for parameter, output_shape in zip(parameters, output_shapes, strict=True)
+            for parameter, output_shape in zip(parameters, shapes, strict=True)
         ],
-        "donation": donations,
-        "donatedTo": donated_to,
-        "isOutput": [shape is not None if has_outputs else None for shape in output_shapes],
-        "maybeLiveOut": live_out,
-        "physicalPeakBytes": peak_bytes,
-        "physicalPeakStep": peak_steps,
-        "largestHoleBytes": largest_holes,
-    }
-
-
-def _values(source: NumberedFacts) -> Columns:
-    facts = source.facts
-    if not facts.plan.values:
-        return NO_ROWS
-    ids, names, indexes, phis, colors, allocations, offsets, sizes, shapes = columns_of(
-        facts.plan.values, 9
+        donation=[None if each is None else each.state for each in donations],
+        donated_to=[None if each is None else each.output_index for each in donations],
+        is_output=[shape is not None if has_outputs else None for shape in shapes],
+        maybe_live_out=[each.maybe_live_out for each in allocations],
+        physical_peak_bytes=[each.physical.bytes for each in peaks],
+        physical_peak_step=[each.physical.step for each in peaks],
+        largest_hole_bytes=[each.largest_hole_bytes for each in peaks],
     )
+
+
+def _values(source: NumberedFacts) -> ValueNodes:
+    facts = source.facts
+    values, owners, stacks = facts.plan.values, facts.attributions, facts.stacks
+    user_lines = [None if owner is None else owner.user_line for owner in owners]
+    ids = [value.value_id for value in values]
+    shapes = [value.shape for value in values]
     dense = {shape: shape.dense_bytes for shape in set(shapes)}
-    alias_sets, alias_positions = columns_of(facts.alias_positions, 2)
-    return dict(
+    planning = facts.planner_inputs
+    instructions = facts.instructions
+    defined_by = source.defining_rows
+
+    def of_definition(cells: Sequence[_Cell]) -> list[_Cell]:
+        return list(map(cells.__getitem__, defined_by))
+
+    return ValueNodes(
         key=ids,
-        valueId=ids,
-        name=names,
-        shapeIndex=indexes,
-        label=[
-            name if index is None else name + index
-            for name, index in zip(names, indexes, strict=True)
-        ],
-        isPhi=phis,
+        value_id=ids,
+        name=[value.name for value in values],
+        shape_index=[value.shape_index for value in values],
+        label=[value.label for value in values],
+        is_phi=[value.is_phi for value in values],
         shape=[shape.bare for shape in shapes],
         layout=[shape.layout for shape in shapes],
         dtype=[shape.dtype for shape in shapes],
-        **bytes_and_text("sizeBytes", sizes),
-        denseBytes=list(map(dense.__getitem__, shapes)),
-        memorySpace=colors,
-        allocation=allocations,
-        offsetBytes=offsets,
-        liveFrom=source.first_steps,
-        liveUntil=source.last_steps,
-        lastUse=facts.last_uses,
-        rangeEnd=facts.range_ends,
-        aliasSet=alias_sets,
-        aliasPosition=alias_positions,
-        **_planning(facts),
-        **_definitions(source),
-        **_stacks(facts, sizes),
-        **_attribution(facts),
+        size_bytes=[value.size_bytes for value in values],
+        dense_bytes=list(map(dense.__getitem__, shapes)),
+        memory_space=[value.color for value in values],
+        allocation=[value.allocation for value in values],
+        offset_bytes=[value.offset_bytes for value in values],
+        live_from=source.first_steps,
+        live_until=source.last_steps,
+        last_use=facts.last_uses,
+        range_end=facts.range_ends,
+        alias_set=[each.alias_set for each in facts.alias_positions],
+        alias_position=[each.position for each in facts.alias_positions],
+        buffer_set=(None,) * len(values) if planning is None else planning.buffer_sets,
+        needed_until=_at(planning.needed_until if planning else {}, range(len(values))),
+        stack_loop=[None if stack is None else stack.loop for stack in stacks],
+        stack_turns=[None if stack is None else stack.turns for stack in stacks],
+        turn_bytes=[
+            None if stack is None else value.size_bytes // stack.turns
+            for value, stack in zip(values, stacks, strict=True)
+        ],
+        stack_element=[None if stack is None else stack.element for stack in stacks],
+        opcode=of_definition([each.instruction.opcode for each in instructions]),
+        op_name=of_definition(source.op_names),
+        source_file=of_definition([each.source_file for each in instructions]),
+        source_line=of_definition([each.source_line for each in instructions]),
+        attribution=[None if owner is None else owner.rule for owner in owners],
+        attributed_op_name=source.attributed_op_names,
+        attributed_file=[None if owner is None else owner.source_file for owner in owners],
+        attributed_line=[None if owner is None else owner.source_line for owner in owners],
+        user_file=[None if line is None else line.file for line in user_lines],
+        user_line=[None if line is None else line.line for line in user_lines],
+        user_function=[None if line is None else line.function for line in user_lines],
     )
 
 
-def _definitions(source: NumberedFacts) -> Columns:
-    """Return what the instructions that define the values say about them."""
-    instructions, files, lines, *_ = columns_of(source.facts.instructions, 6)
-    columns = {
-        "opcode": [instruction.opcode for instruction in instructions],
-        "opName": source.op_names,
-        "sourceFile": files,
-        "sourceLine": lines,
-    }
-    return {
-        name: list(map(column.__getitem__, source.defining_rows))
-        for name, column in columns.items()
-    }
-
-
-def _planning(facts: CompilationFacts) -> Columns:
+def _instructions(source: NumberedFacts) -> InstructionNodes:
+    facts = source.facts
+    named = [each.instruction for each in facts.instructions]
+    attributes = [each.attributes for each in named]
+    names = [each.name for each in named]
+    computations = [each.computation for each in named]
+    steps = [each.step for each in facts.instructions]
+    needs = _at(facts.dependences, names)
     planning = facts.planner_inputs
-    if planning is None:
-        absent = (None,) * len(facts.plan.values)
-        return {"bufferSet": absent, "neededUntil": absent}
-    rows = range(len(facts.plan.values))
-    return {
-        "bufferSet": planning.buffer_sets,
-        "neededUntil": list(map(planning.needed_until.get, rows)),
-    }
-
-
-def _stacks(facts: CompilationFacts, sizes: Iterable[int]) -> Columns:
-    loops, turns, elements = columns_of(facts.stacks, 3)
-    return {
-        "stackLoop": loops,
-        "stackTurns": turns,
-        "turnBytes": [
-            None if count is None else size // count
-            for count, size in zip(turns, sizes, strict=True)
+    return InstructionNodes(
+        key=bounded_keys(names),
+        name=names,
+        opcode=[each.opcode for each in named],
+        shape=[None if each.shape is None else each.shape.text for each in named],
+        op_name=source.op_names,
+        source_file=[each.source_file for each in facts.instructions],
+        source_line=[each.source_line for each in facts.instructions],
+        computation=computations,
+        calls=[each.runs for each in attributes],
+        loop=_at(facts.loops, computations),
+        turns=[each.trip_count for each in attributes],
+        target=[each.target for each in attributes],
+        root_opcode=[each.root_opcode for each in facts.instructions],
+        step=steps,
+        post_order=_at(planning.post_orders if planning is not None else {}, names),
+        logical_bytes=_at_steps(facts.peaks.logical_by_step, steps),
+        physical_bytes=_at_steps(facts.peaks.physical_by_step, steps),
+        text=[None if each.text is None else f"%{each.name} = {each.text}" for each in named],
+        sharding=[
+            each.attributes.sharding if each.opcode == "parameter" else None for each in named
         ],
-        "stackElement": elements,
-    }
-
-
-def _attribution(facts: CompilationFacts) -> Columns:
-    rules, op_names, files, lines, _, user_lines = columns_of(facts.attributions, 6)
-    user_files, user_line_numbers, user_functions = columns_of(user_lines, 3)
-    return {
-        "attribution": rules,
-        "attributedOpName": op_names,
-        "attributedFile": files,
-        "attributedLine": lines,
-        "userFile": user_files,
-        "userLine": user_line_numbers,
-        "userFunction": user_functions,
-    }
-
-
-def _instructions(source: NumberedFacts) -> Columns:
-    instructions = source.facts.instructions
-    if not instructions:
-        return NO_ROWS
-    peaks = source.facts.peaks
-    planning = source.facts.planner_inputs
-    post_orders = planning.post_orders if planning is not None else {}
-    named, source_files, source_lines, root_opcodes, steps, _ = columns_of(instructions, 6)
-    names, opcodes, shapes, computations, texts = columns_of(map(_PRINTED, named), 5)
-    attributes = [instruction.attributes for instruction in named]
-    return {
-        "key": bounded_keys(names),
-        "name": names,
-        "opcode": opcodes,
-        "shape": [None if shape is None else shape.text for shape in shapes],
-        "opName": source.op_names,
-        "sourceFile": source_files,
-        "sourceLine": source_lines,
-        "computation": computations,
-        "calls": [each.runs for each in attributes],
-        "loop": list(map(source.facts.loops.get, computations)),
-        "turns": [each.trip_count for each in attributes],
-        "target": [each.target for each in attributes],
-        "rootOpcode": root_opcodes,
-        "step": steps,
-        "postOrder": list(map(post_orders.get, names)),
-        "logicalBytes": _at_steps(peaks.logical_by_step, steps),
-        "physicalBytes": _at_steps(peaks.physical_by_step, steps),
-        "text": [
-            None if text is None else f"%{name} = {text}"
-            for name, text in zip(names, texts, strict=True)
+        operands=[None if each is None else each.operands for each in needs],
+        control_predecessors=[
+            None if each is None else each.control_predecessors for each in needs
         ],
-        "sharding": [
-            each.sharding if opcode == "parameter" else None
-            for each, opcode in zip(attributes, opcodes, strict=True)
-        ],
-        **_dependences(source.facts, names),
-    }
+        callees=[None if each is None else each.callees for each in needs],
+        is_root=[None if each is None else each.is_root for each in needs],
+        unique_id=[None if each is None else each.unique_id for each in needs],
+    )
 
 
-def _dependences(facts: CompilationFacts, names: Sequence[str]) -> Columns:
-    find = facts.dependences.get
-    found = [find(name, _UNKNOWN) for name in names]
-    operands, predecessors, callees, roots, unique_ids = columns_of(found, 5)
-    return {
-        "operands": operands,
-        "controlPredecessors": predecessors,
-        "callees": callees,
-        "isRoot": roots,
-        "uniqueId": unique_ids,
-    }
+_Key = TypeVar("_Key")
 
 
-_UNKNOWN: Final = (None,) * 5
-"""Dependence of an instruction that is not scheduled."""
-
-
-_PRINTED: Final = attrgetter("name", "opcode", "shape", "computation", "text")
+def _at(cells: Mapping[_Key, _Cell], keys: Iterable[_Key]) -> list[_Cell | None]:
+    return list(map(cells.get, keys))
 
 
 def _at_steps(by_step: Sequence[int] | None, steps: Iterable[int | None]) -> list[int | None]:
     return [None if by_step is None or step is None else by_step[step] for step in steps]
 
 
-def _ops(source: NumberedFacts) -> Columns:
+def _ops(source: NumberedFacts) -> OpNodes:
     names = list(source.op_rows)
-    return {"key": bounded_keys(names), "name": names}
+    return OpNodes(key=bounded_keys(names), name=names)
 
 
-def _scope_nodes(source: NumberedFacts) -> Columns:
+def _scopes(source: NumberedFacts) -> ScopeNodes:
     depths = {scope: depth for _, depth, scope in source.scopes}
     names = list(source.scope_rows)
-    return {
-        "key": bounded_keys(names),
-        "name": names,
-        "depth": [depths[name] for name in names],
-    }
+    return ScopeNodes(key=bounded_keys(names), name=names, depth=_at(depths, names))
 
 
-def _source_lines(source: NumberedFacts) -> Columns:
+def _source_lines(source: NumberedFacts) -> SourceLineNodes:
     lines = list(source.source_line_rows)
-    return {
-        "key": bounded_keys([f"{file}:{line}" for file, line in lines]),
-        "file": [file for file, _ in lines],
-        "line": [line for _, line in lines],
-    }
+    return SourceLineNodes(
+        key=bounded_keys([f"{file}:{line}" for file, line in lines]),
+        file=list(map(itemgetter(0), lines)),
+        line=list(map(itemgetter(1), lines)),
+    )
 
 
-def _frames(source: NumberedFacts) -> Columns:
+def _frames(source: NumberedFacts) -> FrameNodes:
     paths = source.facts.call_paths
     keys, tree_orders = call_path_keys(paths)
-    return {
-        "key": keys,
-        "function": [path.frame.function for path in paths],
-        "file": [path.frame.file for path in paths],
-        "line": [path.frame.line for path in paths],
-        "sourceColumn": [path.frame.column for path in paths],
-        "depth": [path.depth for path in paths],
-        "treeOrder": tree_orders,
-    }
+    return FrameNodes(
+        key=keys,
+        function=[path.frame.function for path in paths],
+        file=[path.frame.file for path in paths],
+        line=[path.frame.line for path in paths],
+        source_column=[path.frame.column for path in paths],
+        depth=[path.depth for path in paths],
+        tree_order=tree_orders,
+    )
 
 
-def _row(**properties: object) -> Columns:
-    return {name: [cell] for name, cell in properties.items()}
+NODES_OF_PROVENANCE: Final[
+    Mapping[type[NodeRows], Callable[[Provenance, CompilationFacts], NodeRows]]
+] = {RunNodes: _run, ModuleNodes: _module, CompilationNodes: _compilation}
+"""Functions for nodes that depend on more than the text."""
 
-
-PROVENANCE_NODE_ROWS: Final[Mapping[str, Callable[[Provenance, CompilationFacts], Columns]]] = {
-    "Run": _run,
-    "Module": _module,
-    "Compilation": _compilation,
+NODES_OF_TEXT: Final[Mapping[type[NodeRows], Callable[[NumberedFacts], NodeRows]]] = {
+    MemorySpaceNodes: _memory_spaces,
+    AllocationNodes: _allocations,
+    ValueNodes: _values,
+    InstructionNodes: _instructions,
+    OpNodes: _ops,
+    ScopeNodes: _scopes,
+    SourceLineNodes: _source_lines,
+    FrameNodes: _frames,
 }
-"""Functions for nodes that depend on more than the text, by label."""
-
-NODE_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
-    "MemorySpace": _memory_spaces,
-    "Allocation": _allocations,
-    "Value": _values,
-    "Instruction": _instructions,
-    "Op": _ops,
-    "Scope": _scope_nodes,
-    "SourceLine": _source_lines,
-    "Frame": _frames,
-}
-"""Functions for nodes that depend only on the text, by label."""
-
-KEY_PREFIXES: Final[Mapping[str, str]] = {
-    "MemorySpace": "#m/",
-    "Allocation": "#a/",
-    "Value": "#v/",
-    "Instruction": "#i/",
-}
-"""Text between the key of a compilation and the keys of its parts, by label."""
-
-NUMBERED_LABELS: Final = KEY_PREFIXES.keys() - {"Instruction"}
-"""Labels of parts whose keys are numbers."""
+"""Functions for nodes that depend only on the text."""

@@ -1,61 +1,86 @@
-"""Relationships of a compilation as columns, made by one function for each type."""
+"""Relationships of a compilation, made by one function for each type.
+
+Their ends are row numbers of the nodes.
+"""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Final, TypeVar
 
-from xlagraph.ingest.measures.compilation_facts import CompilationFacts
-from xlagraph.ingest.rows.row_source import (
-    Columns,
-    NumberedFacts,
-    Provenance,
-    bytes_and_text,
-    columns_of,
+from xlagraph.graph.schema import (
+    AllocatesRows,
+    AppearsAtRows,
+    AttributedFrameRows,
+    AttributedLineRows,
+    AttributedToRows,
+    CalledFromRows,
+    CompiledRows,
+    DefinesRows,
+    FromLineRows,
+    FromOpRows,
+    HoldsRows,
+    InFrameRows,
+    InPrintedPeakRows,
+    LiveAtPeakRows,
+    LiveFromRows,
+    LiveUntilRows,
+    MayOverwriteRows,
+    NextRows,
+    OfModuleRows,
+    ReusesRows,
+    SchedulesRows,
+    UpdatesInPlaceRows,
+    UsedByRows,
+    UsesSpaceRows,
+    WithinRows,
 )
+from xlagraph.graph.schema_types import RelationshipRows
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts
+from xlagraph.ingest.rows.row_source import NumberedFacts, Provenance
 
-__all__ = ["PROVENANCE_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
+__all__ = ["RELATIONSHIPS_OF_PROVENANCE", "RELATIONSHIPS_OF_TEXT"]
 
 _Name = TypeVar("_Name", bound=Hashable)
 
 
-def _compiled(*_: object) -> Columns:
-    return _relationships([0], [0])  # one run, one compilation
+def _compiled(*_: object) -> CompiledRows:
+    return CompiledRows(source=[0], target=[0])  # one run, one compilation
 
 
-def _of_module(provenance: Provenance, _: CompilationFacts) -> Columns:
+def _of_module(provenance: Provenance, _: CompilationFacts) -> OfModuleRows:
     ends = [] if provenance.files.name.module is None else [0]
-    return _relationships(ends, ends)
+    return OfModuleRows(source=ends, target=ends)
 
 
-def _uses_space(source: NumberedFacts) -> Columns:
+def _uses_space(source: NumberedFacts) -> UsesSpaceRows:
     count = len(source.facts.peaks.spaces)
-    return _relationships([0] * count, _numbers(count))
+    return UsesSpaceRows(source=[0] * count, target=_numbers(count))
 
 
-def _allocates(source: NumberedFacts) -> Columns:
+def _allocates(source: NumberedFacts) -> AllocatesRows:
     count = len(source.facts.plan.allocations)
-    return _relationships([0] * count, _numbers(count))
+    return AllocatesRows(source=[0] * count, target=_numbers(count))
 
 
-def _holds(source: NumberedFacts) -> Columns:
-    plan = source.facts.plan
-    rows = {allocation.number: row for row, allocation in enumerate(plan.allocations)}
-    return _relationships(
-        [rows[value.allocation] for value in plan.values],
-        _numbers(len(plan.values)),
-        offsetBytes=[value.offset_bytes for value in plan.values],
-        sizeBytes=[value.size_bytes for value in plan.values],
+def _holds(source: NumberedFacts) -> HoldsRows:
+    values = source.facts.plan.values
+    rows = {allocation.number: row for row, allocation in enumerate(source.facts.plan.allocations)}
+    return HoldsRows(
+        source=[rows[value.allocation] for value in values],
+        target=_numbers(len(values)),
+        offset_bytes=[value.offset_bytes for value in values],
+        size_bytes=[value.size_bytes for value in values],
     )
 
 
-def _used_by(source: NumberedFacts) -> Columns:
+def _used_by(source: NumberedFacts) -> UsedByRows:
     uses_of_each = [used.uses for used in source.facts.plan.used_values or ()]
-    names, operands, operand_indexes = columns_of(chain.from_iterable(uses_of_each), 3)
-    return _relationships(
-        _repeated(source.used_rows, uses_of_each),
-        list(map(source.instruction_rows.__getitem__, names)),
-        operand=operands,
-        operandIndex=operand_indexes,
+    uses = [use for uses in uses_of_each for use in uses]
+    rows = source.instruction_rows
+    return UsedByRows(
+        source=_repeated(source.used_rows, uses_of_each),
+        target=[rows[use.instruction] for use in uses],
+        operand=[use.operand for use in uses],
+        operand_index=[use.operand_index for use in uses],
     )
 
 
@@ -64,136 +89,143 @@ def _repeated(rows: Iterable[int], lists: Iterable[Sequence[object]]) -> list[in
     return [row for row, items in zip(rows, lists, strict=True) for _ in items]
 
 
-def _defines(source: NumberedFacts) -> Columns:
-    return _relationships(source.defining_rows, _numbers(len(source.defining_rows)))
+def _defines(source: NumberedFacts) -> DefinesRows:
+    rows = source.defining_rows
+    return DefinesRows(source=rows, target=_numbers(len(rows)))
 
 
-def _appears_at(source: NumberedFacts) -> Columns:
+def _appears_at(source: NumberedFacts) -> AppearsAtRows:
     positions_of_each = [used.positions for used in source.facts.plan.used_values or ()]
-    names, shape_indexes = columns_of(chain.from_iterable(positions_of_each), 2)
-    return _relationships(
-        _repeated(source.used_rows, positions_of_each),
-        list(map(source.instruction_rows.__getitem__, names)),
-        shapeIndex=shape_indexes,
+    positions = [position for positions in positions_of_each for position in positions]
+    rows = source.instruction_rows
+    return AppearsAtRows(
+        source=_repeated(source.used_rows, positions_of_each),
+        target=[rows[position.instruction] for position in positions],
+        shape_index=[position.shape_index for position in positions],
     )
 
 
-def _live_from(source: NumberedFacts) -> Columns:
-    return _at_instructions(source, source.first_steps)
+def _live_from(source: NumberedFacts) -> LiveFromRows:
+    values, steps = _scheduled(source, source.first_steps)
+    target = list(map(source.schedule.__getitem__, steps))
+    return LiveFromRows(source=values, target=target, step=steps)
 
 
-def _live_until(source: NumberedFacts) -> Columns:
-    return _at_instructions(source, source.last_steps)
+def _live_until(source: NumberedFacts) -> LiveUntilRows:
+    values, steps = _scheduled(source, source.last_steps)
+    target = list(map(source.schedule.__getitem__, steps))
+    return LiveUntilRows(source=values, target=target, step=steps)
 
 
-def _at_instructions(source: NumberedFacts, steps: Sequence[int | None]) -> Columns:
-    """Join values with the instructions at these steps; steps after the last one are skipped."""
-    schedule = source.schedule
-    joined = [
-        (row, step) for row, step in enumerate(steps) if step is not None and step < len(schedule)
-    ]
-    rows, at = columns_of(joined, 2)
-    return _relationships(rows, list(map(schedule.__getitem__, at)), step=at)
+def _scheduled(
+    source: NumberedFacts, steps: Sequence[int | None]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the values with a step of the schedule, and that step."""
+    end = len(source.schedule)
+    rows = [row for row, step in enumerate(steps) if step is not None and step < end]
+    return rows, [step for step in steps if step is not None and step < end]
 
 
-def _schedules(source: NumberedFacts) -> Columns:
-    count = len(source.schedule)
-    return _relationships([0] * count, source.schedule, step=_numbers(count))
+def _schedules(source: NumberedFacts) -> SchedulesRows:
+    steps = _numbers(len(source.schedule))
+    return SchedulesRows(source=[0] * len(steps), target=source.schedule, step=steps)
 
 
-def _next(source: NumberedFacts) -> Columns:
-    return _relationships(source.schedule[:-1], source.schedule[1:])
+def _next(source: NumberedFacts) -> NextRows:
+    return NextRows(source=source.schedule[:-1], target=source.schedule[1:])
 
 
-def _live_at_peak(source: NumberedFacts) -> Columns:
+def _live_at_peak(source: NumberedFacts) -> LiveAtPeakRows:
     shares = [
         (value, space, size_bytes)
         for space, peaks in enumerate(source.facts.peaks.spaces)
         for value, size_bytes in peaks.shares
     ]
-    return _relationships(
-        [value for value, _, _ in shares],
-        [space for _, space, _ in shares],
-        **bytes_and_text("physicalBytes", [size_bytes for _, _, size_bytes in shares]),
+    return LiveAtPeakRows(
+        source=[value for value, _, _ in shares],
+        target=[space for _, space, _ in shares],
+        physical_bytes=[size_bytes for _, _, size_bytes in shares],
     )
 
 
-def _in_printed_peak(source: NumberedFacts) -> Columns:
+def _in_printed_peak(source: NumberedFacts) -> InPrintedPeakRows:
     shares = source.facts.printed_shares
-    return _relationships(
-        [share.value for share in shares],
-        [0] * len(shares),
-        **bytes_and_text("printedBytes", [share.bytes for share in shares]),
+    return InPrintedPeakRows(
+        source=[share.value for share in shares],
+        target=[0] * len(shares),
+        printed_bytes=[share.bytes for share in shares],
         rank=[share.rank for share in shares],
         ambiguous=[share.ambiguous for share in shares],
     )
 
 
-def _updates_in_place(source: NumberedFacts) -> Columns:
+def _updates_in_place(source: NumberedFacts) -> UpdatesInPlaceRows:
     found = [succession for succession in source.facts.succession if succession.in_place]
-    return _relationships(
-        [succession.later for succession in found],
-        [succession.earlier for succession in found],
-        **bytes_and_text("sharedBytes", [succession.shared_bytes for succession in found]),
+    return UpdatesInPlaceRows(
+        source=[succession.later for succession in found],
+        target=[succession.earlier for succession in found],
+        shared_bytes=[succession.shared_bytes for succession in found],
         step=[succession.steps for succession in found],
     )
 
 
-def _reuses(source: NumberedFacts) -> Columns:
+def _reuses(source: NumberedFacts) -> ReusesRows:
     found = [succession for succession in source.facts.succession if not succession.in_place]
-    return _relationships(
-        [succession.later for succession in found],
-        [succession.earlier for succession in found],
-        **bytes_and_text("sharedBytes", [succession.shared_bytes for succession in found]),
-        gapSteps=[succession.steps for succession in found],
+    return ReusesRows(
+        source=[succession.later for succession in found],
+        target=[succession.earlier for succession in found],
+        shared_bytes=[succession.shared_bytes for succession in found],
+        gap_steps=[succession.steps for succession in found],
     )
 
 
-def _may_overwrite(source: NumberedFacts) -> Columns:
+def _may_overwrite(source: NumberedFacts) -> MayOverwriteRows:
     planning = source.facts.planner_inputs
     found = planning.overwrites if planning is not None else ()
-    return _relationships(
-        [overwriting.value for overwriting in found],
-        [overwriting.operand_value for overwriting in found],
+    return MayOverwriteRows(
+        source=[overwriting.value for overwriting in found],
+        target=[overwriting.operand_value for overwriting in found],
         operand=[overwriting.operand for overwriting in found],
-        isOperand=[overwriting.is_operand for overwriting in found],
+        is_operand=[overwriting.is_operand for overwriting in found],
     )
 
 
-def _from_op(source: NumberedFacts) -> Columns:
-    return _to_shared(source.op_names, source.op_rows)
+def _from_op(source: NumberedFacts) -> FromOpRows:
+    return FromOpRows(**_to_names(source.op_names, source.op_rows))
 
 
-def _from_line(source: NumberedFacts) -> Columns:
-    return _to_shared(source.instruction_lines, source.source_line_rows)
+def _from_line(source: NumberedFacts) -> FromLineRows:
+    return FromLineRows(**_to_names(source.instruction_lines, source.source_line_rows))
 
 
-def _in_frame(source: NumberedFacts) -> Columns:
-    return _to_rows([named.call_path for named in source.facts.instructions])
+def _in_frame(source: NumberedFacts) -> InFrameRows:
+    return InFrameRows(**_to_rows([named.call_path for named in source.facts.instructions]))
 
 
-def _attributed_to(source: NumberedFacts) -> Columns:
-    return _to_shared(source.attributed_op_names, source.op_rows)
+def _attributed_to(source: NumberedFacts) -> AttributedToRows:
+    return AttributedToRows(**_to_names(source.attributed_op_names, source.op_rows))
 
 
-def _attributed_line(source: NumberedFacts) -> Columns:
-    return _to_shared(source.attributed_lines, source.source_line_rows)
+def _attributed_line(source: NumberedFacts) -> AttributedLineRows:
+    return AttributedLineRows(**_to_names(source.attributed_lines, source.source_line_rows))
 
 
-def _attributed_frame(source: NumberedFacts) -> Columns:
-    return _to_rows(source.facts.call_path_of_values)
+def _attributed_frame(source: NumberedFacts) -> AttributedFrameRows:
+    return AttributedFrameRows(**_to_rows(source.facts.call_path_of_values))
 
 
-def _to_shared(targets: Sequence[_Name | None], rows: Mapping[_Name, int]) -> Columns:
+def _to_names(
+    targets: Sequence[_Name | None], rows: Mapping[_Name, int]
+) -> dict[str, Sequence[int]]:
     return _to_rows([None if target is None else rows[target] for target in targets])
 
 
-def _to_rows(targets: Sequence[int | None]) -> Columns:
+def _to_rows(targets: Sequence[int | None]) -> dict[str, Sequence[int]]:
     """Join each row of a table with the given row of another table; None is skipped."""
-    return _relationships(
-        [row for row, target in enumerate(targets) if target is not None],
-        [target for target in targets if target is not None],
-    )
+    return {
+        "source": [row for row, target in enumerate(targets) if target is not None],
+        "target": [target for target in targets if target is not None],
+    }
 
 
 def _numbers(count: int) -> list[int]:
@@ -201,54 +233,47 @@ def _numbers(count: int) -> list[int]:
     return list(range(count))
 
 
-def _within(source: NumberedFacts) -> Columns:
-    return _relationships(
-        [row for row, _, _ in source.scopes],
-        [source.scope_rows[scope] for _, _, scope in source.scopes],
+def _within(source: NumberedFacts) -> WithinRows:
+    return WithinRows(
+        source=[row for row, _, _ in source.scopes],
+        target=[source.scope_rows[scope] for _, _, scope in source.scopes],
     )
 
 
-def _called_from(source: NumberedFacts) -> Columns:
-    return _to_rows([path.caller for path in source.facts.call_paths])
+def _called_from(source: NumberedFacts) -> CalledFromRows:
+    return CalledFromRows(**_to_rows([path.caller for path in source.facts.call_paths]))
 
 
-def _relationships(
-    sources: Sequence[int], targets: Sequence[int], **properties: Sequence[object]
-) -> Columns:
-    return {"source": sources, "target": targets, **properties}
+RELATIONSHIPS_OF_PROVENANCE: Final[
+    Mapping[type[RelationshipRows], Callable[[Provenance, CompilationFacts], RelationshipRows]]
+] = {CompiledRows: _compiled, OfModuleRows: _of_module}
+"""Functions for relationships that depend on more than the text."""
 
-
-PROVENANCE_RELATIONSHIP_ROWS: Final[
-    Mapping[str, Callable[[Provenance, CompilationFacts], Columns]]
+RELATIONSHIPS_OF_TEXT: Final[
+    Mapping[type[RelationshipRows], Callable[[NumberedFacts], RelationshipRows]]
 ] = {
-    "COMPILED": _compiled,
-    "OF_MODULE": _of_module,
+    UsesSpaceRows: _uses_space,
+    AllocatesRows: _allocates,
+    HoldsRows: _holds,
+    UsedByRows: _used_by,
+    DefinesRows: _defines,
+    AppearsAtRows: _appears_at,
+    LiveFromRows: _live_from,
+    LiveUntilRows: _live_until,
+    SchedulesRows: _schedules,
+    NextRows: _next,
+    LiveAtPeakRows: _live_at_peak,
+    InPrintedPeakRows: _in_printed_peak,
+    UpdatesInPlaceRows: _updates_in_place,
+    ReusesRows: _reuses,
+    MayOverwriteRows: _may_overwrite,
+    FromOpRows: _from_op,
+    FromLineRows: _from_line,
+    InFrameRows: _in_frame,
+    AttributedToRows: _attributed_to,
+    AttributedLineRows: _attributed_line,
+    AttributedFrameRows: _attributed_frame,
+    WithinRows: _within,
+    CalledFromRows: _called_from,
 }
-"""Functions for relationships that depend on more than the text, by type."""
-
-RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
-    "USES_SPACE": _uses_space,
-    "ALLOCATES": _allocates,
-    "HOLDS": _holds,
-    "USED_BY": _used_by,
-    "DEFINES": _defines,
-    "APPEARS_AT": _appears_at,
-    "LIVE_FROM": _live_from,
-    "LIVE_UNTIL": _live_until,
-    "SCHEDULES": _schedules,
-    "NEXT": _next,
-    "LIVE_AT_PEAK": _live_at_peak,
-    "IN_PRINTED_PEAK": _in_printed_peak,
-    "UPDATES_IN_PLACE": _updates_in_place,
-    "REUSES": _reuses,
-    "MAY_OVERWRITE": _may_overwrite,
-    "FROM_OP": _from_op,
-    "FROM_LINE": _from_line,
-    "IN_FRAME": _in_frame,
-    "ATTRIBUTED_TO": _attributed_to,
-    "ATTRIBUTED_LINE": _attributed_line,
-    "ATTRIBUTED_FRAME": _attributed_frame,
-    "WITHIN": _within,
-    "CALLED_FROM": _called_from,
-}
-"""Functions for relationships that depend only on the text, by type."""
+"""Functions for relationships that depend only on the text."""

@@ -5,23 +5,17 @@ provenance is everything else known about a compilation. Rows of nodes keep the 
 plan: an index in the plan is a row number, and relationships need no lookup of keys.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import TypeVar
 
-from xlagraph.graph.schema_types import caption_property
 from xlagraph.hlo.op_names import scopes
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, NamedInstruction
-from xlagraph.presentation.byte_sizes import human_bytes
 
-__all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text", "columns_of"]
-
-Columns = Mapping[str, Sequence[object]]
-"""Columns of equal length by their names in the schema; empty if there are no rows."""
-NO_ROWS: Final[Columns] = {}
+__all__ = ["NumberedFacts", "Provenance"]
 
 _Name = TypeVar("_Name", bound=Hashable)
 
@@ -79,12 +73,12 @@ class NumberedFacts:
     @cached_property
     def first_steps(self) -> Sequence[int | None]:
         """First step in which each value is live; None without a live range."""
-        return columns_of(self.facts.spans, 2)[0]
+        return [None if span is None else span.first for span in self.facts.spans]
 
     @cached_property
     def last_steps(self) -> Sequence[int | None]:
         """Last step in which each value is live; None without a live range."""
-        return columns_of(self.facts.spans, 2)[1]
+        return [None if span is None else span.last for span in self.facts.spans]
 
     @cached_property
     def op_names(self) -> list[str | None]:
@@ -138,21 +132,6 @@ class NumberedFacts:
         Keys are file and line.
         """
         return _numbered([*self.instruction_lines, *self.attributed_lines])
-
-
-def bytes_and_text(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
-    """Return a column of bytes, and the column with the same sizes as readable text."""
-    texts = {size: None if size is None else human_bytes(size) for size in set(sizes_bytes)}
-    return {name: sizes_bytes, caption_property(name): list(map(texts.__getitem__, sizes_bytes))}
-
-
-def columns_of(
-    records: Iterable[Sequence[object] | None], width: int
-) -> tuple[tuple[Any, ...], ...]:
-    """Return the columns of records with this many fields; None has an empty cell in each."""
-    nothing = (None,) * width
-    rows = [nothing if record is None else record for record in records]
-    return tuple(zip(*rows, strict=True)) or ((),) * width
 
 
 def _source_line_of(source: NamedInstruction | Attribution) -> tuple[str, int] | None:
