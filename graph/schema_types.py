@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from itertools import chain
 from typing import Any, ClassVar, Final, NamedTuple, dataclass_transform
 
 __all__ = [
@@ -166,23 +166,31 @@ class Rows:
     table: ClassVar[str]
     """The label or relationship type."""
     declared: "ClassVar[NodeType | RelationshipType]"
+    stored_names: ClassVar[Mapping[str, str]]
+    """Names in the graph by the names of the columns here: ``sizeBytes`` by ``size_bytes``."""
 
     def __init__(self, **columns: Column) -> None:
-        if columns.keys() != self.__annotations__.keys():
-            unfit = sorted(columns.keys() ^ self.__annotations__.keys())
+        if columns.keys() != self.stored_names.keys():
+            unfit = sorted(columns.keys() ^ self.stored_names.keys())
             raise TypeError(f"{type(self).__name__} requires other columns; see {unfit}")
-        if len(set(map(len, columns.values()))) > 1:
-            lengths = {name: len(column) for name, column in columns.items()}
+        lengths = {len(column) for column in columns.values()}
+        if len(lengths) > 1:
             raise ValueError(f"columns of {type(self).__name__} differ in length: {lengths}")
         vars(self).update(columns)
+        (self._length,) = lengths
 
     def __len__(self) -> int:
-        return len(next(iter(vars(self).values())))
+        return self._length
 
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        """The columns by name: those of properties in camelCase, as the graph stores them."""
-        return dict(zip(map(_camel_case, vars(self)), vars(self).values(), strict=True))
+    @classmethod
+    def joined(cls, parts: "Sequence[Rows]") -> dict[str, Column]:
+        """Return the columns of all parts by their names in the graph."""
+        if len(parts) == 1:
+            return {stored: vars(parts[0])[name] for name, stored in cls.stored_names.items()}
+        return {
+            stored: list(chain.from_iterable([vars(part)[name] for part in parts]))
+            for name, stored in cls.stored_names.items()
+        }
 
 
 class NodeRows(Rows):
@@ -199,6 +207,7 @@ class NodeRows(Rows):
         if key_prefix is not None:
             properties.insert(1, _COMPILATION)
         cls.table = cls.__name__.removesuffix("Nodes")
+        cls.stored_names = {name: _camel_case(name) for name in cls.__annotations__}
         cls.declared = NodeType(
             cls.table,
             _description(cls),
@@ -224,8 +233,8 @@ class RelationshipRows(Rows):
         cls.declared = RelationshipType(
             cls.table, source.table, target.table, _description(cls), _properties(cls)
         )
-        ends = {end: RelationshipRows.__annotations__[end] for end in ("source", "target")}
-        cls.__annotations__ = ends | cls.__annotations__
+        names = ("source", "target", *cls.__annotations__)
+        cls.stored_names = {name: _camel_case(name) for name in names}
 
 
 _COMPILATION: Final = Property(
@@ -250,7 +259,6 @@ def _properties(rows: type[Rows]) -> tuple[Property, ...]:
     return tuple(found)
 
 
-@cache
 def _camel_case(field: str) -> str:
     first, *others = field.split("_")
     return first + "".join(map(str.capitalize, others))

@@ -7,7 +7,6 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.named_tuples import records
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions
@@ -104,15 +103,17 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
     value_frames = [None if each is None else each.stack_frame for each in belonging.owners]
     paths = call_paths(program.frames, chain(frames, value_frames))
     path_of_frame = paths.index_by_frame.get
-    with_facts = zip(
-        instructions,
-        [place.file for place in places_of_named],
-        [place.line for place in places_of_named],
-        [program.root_opcode(each) if each.opcode == "fusion" else None for each in instructions],
-        map(steps.get, named),
-        map(path_of_frame, frames),
-        strict=True,
-    )
+    with_facts = [
+        NamedInstruction(
+            each,
+            place.file,
+            place.line,
+            program.root_opcode(each) if each.opcode == "fusion" else None,
+            steps.get(each.name),
+            path_of_frame(place.frame),
+        )
+        for each, place in zip(instructions, places_of_named, strict=True)
+    ]
     last_uses = _last_uses(plan, steps)
     return CompilationFacts(
         plan=plan,
@@ -123,7 +124,7 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
         peaks=peaks(plan, spans, residents, taken),
         succession=followers,
         printed_shares=printed_shares(plan, spans),
-        instructions=tuple(records(NamedInstruction, with_facts)),
+        instructions=tuple(with_facts),
         loops=loop_of_computations(instructions),
         attributions=belonging.owners,
         stacks=belonging.stacks,

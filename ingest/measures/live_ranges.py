@@ -1,9 +1,7 @@
 """Steps in which each value is live according to the dump."""
 
-from operator import itemgetter
 from typing import NamedTuple
 
-from xlagraph.hlo.named_tuples import records
 from xlagraph.ingest.plan import Plan
 
 __all__ = ["Span", "value_spans"]
@@ -25,6 +23,7 @@ def value_spans(plan: Plan) -> tuple[Span | None, ...]:
     if plan.live_ranges is None:
         return (None,) * len(plan.values)
     ranges = plan.live_ranges.ranges
-    labels = map(itemgetter(0, 1), ranges)
-    find = dict(zip(labels, records(Span, map(itemgetter(2, 3), ranges)), strict=True)).get
+    find = {
+        (each.name, each.shape_index): Span(each.first_step, each.last_step) for each in ranges
+    }.get
     return tuple([find((value.name, value.shape_index or "{}")) for value in plan.values])

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 from typing import Final, NamedTuple, cast
 
-from xlagraph.hlo.named_tuples import records
 from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.residents import Resident, Residents
@@ -118,10 +117,10 @@ def peaks(
     allocation_peaks = [
         _allocation_peak(each, residents[each.number], held_twice.get(each.number, ()), max_step)
         if each.number in residents
-        else (NO_PEAK, each.size_bytes)
+        else AllocationPeak(NO_PEAK, each.size_bytes)
         for each in plan.allocations
     ]
-    return Peaks(tuple(spaces), tuple(records(AllocationPeak, allocation_peaks)), *by_step)
+    return Peaks(tuple(spaces), tuple(allocation_peaks), *by_step)
 
 
 def _unknown_peaks(plan: Plan, by_color: Mapping[int, Sequence[Allocation]]) -> Peaks:
@@ -201,17 +200,18 @@ class _Sums:
 
 def _allocation_peak(
     allocation: Allocation, inside: Sequence[Resident], twice: Iterable[_Held], max_step: int
-) -> tuple[Peak, int]:
+) -> AllocationPeak:
     """Return the peak of an allocation with residents, and its largest hole."""
     size_bytes = allocation.size_bytes
     if len(inside) == 1 or len(set(_slots(inside))) == 1:
         first, _, _, start, end, _ = inside[0]
         if start == end:
-            return NO_PEAK, size_bytes
-        return Peak(end - start, first), max(start, size_bytes - end)
+            return AllocationPeak(NO_PEAK, size_bytes)
+        hole_bytes = max(start, size_bytes - end)
+        return AllocationPeak(Peak(end - start, first), hole_bytes)
     changes = _add(_changes(inside), twice)
     peak = _Sums(changes, max_step, at_all_steps=False).peak
-    return peak, largest_hole(_slots(_live(inside, peak)), size_bytes)
+    return AllocationPeak(peak, largest_hole(_slots(_live(inside, peak)), size_bytes))
 
 
 def _shares(inside: Iterable[Sequence[Resident]], peak: Peak) -> tuple[tuple[int, int], ...]:

@@ -4,7 +4,6 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xlagraph.hlo.named_tuples import records
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.plan import Plan
 
@@ -59,5 +58,5 @@ def printed_shares(plan: Plan, spans: Sequence[Span | None]) -> tuple[PrintedSha
             found = live[name].popleft() if live[name] else None
             ambiguous = found is not None and plan.values[found].shape_index is not None
         if found is not None:
-            shares.append((found, rank, size_bytes, ambiguous))
-    return tuple(records(PrintedShare, shares))
+            shares.append(PrintedShare(found, rank, size_bytes, ambiguous))
+    return tuple(shares)

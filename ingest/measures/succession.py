@@ -12,11 +12,10 @@ its smallest value id. Positions in it count from 0 in the order above.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, repeat
+from itertools import chain
 from typing import NamedTuple, cast
 
 from xlagraph.hlo.buffer_sets import connected_components
-from xlagraph.hlo.named_tuples import records
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover
 from xlagraph.ingest.plan import Plan
@@ -59,8 +58,9 @@ def succession(spans: Sequence[Span | None], taken: Iterable[Takeover]) -> tuple
     for (later, earlier), shared_bytes in shared.items():
         first, last = live[later].first, live[earlier].last
         in_place = last >= first
-        found.append((later, earlier, in_place, shared_bytes, first if in_place else first - last))
-    return tuple(records(Succession, found))
+        steps = first if in_place else first - last
+        found.append(Succession(later, earlier, in_place, shared_bytes, steps))
+    return tuple(found)
 
 
 def alias_positions(
@@ -77,7 +77,7 @@ def alias_positions(
         if (span := spans[index]) is not None:
             member = span, ids[index], index
             sets.setdefault(smallest, []).append(member)
-    positions = list(records(AliasPosition, zip(ids, repeat(0))))
+    positions = [AliasPosition(value_id, 0) for value_id in ids]
     for members in sets.values():
         alias_set = min(value_id for _, value_id, _ in members)
         for position, (_, _, index) in enumerate(sorted(members)):

@@ -1,6 +1,6 @@
 """Rows of compilations, as typed columns that match the schema of the graph."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final, cast
 
@@ -17,7 +17,6 @@ from xlagraph.graph.schema_tables import SHARED_TABLES
 from xlagraph.graph.schema_types import (
     Integers,
     NodeRows,
-    Property,
     RelationshipRows,
     Rows,
     caption_property,
@@ -145,7 +144,7 @@ class _Tables:
     ) -> pa.Table:
         parts = [make(provenance, facts) for provenance, facts in self._compilations]
         self._lengths[kind.table] = list(map(len, parts))
-        return _joined(kind.declared.properties, columns, parts)
+        return _joined(kind, columns, parts)
 
     def _of_text(
         self, kind: type[Rows], make: Callable[[NumberedFacts], Rows], columns: pa.Schema
@@ -154,7 +153,7 @@ class _Tables:
         parts = list(map(make, self._sources))
         lengths = list(map(len, parts))
         self._lengths[kind.table] = [lengths[part] for part in self._source_of_each]
-        rows = _joined(kind.declared.properties, columns, parts)
+        rows = _joined(kind, columns, parts)
         if len(parts) == len(self._source_of_each):
             return rows
         starts = [0, *accumulate(lengths)]
@@ -179,15 +178,13 @@ class _Tables:
         return rows.add_column(columns.get_field_index(_OWNER), columns.field(_OWNER), owner)
 
 
-def _joined(properties: Sequence[Property], schema: pa.Schema, parts: Sequence[Rows]) -> pa.Table:
+def _joined(kind: type[Rows], schema: pa.Schema, parts: Iterable[Rows]) -> pa.Table:
     """Join the rows of some compilations or contents, and add the texts of captioned bytes."""
-    filled = [part.columns for part in parts if part]
+    filled = [part for part in parts if part]
     if not filled:
         return schema.empty_table()
-    columns = filled[0]
-    if len(filled) > 1:
-        columns = {name: [cell for part in filled for cell in part[name]] for name in columns}
-    for property_ in properties:
+    columns = kind.joined(filled)
+    for property_ in kind.declared.properties:
         if property_.is_captioned:
             sizes = cast("Integers", columns[property_.name])
             texts = {size: None if size is None else human_bytes(size) for size in set(sizes)}
