@@ -6,6 +6,7 @@
     ├── allocations   StoredAllocation
     ├── values        StoredValue
     ├── instructions  StoredInstruction   in the schedule, or named by a value
+    ├── dependences   StoredDependence    in the schedule, with operands
     ├── uses          StoredUse           which instruction reads a value
     ├── positions     StoredPosition      where a value appears
     ├── successions   StoredSuccession    which value takes over whose bytes
@@ -17,7 +18,7 @@ None means unknown. Live ranges include both ends.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from xlagraph.graph.engine import Cell, Graph
@@ -25,6 +26,7 @@ from xlagraph.graph.engine import Cell, Graph
 __all__ = [
     "CompilationTotals",
     "StoredAllocation",
+    "StoredDependence",
     "StoredFrame",
     "StoredInstruction",
     "StoredOverwrite",
@@ -152,6 +154,26 @@ class StoredInstruction(NamedTuple):
     physical_bytes: int | None
     loop: str | None
     """Innermost loop in which it runs, by the name of the `while`."""
+
+
+class StoredDependence(NamedTuple):
+    """A scheduled instruction, and what it depends on."""
+
+    name: str
+    step: int
+    opcode: str | None
+    shape: str | None
+    """Shape with layout."""
+    computation: str | None
+    operands: Sequence[str] | None
+    """Names of its operands, with repetitions."""
+    control_predecessors: Sequence[str] | None
+    callees: Sequence[str] | None
+    """Computations that it runs as part of the schedule."""
+    is_root: bool | None
+    """None if the dump was ingested without its module text."""
+    unique_id: int | None
+    """Number that XLA gave it; None in dumps of text."""
 
 
 class StoredUse(NamedTuple):

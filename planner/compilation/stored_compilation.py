@@ -11,6 +11,7 @@ from xlagraph.planner.compilation.records import (
     CompilationTotals,
     Record,
     StoredAllocation,
+    StoredDependence,
     StoredFrame,
     StoredInstruction,
     StoredOverwrite,
@@ -36,6 +37,7 @@ _COMPILATION: Final = load_statement(__file__, "compilation")
 ALLOCATIONS_STATEMENT: Final = load_statement(__file__, "allocations")
 VALUES_STATEMENT: Final = load_statement(__file__, "values")
 _INSTRUCTIONS: Final = load_statement(__file__, "instructions")
+_DEPENDENCES: Final = load_statement(__file__, "dependences")
 _USES: Final = load_statement(__file__, "uses")
 _POSITIONS: Final = load_statement(__file__, "positions")
 _SUCCESSIONS: Final = load_statement(__file__, "successions")
@@ -80,6 +82,11 @@ class StoredCompilation:
         # the statement is a union, which has no order
         found = self._read(_INSTRUCTIONS, StoredInstruction)
         return tuple(sorted(found, key=lambda instruction: instruction.name))
+
+    @cached_property
+    def dependences(self) -> tuple[StoredDependence, ...]:
+        """Scheduled instructions with their dependences, by step."""
+        return self._read(_DEPENDENCES, StoredDependence)
 
     @cached_property
     def uses(self) -> tuple[StoredUse, ...]:

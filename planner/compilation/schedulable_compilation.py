@@ -1,0 +1,137 @@
+"""Read the scheduled instructions of a stored compilation, to order them otherwise."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+
+from xlagraph.hlo.shapes import Shape, dimensions, parse_shape, printed_shape
+from xlagraph.planner.compilation.records import StoredDependence, StoredValue
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.orders.schedulable import (
+    SchedulableComputation,
+    SchedulableInstruction,
+    SchedulableProgram,
+    SchedulableValue,
+)
+
+__all__ = ["schedulable_program"]
+
+
+def schedulable_program(stored: StoredCompilation) -> SchedulableProgram | None:
+    """Return the program as far as it is scheduled; None if its dependences are not stored.
+
+    They are not for dumps without a schedule or without a module text that could be read.
+    """
+    dependences = stored.dependences
+    result = stored.totals.result
+    entry = next((each.computation for each in dependences if each.name == result), None)
+    if entry is None or any(each.is_root is None for each in dependences):
+        return None
+    rows = {each.name: row for row, each in enumerate(dependences)}
+    defined_bytes = _defined_bytes(stored.values)
+    computations: defaultdict[str, list[int]] = defaultdict(list)
+    for row, each in enumerate(dependences):
+        computations[each.computation or ""].append(row)
+    created = _order_of_creation(dependences, computations.values())
+    return SchedulableProgram(
+        tuple(
+            SchedulableInstruction(
+                each.name,
+                each.opcode or "",
+                _rows(each.operands, rows),
+                _rows(each.control_predecessors, rows),
+                tuple(each.callees or ()),
+                defined_bytes.get(each.name, 0),
+                _whole_bytes(parse_shape(each.shape or "")),
+                _has_one_element(each.shape or ""),
+                created[row],
+            )
+            for row, each in enumerate(dependences)
+        ),
+        {
+            name: SchedulableComputation(
+                name,
+                tuple(steps),
+                next((step for step in steps if dependences[step].is_root), steps[-1]),
+            )
+            for name, steps in computations.items()
+        },
+        entry,
+        _values(stored, rows, entry),
+    )
+
+
+def _rows(names: Sequence[str] | None, rows: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple([rows[name] for name in names or () if name in rows])
+
+
+def _order_of_creation(
+    dependences: Sequence[StoredDependence], computations: Iterable[Sequence[int]]
+) -> list[int]:
+    """Return the place of each instruction in XLA's list of its computation.
+
+    Instructions are listed in the order of their numbers, as far as these are known; else the
+    schedule is used.
+    """
+    created = list(range(len(dependences)))
+    for steps in computations:
+        numbers = [dependences[step].unique_id for step in steps]
+        if None not in numbers:
+            ordered = sorted(steps, key=lambda step: dependences[step].unique_id or 0)
+            for place, step in zip(count(), ordered):
+                created[step] = place
+    return created
+
+
+def _has_one_element(shape: str) -> bool:
+    sizes = dimensions(shape)
+    return sizes is not None and all(size == 1 for size in sizes)
+
+
+def _defined_bytes(values: Iterable[StoredValue]) -> dict[str, int]:
+    """Return the bytes of all values that each instruction defines."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for value in values:
+        found[value.name] += _own_bytes(value)
+    return found
+
+
+def _own_bytes(value: StoredValue) -> int:
+    """Return the size of a value, which can be less than that of its buffer."""
+    return parse_shape(printed_shape(value.shape, value.layout)).stored_bytes
+
+
+def _whole_bytes(shape: Shape) -> int:
+    return shape.stored_bytes + sum(map(_whole_bytes, shape.elements))
+
+
+def _values(
+    stored: StoredCompilation, rows: Mapping[str, int], entry: str
+) -> tuple[SchedulableValue, ...]:
+    written_over = {each.number for each in stored.allocations if each.maybe_live_out}
+    parameters = {
+        each.name
+        for each in stored.dependences
+        if each.opcode == "parameter" and each.computation == entry
+    }
+    positions: defaultdict[int, dict[int, None]] = defaultdict(dict)
+    for value_id, name, _ in stored.positions:
+        if name in rows:
+            positions[value_id][rows[name]] = None
+    uses: defaultdict[int, dict[int, None]] = defaultdict(dict)
+    for value_id, name, _, _ in stored.uses:
+        if name in rows:
+            uses[value_id][rows[name]] = None
+    return tuple(
+        SchedulableValue(
+            value.value_id,
+            rows[value.name],
+            tuple(positions[value.value_id]),
+            tuple(uses[value.value_id]),
+            value.value_id if value.buffer_set is None else value.buffer_set,
+            _own_bytes(value),
+            value.name in parameters and value.allocation not in written_over,
+        )
+        for value in stored.values
+        if value.live_from is not None and value.name in rows
+    )

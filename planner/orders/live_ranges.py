@@ -1,0 +1,224 @@
+"""Live ranges of values if the instructions run in another order.
+
+`HloLiveRange` (xla/hlo/utils/hlo_live_range.cc):
+
+1. The schedule is flattened from the entry: a computation precedes the instruction that runs it.
+2. A value begins at the step of its instruction, a parameter at the start of its computation.
+3. A value ends at its last position or use; a value in the root of its computation ends one step
+   after the computation. A loop reads at the step of its body's parameter, a call at the reads
+   inside it. An entry parameter that no result is written over is live to the end.
+4. A value inside an asynchronous computation ends no earlier than the operation that waits for
+   the computation.
+5. If values must share bytes, each one ends at the step where the next one begins.
+
+The values that must share bytes do not depend on the order.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
+
+__all__ = ["FlatSchedule", "RangeRules", "Ranges", "flat_schedule"]
+
+_Steps = npt.NDArray[np.int64]
+
+_WAITING: Final = ("-update", "-done")
+
+
+class RangeRules(Enum):
+    """The rules for live ranges, which differ between releases."""
+
+    STANDARD = "the rules of today's XLA"
+    READS_AT_CALL = "the rules of jaxlib 0.4.13"
+    """A call reads its operands at the step of the call."""
+    CUT_EARLY = "the rules of TensorFlow 2.8"
+    """If values share bytes, each one ends before the next one begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlatSchedule:
+    """All instructions in one order."""
+
+    steps: tuple[int, ...]
+    """The instructions, each identified by its step in the dump."""
+    new_step: _Steps
+    """Step of each instruction in this order, by its step in the dump."""
+    spans: Mapping[str, tuple[int, int]]
+    """First step of each computation, and the step after its last one."""
+
+
+def flat_schedule(program: SchedulableProgram, order: Order) -> FlatSchedule:
+    """Flatten an order from the entry; each computation runs once, before its first caller."""
+    steps: list[int] = []
+    spans: dict[str, tuple[int, int]] = {}
+    instructions = program.instructions
+    stack: list[tuple[str, Iterator[int], int | None]] = []
+
+    def enter(name: str, caller: int | None) -> None:
+        spans[name] = len(steps), len(steps)
+        stack.append((name, iter(order[name]), caller))
+
+    enter(program.entry, None)
+    while stack:
+        name, rest, caller = stack[-1]
+        step = next(rest, None)
+        if step is None:
+            stack.pop()
+            spans[name] = spans[name][0], len(steps)
+            step = caller
+            if step is None:
+                continue
+        callees = instructions[step].callees
+        callee = next((each for each in callees if each not in spans and each in order), None)
+        if callee is None:
+            steps.append(step)
+        else:
+            enter(callee, step)
+    new_step = np.zeros(len(instructions), np.int64)
+    new_step[steps] = np.arange(len(steps))
+    return FlatSchedule(tuple(steps), new_step, spans)
+
+
+class Ranges:
+    """Computes the live ranges of all values of a program for any order."""
+
+    def __init__(
+        self, program: SchedulableProgram, rules: RangeRules = RangeRules.STANDARD
+    ) -> None:
+        self._program = program
+        self._rules = rules
+        values = program.values
+        rows = np.arange(len(values))
+        self._definitions = np.array([value.defined_at for value in values], np.int64)
+        self._position_rows = np.repeat(rows, [len(value.positions) for value in values])
+        self._positions = _flat(value.positions for value in values)
+        self._use_rows = np.repeat(rows, [len(value.uses) for value in values])
+        self._uses = _flat(value.uses for value in values)
+        self._is_kept = np.array([value.is_kept for value in values], np.bool_)
+
+    def of(self, schedule: FlatSchedule) -> tuple[_Steps, _Steps]:
+        """Return the first and the last step of each value, both inclusive, by its row."""
+        end_of_position = schedule.new_step.copy()
+        for name, (_, end) in schedule.spans.items():
+            end_of_position[self._program.computations[name].root] = end
+        first = self._first_steps(schedule)
+        last = first.copy()
+        np.maximum.at(last, self._position_rows, end_of_position[self._positions])
+        np.maximum.at(last, self._use_rows, self._end_of_use(schedule)[self._uses])
+        for row, waited in self._waited(schedule):
+            last[row] = max(last[row], waited)
+        last[self._is_kept] = len(schedule.steps)
+        self._cut(first, last)
+        return first, last
+
+    def _first_steps(self, schedule: FlatSchedule) -> _Steps:
+        first_step = schedule.new_step.copy()
+        for name, computation in self._program.computations.items():
+            if name in schedule.spans:
+                for step in computation.instructions:
+                    if self._program.instructions[step].opcode == "parameter":
+                        first_step[step] = schedule.spans[name][0]
+        found: _Steps = first_step[self._definitions]
+        return found
+
+    def _end_of_use(self, schedule: FlatSchedule) -> _Steps:
+        ends = schedule.new_step.copy()
+        for step, parameters in self._parameters_of_bodies.items():
+            ends[step] = max((int(schedule.new_step[each]) for each in parameters), default=0)
+        if self._rules is not RangeRules.READS_AT_CALL:
+            ends[self._calls] = 0
+        return ends
+
+    @cached_property
+    def _parameters_of_bodies(self) -> Mapping[int, list[int]]:
+        """Parameters of the body of each loop, by the `while`."""
+        program = self._program
+        return {
+            step: [
+                inner
+                for inner in program.computations[each.callees[-1]].instructions
+                if program.instructions[inner].opcode == "parameter"
+            ]
+            for step, each in enumerate(program.instructions)
+            if each.opcode == "while" and each.callees and each.callees[-1] in program.computations
+        }
+
+    @cached_property
+    def _calls(self) -> list[int]:
+        return [
+            step
+            for step, each in enumerate(self._program.instructions)
+            if each.opcode == "call" and any(n in self._program.computations for n in each.callees)
+        ]
+
+    @cached_property
+    def _ends_of_chains(self) -> list[tuple[list[int], int]]:
+        """Values of each asynchronous computation, by row, and the operation that waits for it."""
+        program = self._program
+        found = []
+        rows_by_definition: defaultdict[int, list[int]] = defaultdict(list)
+        for row, value in enumerate(program.values):
+            rows_by_definition[value.defined_at].append(row)
+        for start, each in enumerate(program.instructions):
+            if not (each.opcode.endswith("-start") and each.callees):
+                continue
+            done = _end_of_chain(program, start)
+            waiting = [name for name in each.callees if name in program.computations]
+            rows: list[int] = []
+            while waiting:
+                for step in program.computations[waiting.pop()].instructions:
+                    rows += rows_by_definition[step]
+                    inner = program.instructions[step].callees
+                    waiting += [name for name in inner if name in program.computations]
+            found.append((rows, done))
+        return found
+
+    def _waited(self, schedule: FlatSchedule) -> Iterator[tuple[int, int]]:
+        for rows, done in self._ends_of_chains:
+            for row in rows:
+                yield row, int(schedule.new_step[done])
+
+    @cached_property
+    def _shared(self) -> list[list[int]]:
+        """Rows of the values of each buffer set with several values."""
+        members: defaultdict[int, list[int]] = defaultdict(list)
+        for row, value in enumerate(self._program.values):
+            members[value.buffer_set].append(row)
+        return [rows for rows in members.values() if len(rows) > 1]
+
+    def _cut(self, first: _Steps, last: _Steps) -> None:
+        overlap = 0 if self._rules is RangeRules.CUT_EARLY else 1
+        values = self._program.values
+        for rows in self._shared:
+            together = sorted(
+                [(int(first[row]), int(last[row]), values[row].value_id, row) for row in rows]
+            )
+            ends = [each[1] for each in together]
+            for one, other in pairwise(range(len(together))):
+                ends[other] = max(ends[one], ends[other])
+                ends[one] = min(ends[one], together[other][0] - 1 + overlap)
+            for (_, _, _, row), end in zip(together, ends, strict=True):
+                last[row] = end
+
+
+def _end_of_chain(program: SchedulableProgram, start: int) -> int:
+    at = start
+    while True:
+        users = program.users[at]
+        following = [each for each in users if program.instructions[each].opcode.endswith(_WAITING)]
+        if not following:
+            return at
+        at = following[0]
+
+
+def _flat(lists: "Iterator[tuple[int, ...]]") -> _Steps:
+    return np.array([each for steps in lists for each in steps], np.int64)

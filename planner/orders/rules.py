@@ -1,0 +1,160 @@
+"""XLA's memory schedulers: the order that each one chooses for a computation.
+
+`xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc` (until 2024 in `xla/service/`), with
+`HloInstruction::AcceptWithOperandOrder` (xla/hlo/ir/hlo_instruction.cc) and
+`HloComputation::MakeInstructionPostOrder` (xla/hlo/ir/hlo_computation.cc). A scheduler orders each
+computation separately, also those that others call, but not the bodies of fusions.
+
+CPUs use the depth-first order if the scheduler is memory-optimized, and the breadth-first order if
+it is concurrency-optimized, the default since jaxlib 0.5.1. GPUs use the best of three.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from typing import Final
+
+from xlagraph.planner.orders.list_rule import list_order
+from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
+
+__all__ = ["Rule", "breadth_first_order", "depth_first_order", "order_of", "post_order"]
+
+_UNCOUNTED: Final = frozenset(("parameter", "constant"))
+_CALLING: Final = frozenset(("call", "while", "conditional"))
+
+
+class Rule(StrEnum):
+    """A scheduler of XLA."""
+
+    DEPTH_FIRST = "depth-first"
+    POST_ORDER = "post-order"
+    LIST = "list"
+    BREADTH_FIRST = "breadth-first"
+
+
+def order_of(program: SchedulableProgram, rule: Rule, *, counts_results: bool = False) -> Order:
+    """Return the order that a scheduler chooses for each computation.
+
+    `counts_results` is the rule of jaxlib up to 0.6.2 for the sizes of calls.
+    """
+    match rule:
+        case Rule.DEPTH_FIRST:
+            order = {
+                name: depth_first_order(program, name, counts_results=counts_results)
+                for name in program.computations
+            }
+        case Rule.POST_ORDER:
+            order = {name: post_order(program, name) for name in program.computations}
+        case Rule.LIST:
+            order = {name: list_order(program, name) for name in program.computations}
+        case Rule.BREADTH_FIRST:
+            order = {name: breadth_first_order(program, name) for name in program.computations}
+    return order
+
+
+def post_order(program: SchedulableProgram, computation: str) -> list[int]:
+    """Return the post-order: `PostOrderScheduler`, operands before users.
+
+    The search starts at each instruction without users and visits control predecessors, then
+    operands.
+    """
+    instructions = program.instructions
+
+    def before(step: int) -> Sequence[int]:
+        each = instructions[step]
+        return (*reversed(each.control_predecessors), *each.operands)
+
+    starts = [step for step in program.by_creation(computation) if not program.users[step]]
+    return _visited(starts, before)
+
+
+def depth_first_order(
+    program: SchedulableProgram, computation: str, *, counts_results: bool = False
+) -> list[int]:
+    """Return the order of `DFSMemoryScheduler`.
+
+    Depth first, the root last; of the operands and control predecessors those first that have
+    more extra users behind them, then more bytes, then the smaller name.
+
+    `counts_results`: the size of a call, a loop or a conditional is that of its whole result
+    (points-to analysis, jaxlib up to 0.6.2), not of the values that it defines.
+    """
+    instructions, users = program.instructions, program.users
+    steps = post_order(program, computation)
+    extra_users: dict[int, int] = {}
+    bytes_behind: dict[int, int] = {}
+    all_bytes = 0
+    for step in steps:
+        each = instructions[step]
+        extra_users[step] = bytes_behind[step] = 0
+        if each.opcode in _UNCOUNTED:
+            continue
+        is_result = counts_results and each.opcode in _CALLING
+        own_bytes = each.result_bytes if is_result else each.defined_bytes
+        all_bytes += own_bytes
+        operands = set(each.operands)
+        extra = max(len(users[step]) - 1, 0) + sum(extra_users[operand] for operand in operands)
+        behind = own_bytes + sum(bytes_behind[operand] for operand in operands)
+        extra_users[step] = min(extra, len(steps))
+        bytes_behind[step] = min(behind, all_bytes)
+    keys = {
+        step: (-extra_users[step], -bytes_behind[step], instructions[step].name.encode())
+        for step in steps
+    }
+
+    def before(step: int) -> Sequence[int]:
+        each = instructions[step]
+        return sorted((*each.operands, *each.control_predecessors), key=keys.__getitem__)
+
+    root = program.computations[computation].root
+    starts = [
+        step
+        for step in program.by_creation(computation)
+        if step != root and not users[step] and step not in program.control_successors
+    ]
+    return _visited([*starts, root], before)
+
+
+def breadth_first_order(program: SchedulableProgram, computation: str) -> list[int]:
+    """Return the order of `BFScheduler`: a queue of the instructions that are ready.
+
+    XLA queues the users of an instruction in the order of its list of users, which no dump
+    contains; here they are queued in the order of their creation.
+    """
+    steps = program.by_creation(computation)
+    waiting = {
+        step: len(set(each.operands)) + len(each.control_predecessors)
+        for step in steps
+        if (each := program.instructions[step])
+    }
+    ready = deque(step for step in steps if not waiting[step])
+    order = []
+    while ready:
+        step = ready.popleft()
+        order.append(step)
+        for later in (*program.users[step], *program.control_successors.get(step, ())):
+            waiting[later] -= 1
+            if not waiting[later]:
+                ready.append(later)
+    return order
+
+
+def _visited(starts: Iterable[int], before: Callable[[int], Sequence[int]]) -> list[int]:
+    """Return the instructions depth first, each after those that must be `before` it."""
+    order: list[int] = []
+    opened: set[int] = set()
+    done: set[int] = set()
+    stack = [*starts][::-1]
+    while stack:
+        step = stack[-1]
+        if step not in done and step not in opened:
+            opened.add(step)
+            waiting = [each for each in before(step) if each not in done]
+            if waiting:
+                stack += reversed(waiting)
+                continue
+        stack.pop()
+        if step not in done:
+            done.add(step)
+            order.append(step)
+    return order

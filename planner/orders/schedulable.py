@@ -1,0 +1,127 @@
+"""The scheduled instructions of a program, and what depends on what.
+
+    SchedulableProgram
+    ├── instructions  SchedulableInstruction  by their step in the schedule of the dump
+    ├── computations  SchedulableComputation  their instructions and root
+    └── values        SchedulableValue        where each value is made, visible and read
+
+An instruction is identified by its step in the schedule of the dump, whatever the order.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+__all__ = [
+    "Order",
+    "SchedulableComputation",
+    "SchedulableInstruction",
+    "SchedulableProgram",
+    "SchedulableValue",
+]
+
+Order = Mapping[str, Sequence[int]]
+"""The instructions of each computation in an order, by the name of the computation."""
+
+
+class SchedulableInstruction(NamedTuple):
+    """An instruction of a scheduled computation."""
+
+    name: str
+    opcode: str
+    operands: tuple[int, ...] = ()
+    """Instructions that it reads, in the order of the operands, with repetitions."""
+    control_predecessors: tuple[int, ...] = ()
+    callees: tuple[str, ...] = ()
+    """Computations that it runs, in the order in which they run."""
+    defined_bytes: int = 0
+    """Bytes of all values that it defines, tables of tuples included."""
+    result_bytes: int = 0
+    """Bytes of its whole result, tables of tuples included."""
+    has_one_element: bool = False
+    """True if its result is an array of one element."""
+    created: int = 0
+    """Place among the instructions of its computation by the order of their creation."""
+
+
+class SchedulableValue(NamedTuple):
+    """Where a value with a live range is made, visible and read."""
+
+    value_id: int
+    defined_at: int
+    """Instruction that defines it."""
+    positions: tuple[int, ...]
+    """Instructions at which it is visible, the one that defines it included."""
+    uses: tuple[int, ...]
+    """Instructions that read it."""
+    buffer_set: int
+    """Smallest id among the values that must share an address."""
+    size_bytes: int
+    """Its own size."""
+    is_kept: bool = False
+    """True for a part of an entry parameter that no result is written over."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulableComputation:
+    """A computation whose instructions can be ordered."""
+
+    name: str
+    instructions: tuple[int, ...]
+    """In the order of the dump."""
+    root: int
+
+
+@dataclass(frozen=True)
+class SchedulableProgram:
+    """The scheduled computations of a program."""
+
+    instructions: tuple[SchedulableInstruction, ...]
+    computations: Mapping[str, SchedulableComputation]
+    entry: str
+    """Name of the entry computation."""
+    values: tuple[SchedulableValue, ...] = ()
+    """Values by id."""
+
+    @cached_property
+    def present_order(self) -> Order:
+        """The order of the dump."""
+        return {name: each.instructions for name, each in self.computations.items()}
+
+    @cached_property
+    def users(self) -> Sequence[Sequence[int]]:
+        """Instructions that read each instruction, by order of creation, each once."""
+        users: list[list[int]] = [[] for _ in self.instructions]
+        for user in self._by_creation:
+            for operand in dict.fromkeys(self.instructions[user].operands):
+                users[operand].append(user)
+        return users
+
+    @cached_property
+    def control_successors(self) -> Mapping[int, Sequence[int]]:
+        """Instructions that must run after an instruction that they do not read."""
+        successors: dict[int, list[int]] = {}
+        for later in self._by_creation:
+            for earlier in self.instructions[later].control_predecessors:
+                successors.setdefault(earlier, []).append(later)
+        return successors
+
+    @cached_property
+    def visible(self) -> Sequence[Sequence[SchedulableValue]]:
+        """Values that are visible at each instruction, by value id."""
+        visible: list[list[SchedulableValue]] = [[] for _ in self.instructions]
+        for value in self.values:
+            for position in dict.fromkeys(value.positions):
+                visible[position].append(value)
+        return visible
+
+    def by_creation(self, computation: str) -> list[int]:
+        """Return the instructions of a computation in XLA's list order."""
+        steps = self.computations[computation].instructions
+        return sorted(steps, key=lambda step: self.instructions[step].created)
+
+    @property
+    def _by_creation(self) -> list[int]:
+        created = [each.created for each in self.instructions]
+        return sorted(range(len(created)), key=created.__getitem__)
