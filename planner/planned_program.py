@@ -115,6 +115,27 @@ class PlannedProgram:
         """Return the allocation of a constant or entry parameter; None for other values."""
         return self._allocation_by_number[value.allocation] if value.is_stored else None
 
+    def fixed_sets(self, color: int) -> frozenset[int]:
+        """Return the buffer sets that have blocks of their own all the time.
+
+        These are constants, entry parameters that no result is written over, and tables.
+        """
+        return frozenset(
+            value.buffer_set
+            for value in self.values
+            if value.color == color
+            and (
+                value.is_table
+                or ((stored := self.stored_in(value)) is not None and stored.is_read_only)
+            )
+        )
+
+    def fixed_bytes(self, color: int) -> int:
+        """Return the bytes of these sets, and of memory that is never replanned."""
+        sizes = {value.buffer_set: value.size_bytes for value in self.values}
+        own = sum(sizes[name] for name in self.fixed_sets(color))
+        return own + self.given_bytes.get(color, 0)
+
     @cached_property
     def _allocation_by_number(self) -> dict[int, PlannedAllocation]:
         return {allocation.number: allocation for allocation in self.allocations}

@@ -56,11 +56,7 @@ class _ReadyList:
     def order(self) -> list[int]:
         """Schedule all instructions."""
         program = self._program
-        waiting = {
-            step: len(set(each.operands)) + len(each.control_predecessors)
-            for step in self._steps
-            if (each := program.instructions[step])
-        }
+        waiting = {step: program.predecessor_count(step) for step in self._steps}
         for step in self._steps:
             if not waiting[step]:
                 self._add(step)

@@ -17,7 +17,6 @@ Quadratic in the instructions of a computation, 64 at a time.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -43,18 +42,13 @@ def lower_bound(
     planned: PlannedProgram, schedulable: SchedulableProgram, color: int = 0
 ) -> LowerBound:
     """Return the lower bound of the reserved bytes of a colour."""
-    fixed = {
-        value.buffer_set
+    fixed = planned.fixed_sets(color)
+    movable = {
+        value.buffer_set: value.size_bytes
         for value in planned.values
-        if value.color == color
-        and (
-            value.is_table
-            or ((stored := planned.stored_in(value)) is not None and stored.is_read_only)
-        )
+        if value.color == color and value.buffer_set not in fixed and value.size_bytes
     }
-    sizes = {value.buffer_set: value.size_bytes for value in planned.values if value.color == color}
-    base = sum(sizes[each] for each in fixed) + planned.given_bytes.get(color, 0)
-    movable = {each: size for each, size in sizes.items() if each not in fixed and size}
+    base = planned.fixed_bytes(color)
     return _Bounds(planned, schedulable, movable).within(schedulable.entry, frozenset(), base)
 
 
@@ -68,20 +62,11 @@ class _Bounds:
         """Bytes of the buffer sets that count, by name."""
         self._seen: defaultdict[str, list[SchedulableValue]] = defaultdict(list)
         """Values that are visible in each computation."""
-        owners = self._owners
+        owners = schedulable.owners
         for value in schedulable.values:
             if value.buffer_set in sizes:
                 for name in {owners[step] for step in value.positions}:
                     self._seen[name].append(value)
-
-    @cached_property
-    def _owners(self) -> Sequence[str]:
-        """Computation of each instruction."""
-        owners = [""] * len(self._program.instructions)
-        for name, computation in self._program.computations.items():
-            for step in computation.instructions:
-                owners[step] = name
-        return owners
 
     def within(self, name: str, counted: frozenset[int], base: int) -> LowerBound:
         """Return the bound of a computation while the sets in `counted`, `base` bytes, are live."""

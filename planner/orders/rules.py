@@ -122,11 +122,7 @@ def breadth_first_order(program: SchedulableProgram, computation: str) -> list[i
     contains; here they are queued in the order of their creation.
     """
     steps = program.by_creation(computation)
-    waiting = {
-        step: len(set(each.operands)) + len(each.control_predecessors)
-        for step in steps
-        if (each := program.instructions[step])
-    }
+    waiting = {step: program.predecessor_count(step) for step in steps}
     ready = deque(step for step in steps if not waiting[step])
     order = []
     while ready:

@@ -90,6 +90,31 @@ class SchedulableProgram:
         return {name: each.instructions for name, each in self.computations.items()}
 
     @cached_property
+    def owners(self) -> Sequence[str]:
+        """Name of the computation of each instruction."""
+        owners = [""] * len(self.instructions)
+        for name, computation in self.computations.items():
+            for step in computation.instructions:
+                owners[step] = name
+        return owners
+
+    @cached_property
+    def callers(self) -> Mapping[str, int]:
+        """First instruction that runs each computation, by its name."""
+        callers: dict[str, int] = {}
+        for step, each in enumerate(self.instructions):
+            for name in each.callees:
+                callers.setdefault(name, step)
+        return callers
+
+    def within(self, step: int, computation: str) -> int | None:
+        """Return the instruction of a computation that runs `step`, or is it; None if none is."""
+        at: int | None = step
+        while at is not None and self.owners[at] != computation:
+            at = self.callers.get(self.owners[at])
+        return at
+
+    @cached_property
     def users(self) -> Sequence[Sequence[int]]:
         """Instructions that read each instruction, by order of creation, each once."""
         users: list[list[int]] = [[] for _ in self.instructions]
@@ -115,6 +140,11 @@ class SchedulableProgram:
             for position in dict.fromkeys(value.positions):
                 visible[position].append(value)
         return visible
+
+    def predecessor_count(self, step: int) -> int:
+        """Return the number of instructions that must run directly before one."""
+        each = self.instructions[step]
+        return len(set(each.operands)) + len(each.control_predecessors)
 
     def by_creation(self, computation: str) -> list[int]:
         """Return the instructions of a computation in XLA's list order."""

@@ -1,0 +1,122 @@
+"""Bytes that are live at each step of an order, however they are packed.
+
+Buffer sets count once while one of their values is live. Constants, entry parameters that no
+result is written over, and tables of tuples are live all the time. A value that is written over
+an operand does not count in the step that they share.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from xlagraph.planner.heap import merged
+from xlagraph.planner.orders.live_ranges import FlatSchedule
+from xlagraph.planner.orders.ordered_program import Reordering
+
+__all__ = ["LiveBytes", "LiveBytesModel"]
+
+_Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBytes:
+    """Live bytes of a memory space in one order."""
+
+    schedule: FlatSchedule
+    firsts: _Numbers
+    """First step of each value, by its row in the program."""
+    lasts: _Numbers
+    """Last step of each value, inclusive."""
+    by_step: _Numbers
+    """Live bytes at each step."""
+
+    @property
+    def peak_step(self) -> int:
+        """First step at which most bytes are live."""
+        return int(self.by_step.argmax())
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most bytes live at one step."""
+        return int(self.by_step.max())
+
+
+class LiveBytesModel:
+    """Counts the live bytes of any order of a program."""
+
+    def __init__(self, reordering: Reordering, color: int = 0) -> None:
+        self.reordering = reordering
+        planned, values = reordering.planned, reordering.schedulable.values
+        self.fixed_sets = planned.fixed_sets(color)
+        self.sizes = {
+            value.buffer_set: value.size_bytes
+            for value in planned.values
+            if value.color == color and value.buffer_set not in self.fixed_sets
+        }
+        """Bytes of each buffer set that is not live all the time."""
+        self.fixed_bytes = planned.fixed_bytes(color)
+        self.rows_of_sets: dict[int, list[int]] = {}
+        """Rows of the values of each of these sets."""
+        for row, value in enumerate(values):
+            if value.buffer_set in self.sizes:
+                self.rows_of_sets.setdefault(value.buffer_set, []).append(row)
+        alone = [rows[0] for rows in self.rows_of_sets.values() if len(rows) == 1]
+        self._alone = np.array(alone, np.int64)
+        self._sizes_alone = np.array(
+            [self.sizes[values[row].buffer_set] for row in alone], np.int64
+        )
+        self._together = [
+            (rows, self.sizes[name]) for name, rows in self.rows_of_sets.items() if len(rows) > 1
+        ]
+
+    def of(self, schedule: FlatSchedule) -> LiveBytes:
+        """Count the live bytes of an order."""
+        firsts, lasts = self.reordering.ranges.of(schedule)
+        changes = np.zeros(len(schedule.steps) + 2, np.int64)
+        np.add.at(changes, firsts[self._alone], self._sizes_alone)
+        np.subtract.at(changes, lasts[self._alone] + 1, self._sizes_alone)
+        for rows, size_bytes in self._together:
+            steps = [(int(firsts[row]), int(lasts[row])) for row in rows]
+            for first, last in merged(steps):
+                changes[first] += size_bytes
+                changes[last + 1] -= size_bytes
+        by_step = changes.cumsum()[:-1] + self.fixed_bytes
+        self._share_operands(firsts, lasts, by_step)
+        return LiveBytes(schedule, firsts, lasts, by_step)
+
+    def live_sets(self, live: LiveBytes, step: int) -> dict[int, int]:
+        """Return the row of a live value of each set that is live at a step, by set."""
+        rows = ((live.firsts <= step) & (live.lasts >= step)).nonzero()[0].tolist()
+        values = self.reordering.schedulable.values
+        return {values[row].buffer_set: row for row in rows if values[row].buffer_set in self.sizes}
+
+    @cached_property
+    def _overwrites(self) -> Sequence[tuple[int, Sequence[int], int]]:
+        """Row of each value that may be written over operands, their rows, and its bytes."""
+        values = self.reordering.schedulable.values
+        alone = {values[row].value_id: row for row in self._alone.tolist()}
+        found = []
+        for value_id, overwrites in self.reordering.planned.overwrites.items():
+            rows = [
+                alone[each.value_id]
+                for each in overwrites
+                if each.is_operand and each.value_id in alone
+            ]
+            if rows and value_id in alone:
+                row = alone[value_id]
+                found.append((row, rows, self.sizes[values[row].buffer_set]))
+        return found
+
+    def _share_operands(self, firsts: _Numbers, lasts: _Numbers, by_step: _Numbers) -> None:
+        first_steps, last_steps = firsts.tolist(), lasts.tolist()
+        taken: set[int] = set()
+        for row, operands, size_bytes in self._overwrites:
+            step = first_steps[row]
+            for operand in operands:
+                if last_steps[operand] == step and operand not in taken:
+                    taken.add(operand)
+                    by_step[step] -= size_bytes
+                    break
