@@ -107,6 +107,16 @@ class Ranges:
 
     def of(self, schedule: FlatSchedule) -> tuple[_Steps, _Steps]:
         """Return the first and the last step of each value, both inclusive, by its row."""
+        first, last = self.needed(schedule)
+        last[self._is_kept] = len(schedule.steps)
+        self._cut(first, last)
+        return first, last
+
+    def needed(self, schedule: FlatSchedule) -> tuple[_Steps, _Steps]:
+        """Return the first and the last step in which each value is needed, by its row.
+
+        No value ends because another one is written over it, and parameters are not kept.
+        """
         end_of_position = schedule.new_step.copy()
         for name, (_, end) in schedule.spans.items():
             end_of_position[self._program.computations[name].root] = end
@@ -116,8 +126,6 @@ class Ranges:
         np.maximum.at(last, self._use_rows, self._end_of_use(schedule)[self._uses])
         for row, waited in self._waited(schedule):
             last[row] = max(last[row], waited)
-        last[self._is_kept] = len(schedule.steps)
-        self._cut(first, last)
         return first, last
 
     def _first_steps(self, schedule: FlatSchedule) -> _Steps:

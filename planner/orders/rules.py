@@ -10,16 +10,18 @@ it is concurrency-optimized, the default since jaxlib 0.5.1. GPUs use the best o
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
 from xlagraph.planner.orders.list_rule import list_order
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
-__all__ = ["Rule", "breadth_first_order", "depth_first_order", "order_of", "post_order"]
+__all__ = ["Rule", "breadth_first_order", "depth_first_order", "order_of", "post_order", "rules_of"]
 
 _UNCOUNTED: Final = frozenset(("parameter", "constant"))
+_PARALLEL_TASK: Final = "parallel_"
+"""Begins the names of the computations that `ParallelTaskAssigner` of the CPU compiler makes."""
 _CALLING: Final = frozenset(("call", "while", "conditional"))
 
 
@@ -32,24 +34,21 @@ class Rule(StrEnum):
     BREADTH_FIRST = "breadth-first"
 
 
-def order_of(program: SchedulableProgram, rule: Rule, *, counts_results: bool = False) -> Order:
-    """Return the order that a scheduler chooses for each computation.
+def order_of(program: SchedulableProgram, rule: Rule) -> Order:
+    """Return the order that a scheduler chooses for each computation."""
+    return {name: _ORDERS[rule](program, name) for name in program.computations}
 
-    `counts_results` is the rule of jaxlib up to 0.6.2 for the sizes of calls.
-    """
-    match rule:
-        case Rule.DEPTH_FIRST:
-            order = {
-                name: depth_first_order(program, name, counts_results=counts_results)
-                for name in program.computations
-            }
-        case Rule.POST_ORDER:
-            order = {name: post_order(program, name) for name in program.computations}
-        case Rule.LIST:
-            order = {name: list_order(program, name) for name in program.computations}
-        case Rule.BREADTH_FIRST:
-            order = {name: breadth_first_order(program, name) for name in program.computations}
-    return order
+
+def rules_of(program: SchedulableProgram) -> list[Rule]:
+    """Return the schedulers that choose the order of the dump."""
+    return [
+        rule
+        for rule in Rule
+        if all(
+            tuple(_ORDERS[rule](program, name)) == each.instructions
+            for name, each in program.computations.items()
+        )
+    ]
 
 
 def post_order(program: SchedulableProgram, computation: str) -> list[int]:
@@ -68,18 +67,17 @@ def post_order(program: SchedulableProgram, computation: str) -> list[int]:
     return _visited(starts, before)
 
 
-def depth_first_order(
-    program: SchedulableProgram, computation: str, *, counts_results: bool = False
-) -> list[int]:
+def depth_first_order(program: SchedulableProgram, computation: str) -> list[int]:
     """Return the order of `DFSMemoryScheduler`.
 
     Depth first, the root last; of the operands and control predecessors those first that have
-    more extra users behind them, then more bytes, then the smaller name.
-
-    `counts_results`: the size of a call, a loop or a conditional is that of its whole result
-    (points-to analysis, jaxlib up to 0.6.2), not of the values that it defines.
+    more extra users behind them, then more bytes, then the smaller name. Up to jaxlib 0.6.2 the
+    size of a call, a loop or a conditional is that of its whole result (points-to analysis), then
+    that of the values that it defines. The difference shows only in calls of parallel tasks,
+    which later CPU compilers do not make.
     """
     instructions, users = program.instructions, program.users
+    counts_results = any(name.startswith(_PARALLEL_TASK) for name in program.computations)
     steps = post_order(program, computation)
     extra_users: dict[int, int] = {}
     bytes_behind: dict[int, int] = {}
@@ -133,6 +131,14 @@ def breadth_first_order(program: SchedulableProgram, computation: str) -> list[i
             if not waiting[later]:
                 ready.append(later)
     return order
+
+
+_ORDERS: Final[Mapping[Rule, Callable[[SchedulableProgram, str], list[int]]]] = {
+    Rule.DEPTH_FIRST: depth_first_order,
+    Rule.POST_ORDER: post_order,
+    Rule.LIST: list_order,
+    Rule.BREADTH_FIRST: breadth_first_order,
+}
 
 
 def _visited(starts: Iterable[int], before: Callable[[int], Sequence[int]]) -> list[int]:

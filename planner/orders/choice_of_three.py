@@ -1,0 +1,75 @@
+"""XLA's choice among three orders on GPUs: list, depth-first, post-order.
+
+`DefaultMemoryScheduler` (xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc) simulates the
+whole module under each and takes the one that needs least, the first of equal ones. The estimate
+(`HeapSimulator::MinimumMemoryForModule`, xla/service/heap_simulator/heap_simulator.cc) counts all
+values but constants without fragmentation. It counts values that must share an address one by one
+while several are live, so that it is not what XLA reserves in the end, and can choose wrongly.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from xlagraph.planner.orders.live_ranges import FlatSchedule
+from xlagraph.planner.orders.ordered_program import Reordering
+from xlagraph.planner.orders.rules import Rule, order_of
+from xlagraph.planner.orders.schedulable import Order
+
+__all__ = ["THREE", "choice_of_three", "estimated_bytes"]
+
+THREE: Final = (Rule.LIST, Rule.DEPTH_FIRST, Rule.POST_ORDER)
+"""The orders that XLA tries, in the order in which equal ones are preferred."""
+
+
+def choice_of_three(reordering: Reordering) -> tuple[Rule, Mapping[Rule, Order]]:
+    """Return the order that XLA chooses, and all three."""
+    orders = {rule: order_of(reordering.schedulable, rule) for rule in THREE}
+    chosen = min(THREE, key=lambda rule: estimated_bytes(reordering, reordering.flat(orders[rule])))
+    return chosen, orders
+
+
+def estimated_bytes(reordering: Reordering, schedule: FlatSchedule) -> int:
+    """Return the bytes that XLA expects an order to need."""
+    program = reordering.schedulable
+    firsts, lasts = reordering.ranges.of(schedule)
+    counted = [
+        row
+        for row, value in enumerate(program.values)
+        if program.instructions[value.defined_at].opcode != "constant"
+    ]
+    sizes = np.array([program.values[row].size_bytes for row in counted], np.int64)
+    changes = np.zeros(len(schedule.steps) + 2, np.int64)
+    np.add.at(changes, firsts[counted], sizes)
+    np.subtract.at(changes, lasts[counted] + 1, sizes)
+    live = changes.cumsum()
+    for step, size_bytes in _shared(reordering, firsts.tolist(), lasts.tolist()):
+        live[step] -= size_bytes
+    return int(live.max())
+
+
+def _shared(reordering: Reordering, firsts: list[int], lasts: list[int]) -> list[tuple[int, int]]:
+    """Return the step and size of each value that is written over an operand."""
+    values = reordering.schedulable.values
+    row_of = {value.value_id: row for row, value in enumerate(values)}
+    members = reordering.planned.sets
+    taken: set[int] = set()
+    found = []
+    for value_id, overwrites in reordering.planned.overwrites.items():
+        row = row_of.get(value_id)
+        if row is None or len(members[values[row].buffer_set]) > 1:
+            continue
+        for each in overwrites:
+            other = row_of.get(each.value_id)
+            if (
+                other is not None
+                and each.is_operand
+                and lasts[other] == firsts[row]
+                and other not in taken
+                and len(members[values[other].buffer_set]) == 1
+            ):
+                taken.add(other)
+                found.append((firsts[row], values[row].size_bytes))
+                break
+    return found
