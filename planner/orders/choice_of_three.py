@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from xlagraph.planner.orders.live_ranges import FlatSchedule
+from xlagraph.planner.orders.order_ranges import FlatSchedule
 from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import Rule, order_of
 from xlagraph.planner.orders.schedulable import Order

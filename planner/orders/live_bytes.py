@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xlagraph.planner.heap import merged
-from xlagraph.planner.orders.live_ranges import FlatSchedule
+from xlagraph.planner.orders.order_ranges import FlatSchedule
 from xlagraph.planner.orders.ordered_program import Reordering
 
 __all__ = ["LiveBytes", "LiveBytesModel"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xlagraph.planner.orders.live_ranges import FlatSchedule, RangeRules, Ranges, flat_schedule
+from xlagraph.planner.orders.order_ranges import FlatSchedule, RangeRules, Ranges, flat_schedule
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram
 
