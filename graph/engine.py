@@ -193,8 +193,12 @@ class Graph(LoadTarget, Protocol):
         timeout_seconds: float | None = None,
         max_rows: int | None = None,
         max_bytes: int | None = None,
+        in_process: bool = False,
     ) -> Result:
         """Run one reading statement; parameters that it does not name are left out.
+
+        With ``in_process`` an engine that runs inside this process uses a separate one without
+        limits, so that a statement that ends the engine raises QueryFailed.
 
         Raises `QueryRefused` if it would write, reach beyond the graph, or is nested too deep,
         `QueryFailed` if the engine refuses it or it returns more or takes longer than allowed,

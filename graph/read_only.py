@@ -33,7 +33,7 @@ _ESCAPED_ASCII: Final = re.compile(r"\\u+00[0-7][0-9a-fA-F]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 # The embedded engine reads `1LOAD` as a number and a word. Neo4j reads a comment's end as a line's.
-_TOKEN: Final = re.compile(
+TOKEN: Final = re.compile(
     r"""
       (?P<skipped> //[^\r\n]* | /\*.*?\*/ | \s+ )
     | (?P<quoted>  '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*` )
@@ -69,7 +69,7 @@ def read_statement(text: str) -> Statement:
     before = ""  # last piece that is neither space nor comment
     was_number = in_call = ended = False
     is_single = True
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         kind = match.lastgroup
         piece = match.group()
         if kind == "skipped":
@@ -153,7 +153,7 @@ def _check_size(text: str) -> None:
         )
     levels = [_Level("")]
     cases = 0
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         piece = match.group()
         if match.lastgroup == "skipped":
             continue
@@ -205,6 +205,13 @@ def check_nesting(parameters: Mapping[str, Cell]) -> None:
     for name, value in parameters.items():
         for _ in _parts(value, f"${name[:80]}"):
             pass
+
+
+def check_columns(columns: Sequence[str]) -> None:
+    """Raise QueryFailed if two columns have one name: a row as a mapping would lose one."""
+    if len(set(columns)) < len(columns):
+        name = next(name for name in columns if columns.count(name) > 1)
+        raise QueryFailed(f"several columns are called {name[:80]}: name them with AS")
 
 
 def bounded_rows(

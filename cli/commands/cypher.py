@@ -44,7 +44,7 @@ def cypher(
     from xlagraph.queries import run_statement
 
     with open_graph_of(options) as graph:
-        result, notes = run_statement(graph, statement, parameters)
+        result, notes = run_statement(graph, statement, parameters, in_process=True)
     for text in notes:
         note(text)
     write_rows(result.columns, result.rows, options)

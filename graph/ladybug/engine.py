@@ -4,17 +4,14 @@
 A load never touches the file that readers have open: see `load`.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, cast
-from uuid import UUID
+from typing import Final, cast
 
 import ladybug
 
-from xlagraph.graph import row_cells
 from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
 from xlagraph.graph.errors import (
     GraphBusy,
@@ -33,17 +30,23 @@ from xlagraph.graph.ladybug.database import (
 )
 from xlagraph.graph.ladybug.load import loading
 from xlagraph.graph.ladybug.lock import write_lock
-from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
+from xlagraph.graph.ladybug.map_order import with_ordered_maps
+from xlagraph.graph.ladybug.result_rows import check_counts, rows_of_result
+from xlagraph.graph.ladybug.statement_process import query_in_process
+from xlagraph.graph.read_only import (
+    bounded_rows,
+    check_columns,
+    check_statement,
+    given_parameters,
+)
 from xlagraph.graph.rows.read_back import read_compilation, read_stored_runs
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
 
-_ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
-
-_MANY_ROWS: Final = 5000
-"""Number of rows from which reading by columns is worth importing pyarrow."""
-_PLAIN_TYPES: Final = frozenset({"STRING", "INT64", "DOUBLE", "BOOL"})
-"""Engine types whose Python values are the same whether read by rows or by columns."""
+_MESSAGE: Final = re.compile(r"[A-Z]\w+(?: \w+)? exception: ")
+"""The beginning of the engine's messages for people."""
+_MOST_CHARACTERS: Final = 2_000
+"""Longest message; the engine quotes the whole statement."""
 
 
 def open_location(
@@ -100,9 +103,13 @@ class LadybugGraph(Graph):
         timeout_seconds: float | None = None,
         max_rows: int | None = None,
         max_bytes: int | None = None,
+        in_process: bool = False,
     ) -> Result:
         statement = check_statement(text, procedures=None)
         given = given_parameters(statement, parameters or {})
+        if in_process and self._path.exists():
+            return query_in_process(self._path, text, given)
+        text, given = with_ordered_maps(text, given)
         connection = self._connect()
         try:
             connection.set_query_timeout(int(1000 * (timeout_seconds or 0)))
@@ -112,8 +119,11 @@ class LadybugGraph(Graph):
             raise query_error(error, timeout_seconds) from error
         with found:
             columns = tuple(found.get_column_names())
-            rows = bounded_rows(_rows(found, max_rows), max_rows, max_bytes)
-            return Result(columns, tuple(rows))
+            check_columns(columns)
+            rows = tuple(bounded_rows(rows_of_result(found, max_rows), max_rows, max_bytes))
+            if "COUNT" in statement.words:
+                check_counts(rows)
+            return Result(columns, rows)
 
     @contextmanager
     def load(self) -> Iterator[Load]:
@@ -198,7 +208,11 @@ def _opening_error(path: Path, text: str) -> GraphError:
 def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     """Return the GraphError for an engine error, which is nearly always a RuntimeError."""
     text = str(error)
-    if isinstance(error, ValueError | TypeError) or "a vector with ANY type" in text:
+    if (
+        isinstance(error, ValueError | TypeError)
+        or "a vector with ANY type" in text
+        or "Python" in text
+    ):
         return QueryFailed(
             f"a parameter does not fit: {_first_line(error)}; the values of a list must be of one"
             " type, and the list not empty"
@@ -207,75 +221,17 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
         return QueryRefused("a statement only reads the graph; this one would write")
     if text.startswith("Interrupted"):
         return QueryFailed(f"the statement took longer than {timeout_seconds} s")
-    if "Buffer manager exception" in text:
+    if "Buffer manager exception" in text or "bad_alloc" in text:
         return QueryFailed("the statement needs more memory than the engine may take")
     if text.endswith(("Order by NODE is not supported.", "Order by REL is not supported.")):
         return QueryFailed(f"{text} Give the column a name that no variable of the statement has.")
-    return QueryFailed(text)
+    if not _MESSAGE.match(text):
+        return QueryFailed(
+            f"the embedded engine cannot run this statement ({_first_line(error)[:80]}): write it"
+            " in another way"
+        )
+    return QueryFailed(text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + " …")
 
 
 def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0]
-
-
-def _rows(found: ladybug.QueryResult, max_rows: int | None) -> Iterator[tuple[Cell, ...]]:
-    count = found.get_num_tuples()
-    # columns are read as a whole, which is too much for a result refused for its length
-    is_refused = max_rows is not None and count > max_rows
-    is_plain = _PLAIN_TYPES.issuperset(found.get_column_data_types())
-    if count < _MANY_ROWS or is_refused or not is_plain:
-        return (tuple(map(_cell, row)) for row in found)
-    columns = found.get_as_arrow(_MANY_ROWS).columns
-    return zip(*(column.to_pylist() for column in columns), strict=True)
-
-
-def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values have any type
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, list | tuple):
-        return [_cell(element) for element in value]
-    if isinstance(value, dict):
-        if "_NODES" in value and "_RELS" in value:
-            return _path(value["_NODES"], value["_RELS"])
-        if "_LABEL" in value:
-            return _properties(value)
-        return {str(name): _cell(part) for name, part in value.items()}
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, timedelta | UUID):
-        return str(value)
-    if isinstance(value, bytes | bytearray):
-        return value.hex()
-    return str(value)
-
-
-def _path(
-    nodes: Sequence[dict[str, Any]], relationships: Sequence[dict[str, Any]]
-) -> row_cells.Path | None:
-    """Return a path; None if all is null, because an OPTIONAL MATCH found nothing."""
-    if any(node["_ID"] is None for node in nodes):
-        return None
-    walk = [row_cells.Node(node["_LABEL"], _properties(node)) for node in nodes]
-    by_id = {tuple(node["_ID"].values()): found for node, found in zip(nodes, walk, strict=True)}
-    return row_cells.Path(
-        walk,
-        [
-            row_cells.Relationship(
-                relationship["_LABEL"],
-                _properties(relationship),
-                source=by_id[tuple(relationship["_SRC"].values())],
-                target=by_id[tuple(relationship["_DST"].values())],
-            )
-            for relationship in relationships
-        ],
-    )
-
-
-def _properties(element: dict[str, Any]) -> dict[str, Cell]:
-    return {
-        name: _cell(value)
-        for name, value in element.items()
-        if value is not None and name not in _ADDED_FIELDS
-    }

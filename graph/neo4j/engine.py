@@ -236,7 +236,9 @@ class Neo4jGraph(Graph):
         timeout_seconds: float | None = None,
         max_rows: int | None = None,
         max_bytes: int | None = None,
+        in_process: bool = False,
     ) -> Result:
+        del in_process  # the server is another process
         statement = check_statement(text, procedures=PROCEDURES)
         given = given_parameters(statement, parameters or {})
         with self._translated_errors(timeout_seconds):

@@ -30,8 +30,9 @@ def run_statement(
     timeout_seconds: float | None = None,
     max_rows: int | None = None,
     max_bytes: int | None = None,
+    in_process: bool = False,
 ) -> StatementAnswer:
-    """Run a read-only statement; raise the errors of `Graph.query`.
+    """Run a read-only statement; its options and errors are those of `Graph.query`.
 
     QueryFailed also reports names that the schema lacks, with similar names.
     """
@@ -44,6 +45,7 @@ def run_statement(
             timeout_seconds=timeout_seconds,
             max_rows=max_rows,
             max_bytes=max_bytes,
+            in_process=in_process,
         )
     except QueryFailed as error:
         raise QueryFailed("\n".join((str(error), *unknown))) from error
