@@ -42,6 +42,7 @@ class AskedOnce(Graph):
         timeout_seconds: float | None = None,
         max_rows: int | None = None,
         max_bytes: int | None = None,
+        in_process: bool = False,
     ) -> Result:
         given = dict(parameters or {})
         limit = given.pop("limit", None) if _LIMITED.fullmatch(text) else None
@@ -56,6 +57,7 @@ class AskedOnce(Graph):
             timeout_seconds=timeout_seconds,
             max_rows=max_rows,
             max_bytes=max_bytes,
+            in_process=in_process,
         )
         count = len(found.rows)
         self._remembered[question] = _Remembered(

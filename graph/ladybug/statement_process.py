@@ -16,7 +16,7 @@ from xlagraph.graph.errors import GraphError, QueryFailed
 
 __all__ = ["query_in_process"]
 
-_PROGRAM: Final = "xlagraph.graph.opening.statement_program"
+_PROGRAM: Final = "xlagraph.graph.ladybug.statement_program"
 
 
 def query_in_process(path: Path, text: str, parameters: Mapping[str, Cell]) -> Result:

@@ -1,5 +1,7 @@
 """Statements at which the embedded engine is wrong or dies: errors in sentences."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.graph.made_rows import made_rows
@@ -7,7 +9,7 @@ from xlagraph.graph import Graph, QueryFailed, open_graph
 
 
 @pytest.fixture
-def loaded(tmp_path) -> Graph:
+def loaded(tmp_path) -> Iterator[Graph]:
     with open_graph(tmp_path / "graph.lbug", create=True) as graph:
         with graph.load() as load:
             load.write(made_rows())

@@ -7,7 +7,7 @@ import sys
 
 from xlagraph.graph.engine import Result
 from xlagraph.graph.errors import GraphError
-from xlagraph.graph.opening.open import open_graph
+from xlagraph.graph.ladybug.engine import LadybugGraph
 
 
 def main() -> None:
@@ -17,7 +17,7 @@ def main() -> None:
     path, text, parameters = pickle.load(sys.stdin.buffer)  # noqa: S301  from the caller
     found: Result | GraphError
     try:
-        with open_graph(path) as graph:
+        with LadybugGraph(path, create=False, wait=False, notify=sys.stderr.write) as graph:
             found = graph.query(text, parameters)
     except GraphError as error:
         found = error
