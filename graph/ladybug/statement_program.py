@@ -17,7 +17,7 @@ def main() -> None:
     path, text, parameters = pickle.load(sys.stdin.buffer)  # noqa: S301  from the caller
     found: Result | GraphError
     try:
-        with LadybugGraph(path, create=False, wait=False, notify=sys.stderr.write) as graph:
+        with LadybugGraph(path, create=False, wait=False, notify=lambda _: None) as graph:
             found = graph.query(text, parameters)
     except GraphError as error:
         found = error
