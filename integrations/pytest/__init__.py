@@ -18,6 +18,7 @@ __all__: list[str] = []
 
 MARKER: Final = "limit_hbm"
 _SESSION: Final[pytest.StashKey["BaselineSession"]] = pytest.StashKey()
+_WRITTEN: Final = pytest.StashKey[str]()
 _FROM_WORKER: Final = "xlagraph_memory_baseline"
 
 
@@ -119,7 +120,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if output is not None:
         output[_FROM_WORKER] = found.updated
     else:
-        found.write()
+        session.config.stash[_WRITTEN] = found.write()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say what was written to the baseline."""
+    if written := config.stash.get(_WRITTEN, None):
+        terminalreporter.write_line(f"memory baseline: {written}")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,6 +6,7 @@
 
 import json
 import linecache
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from xlagraph.jax import FunctionPlan
 
-__all__ = ["Entries", "Entry", "entry_of", "line_growth", "read_baseline", "write_baseline"]
+__all__ = [
+    "Entries",
+    "Entry",
+    "entry_of",
+    "line_growth",
+    "portable_path",
+    "read_baseline",
+    "write_baseline",
+]
 
 Entry = dict[str, Any]
 """Baseline of one plan on one platform."""
@@ -24,6 +33,7 @@ Entries = dict[str, dict[str, Entry]]
 _ABOUT: Final = "written by pytest --update-memory-baseline; review its changes"
 _LEAST_SHARE: Final = 0.01
 """Share of the peak below which a line is omitted."""
+_INSTALLED: Final = re.compile(r".*[/\\](?:(?:site|dist)-packages|lib/python3\.\d+)[/\\]")
 _UNKNOWN: Final = "(no line is known)"
 
 
@@ -49,10 +59,25 @@ def _line(size_bytes: int, file: str | None, line: int | None, root: Path) -> di
     if file is None or line is None:
         return {"bytes": size_bytes, "line": None, "code": None}
     path = Path(file)
-    below = path.relative_to(root).as_posix() if path.is_relative_to(root) else file
     linecache.checkcache(str(root / path))
     code = linecache.getline(str(root / path), line).strip()
-    return {"bytes": size_bytes, "line": f"{below}:{line}", "code": code or None}
+    return {
+        "bytes": size_bytes,
+        "line": f"{portable_path(file, root)}:{line}",
+        "code": code or None,
+    }
+
+
+def portable_path(file: str, root: Path) -> str:
+    """Return a source file as it is called in every environment.
+
+    Files of installed packages begin after ``site-packages``, those of Python itself after its
+    folder of modules, and those of the project at its root.
+    """
+    if installed := _INSTALLED.match(file):
+        return file[installed.end() :].replace("\\", "/")
+    path = Path(file)
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else file
 
 
 def line_growth(before: Entry, after: Entry) -> list[tuple[int, int, str]]:

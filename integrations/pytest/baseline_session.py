@@ -1,5 +1,6 @@
 """The baseline during a pytest session: it is either checked or updated."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,12 +65,23 @@ class BaselineSession:
             look = look_text(plan, test, folder)
             pytest.fail(_growth_text(test, before, now, self._file.name, look), pytrace=False)
 
-    def write(self) -> None:
-        """Write the updated entries to the baseline; entries of other tests are unchanged."""
+    def write(self) -> str:
+        """Write the updated entries to the baseline; entries of other tests are unchanged.
+
+        Return a sentence that counts what changed.
+        """
         entries = read_baseline(self._file)
+        counts = Counter({"added": 0, "changed": 0, "unchanged": 0})
         for test, by_platform in self.updated.items():
-            entries[test] = {**entries.get(test, {}), **by_platform}
+            before = entries.get(test, {})
+            for platform, entry in by_platform.items():
+                kind = "added" if platform not in before else "changed"
+                counts[kind if before.get(platform) != entry else "unchanged"] += 1
+            entries[test] = {**before, **by_platform}
         write_baseline(self._file, entries)
+        return (
+            f"{self._file.name}: {', '.join(f'{count} {kind}' for kind, count in counts.items())}"
+        )
 
 
 def _tolerated(tolerance: str | int, size_bytes: int) -> int:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import pytest
 
 from xlagraph.graph import open_graph
 from xlagraph.jax import memory_plan
+from xlagraph.pytest.baseline import portable_path
 from xlagraph.queries import run as run_query
 
 pytest_plugins = ["pytester"]
@@ -121,7 +123,11 @@ def test_growth_is_refused_until_it_is_accepted(run, pytester):
     )
     file = pytester.path / "memory-baseline.json"
     file.write_text(json.dumps({"tests": {"test_other.py::test_it": {"tpu": {"lines": []}}}}))
-    run(GROWTH, "--update-memory-baseline").assert_outcomes(passed=1)
+    updated = run(GROWTH, "--update-memory-baseline")
+    updated.assert_outcomes(passed=1)
+    updated.stdout.fnmatch_lines(
+        ["memory baseline: memory-baseline.json: 1 added, 0 changed, 0 unchanged"]
+    )
     baseline = json.loads(file.read_text())
     assert "test_other.py::test_it" in baseline["tests"]  # it did not run
     entry = baseline["tests"]["test_it.py::test_step"]["cpu"]
@@ -144,6 +150,21 @@ def test_growth_is_refused_until_it_is_accepted(run, pytester):
         ]
     )
     run(GROWTH.replace("ROW})", "ROW}), tolerance='60%'")).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("file", "portable"),
+    [
+        ("/home/ann/project/model/layers.py", "model/layers.py"),
+        ("/home/ann/.venv/lib/python3.12/site-packages/flax/nn.py", "flax/nn.py"),
+        ("/usr/lib/python3/dist-packages/numpy/core.py", "numpy/core.py"),
+        ("/usr/lib/python3.11/functools.py", "functools.py"),
+        ("C:\\envs\\a\\Lib\\site-packages\\optax\\adam.py", "optax/adam.py"),
+        ("/elsewhere/tool.py", "/elsewhere/tool.py"),
+    ],
+)
+def test_a_line_of_the_baseline_is_the_same_in_every_environment(file, portable):
+    assert portable_path(file, Path("/home/ann/project")) == portable
 
 
 def test_workers_of_xdist_write_one_baseline(pytester):
