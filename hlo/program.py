@@ -18,8 +18,9 @@ from typing import Final, NamedTuple, Self
 
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Attributes, Instruction, ProgramError
+from xlagraph.hlo.metadata import StackFrame
 
-__all__ = ["NO_PROGRAM", "EntryParameter", "Program", "StackFrame"]
+__all__ = ["NO_PROGRAM", "EntryParameter", "Program"]
 
 
 class EntryParameter(NamedTuple):
@@ -28,17 +29,6 @@ class EntryParameter(NamedTuple):
     number: int
     shape_index: str
     """``{}`` for the whole parameter."""
-
-
-class StackFrame(NamedTuple):
-    """A source location from which an instruction comes, and its caller."""
-
-    function: str | None
-    file: str | None
-    line: int | None
-    column: int | None
-    caller: int | None
-    """Number of the calling frame; None for the outermost."""
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from xlagraph.ingest.loading.load import ingest
     from xlagraph.ingest.loading.summary import Disagreement, IngestSummary, Progress
     from xlagraph.ingest.loading.watching import WatchSummary, watch
-    from xlagraph.ingest.options import IngestOptions
+    from xlagraph.ingest.options import IngestOptions, Shard
     from xlagraph.ingest.plan import Plan
     from xlagraph.ingest.problem import Problem
-    from xlagraph.ingest.shards import Shard
 
 __all__ = [
     "Disagreement",

@@ -2,6 +2,7 @@
 
 ParseError          a dump does not have the form that XLA writes
 UnreadableDump      a file of a dump cannot be read
+UnfitMessage        a protobuf message of a dump contradicts itself
 NoMemoryPlan        a compilation of this process does not contain its plan
 FlagsUnusable       XLA_FLAGS prevents dumping into a folder
 VersionUnknown      a version of a package is not released
@@ -19,6 +20,7 @@ __all__ = [
     "NoMemoryPlan",
     "NotInstallable",
     "ParseError",
+    "UnfitMessage",
     "UnreadableDump",
     "VersionUnknown",
 ]
@@ -54,6 +56,10 @@ class UnreadableDump(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.problem = problem
+
+
+class UnfitMessage(ValueError):
+    """Raised if a message is inconsistent; the text states what was expected and found."""
 
 
 class NoMemoryPlan(ValueError):

@@ -3,11 +3,24 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
+from typing import NamedTuple
 
 from xlagraph.graph.schema_detail import Detail
-from xlagraph.ingest.shards import Shard
 
-__all__ = ["IngestOptions"]
+__all__ = ["IngestOptions", "Shard"]
+
+
+class Shard(NamedTuple):
+    """One of N shares, numbered from 1; each key is in exactly one share."""
+
+    number: int
+    of: int
+
+    def holds(self, key: str) -> bool:
+        """Return whether a compilation is in this share; the answer is the same on all machines."""
+        digest = blake2b(key.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+        return int.from_bytes(digest, "big") % self.of == self.number - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from xlagraph.advice.error_message import message_forms as forms
 from xlagraph.advice.error_message.failure import TracebackLine
-from xlagraph.hlo.installed_files import is_installed
+from xlagraph.hlo.metadata import is_installed
 
 __all__ = ["TracebackFrames"]
 

@@ -24,7 +24,7 @@ class UsageError(Exception):
 def exit_code_of(error: Exception) -> ExitCode | None:
     """Return the exit code for an error; None for a bug in xlagraph."""
     from xlagraph.graph import errors as graph
-    from xlagraph.hlo.protobuf_missing import ProtobufMissing
+    from xlagraph.hlo.descriptor_sets import ProtobufMissing
     from xlagraph.ingest import errors as ingest
     from xlagraph.queries import errors as queries
 

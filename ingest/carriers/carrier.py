@@ -1,12 +1,13 @@
 """The interface of a carrier, which finds compilations in files and reads them.
 
-A carrier is a package beside this module. It fills a `Plan` and a `Program`; a fact that it
-lacks is None or empty. No other package knows the format of a carrier. `discovery` lists the
-carriers.
+A carrier is a package or module below this folder. It fills a `Plan` and a `Program`; a fact that
+it lacks is None or empty. Nothing else knows the format of a carrier: `CARRIERS` in
+`ingest/files/discovery.py` lists them, and discovery asks each of them everything.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from xlagraph.hlo.program import Program
 from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.problem import Problem
 
-__all__ = ["Carrier", "Contents", "Part", "Source"]
+__all__ = ["Carrier", "Contents", "Need", "Part", "Source"]
 
 
 class Part(NamedTuple):
@@ -59,6 +60,14 @@ class Contents:
         return self.bytes_by_part.pop(part, None)
 
 
+class Need(Enum):
+    """The bytes of a remote file that must be read to find its compilations."""
+
+    NOTHING = "its name is enough"
+    START = "its first line"
+    ALL = "all of it"
+
+
 @dataclass(frozen=True, slots=True)
 class Carrier:
     """A format in which compilations are stored, with its functions."""
@@ -75,3 +84,13 @@ class Carrier:
     """Return how to install the packages required for reading; None if they are installed."""
     why_none: Callable[[Path], str | None] = lambda _: None
     """Return why a file with such a name contains no compilation; None for other names."""
+    example: str | None = None
+    """Name of a file with a compilation, for messages; None if there are no files."""
+    endings: tuple[str, ...] = ()
+    """Endings of the names of its files, without the ``.gz`` that may follow."""
+    is_dump: Callable[[str], bool] = lambda _: False
+    """Return True for the name of a dump, which is reported even if it is not a file."""
+    needs: Callable[[str], Need] = lambda _: Need.NOTHING
+    """Return the part of a file of this name that `find` reads."""
+    prints_instructions: bool = False
+    """True if it has the text of instructions."""

@@ -9,6 +9,7 @@ more than its packed size is refused.
 import bz2
 import gzip
 import lzma
+import re
 import tarfile
 import zipfile
 import zlib
@@ -20,7 +21,6 @@ from tempfile import TemporaryFile
 from typing import IO, BinaryIO, Final, cast
 
 from xlagraph.ingest.errors import UnreadableDump
-from xlagraph.ingest.files.dump_streams import BEGIN, streamed_files
 from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["unpack"]
@@ -35,6 +35,10 @@ _SNIFFED_BYTES: Final = 2**16
 _TAR_MAGIC: Final = (257, b"ustar")
 _ZIP_MAGIC: Final = b"PK\x03\x04"
 _PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
+# *** Begin module_0001.jit_f.txt ***, its content, and a line *** End …: XLA writes this with
+# --xla_dump_to=-. The line break before the end is not content.
+_BEGIN: Final = re.compile(rb"^\*\*\* Begin (?P<name>[^\r\n]+) \*\*\*\r?$", re.MULTILINE)
+_END: Final = re.compile(rb"\*\*\* End (?P<name>[^\r\n]+) \*\*\*[\r\n]*")
 _UNREADABLE: Final = (
     OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile,
     NotImplementedError, RuntimeError,
@@ -141,7 +145,7 @@ def _unpack_layer(stream: BufferedReader, name: str, target: _Target) -> None:
         _unpack_zip(stream, target)
     elif start.startswith(_TAR_MAGIC[1], _TAR_MAGIC[0]):
         _unpack_tar(stream, target)
-    elif BEGIN.search(start):
+    elif _BEGIN.search(start):
         _unpack_streamed_files(stream, target)
     elif path := target.path_of(Path(name).name):
         target.write(path, _chunks(stream))
@@ -199,7 +203,7 @@ def _unpack_zip(stream: BufferedReader, target: _Target) -> None:
 
 def _unpack_streamed_files(stream: BufferedReader, target: _Target) -> None:
     lines = iter(lambda: stream.readline(_CHUNK_BYTES), b"")
-    for file in streamed_files(lines):
+    for file in _streamed_files(lines):
         path = target.path_of(file.name)
         if path is None:
             continue
@@ -209,3 +213,35 @@ def _unpack_streamed_files(stream: BufferedReader, target: _Target) -> None:
                 target.source, None, f"{file.name}: its end is missing", left_out=False
             )
             target.problems.append(problem)
+
+
+class _StreamedFile:
+    """One file of a stream; its content must be read before the next file."""
+
+    def __init__(self, name: bytes, lines: Iterator[bytes]) -> None:
+        self.name = name.decode(errors="replace")
+        self.is_whole = False
+        """True once the end of the file was found."""
+        self._end = name
+        self._lines = lines
+
+    def content(self) -> Iterator[bytes]:
+        """Yield the content, in pieces."""
+        line_break = b""
+        for line in self._lines:
+            if (end := _END.fullmatch(line)) and end["name"] == self._end:
+                self.is_whole = True
+                return
+            text = line.removesuffix(b"\n")
+            yield line_break + text
+            line_break = line[len(text) :]
+
+
+def _streamed_files(lines: Iterator[bytes]) -> Iterator[_StreamedFile]:
+    """Yield the files of a stream; lines outside of files are skipped."""
+    for line in lines:
+        if found := _BEGIN.match(line.rstrip(b"\r\n")):
+            file = _StreamedFile(found["name"], lines)
+            yield file
+            for _ in file.content() if not file.is_whole else ():
+                pass

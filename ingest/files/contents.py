@@ -8,7 +8,6 @@ from pathlib import Path
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Carrier, Contents, Part
 from xlagraph.ingest.carriers.file_bytes import read_bytes
-from xlagraph.ingest.carriers.text.find import TEXT
 from xlagraph.ingest.carriers.usage_report import usage_disagreements
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.discovery import CARRIERS, DumpFiles
@@ -34,8 +33,8 @@ class DumpContents:
 
     @property
     def are_texts(self) -> bool:
-        """True if the preferred carrier is the text, which prints instructions."""
-        return self.sources[0].source.carrier == TEXT
+        """True if the preferred carrier prints instructions."""
+        return _carrier(self.sources[0]).prints_instructions
 
     @property
     def problems(self) -> list[Problem]:

@@ -11,15 +11,14 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
 from xlagraph.ingest.carriers.file_names import DumpName, dump_name
-from xlagraph.ingest.carriers.proto.process_carrier import PROCESS_CARRIER
-from xlagraph.ingest.carriers.proto.profile_carrier import PROFILE_CARRIER
-from xlagraph.ingest.carriers.proto.proto_carrier import PROTO_CARRIER
-from xlagraph.ingest.carriers.text.find import FileKind, split_file_name
+from xlagraph.ingest.carriers.proto.message_files import PROTO_CARRIER
+from xlagraph.ingest.carriers.proto.process import PROCESS_CARRIER
+from xlagraph.ingest.carriers.proto.profile import PROFILE_CARRIER
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
 from xlagraph.ingest.files.listing import Listing
 from xlagraph.ingest.problem import Problem, readable
 
-__all__ = ["CARRIERS", "DumpFiles", "DumpOrigin", "FoundDumps", "find_dumps"]
+__all__ = ["CARRIERS", "ENDINGS", "DumpFiles", "DumpOrigin", "FoundDumps", "find_dumps"]
 
 CARRIERS: Final[tuple[Carrier, ...]] = (
     TEXT_CARRIER,
@@ -28,10 +27,10 @@ CARRIERS: Final[tuple[Carrier, ...]] = (
     PROCESS_CARRIER,
 )
 """All carriers; the first that has a compilation is read, the others fill gaps."""
-_NOT_A_DUMP: Final = (
-    "is not a dump: it is not called …-buffer-assignment.txt, "
-    "…after_optimizations.hlo.pb or ….xplane.pb, nor does it begin with `BufferAssignment:`"
+ENDINGS: Final = tuple(
+    ending + packed for each in CARRIERS for ending in each.endings for packed in ("", ".gz")
 )
+"""Endings of the names of all files that a carrier may read."""
 _IN_PROFILES: Final = ("plugins", "profile")
 """Folders that contain profiles, each in a folder named after its time."""
 
@@ -186,7 +185,7 @@ def _folders(
                         inner.append(folder / entry.name)
                     elif _is_file(entry):
                         names.append(entry.name)
-                    elif split_file_name(entry.name)[1] is FileKind.ALLOCATIONS:
+                    elif any(each.is_dump(entry.name) for each in CARRIERS):
                         problems.append(_no_file(folder, entry))
         except OSError as error:
             problems.append(Problem(readable(folder), None, f"cannot be read: {error.strerror}"))
@@ -231,7 +230,14 @@ def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> lis
 
 
 def _why_none(path: Path) -> str:
-    return next((why for each in CARRIERS if (why := each.why_none(path)) is not None), _NOT_A_DUMP)
+    for carrier in CARRIERS:
+        if (why := carrier.why_none(path)) is not None:
+            return why
+    *names, last = [each.example for each in CARRIERS if each.example is not None]
+    return (
+        f"is not a dump: it is not called {', '.join(names)} or {last}, "
+        "nor does it begin with `BufferAssignment:`"
+    )
 
 
 def _distinct(sources: Iterable[_Source]) -> list[_Source]:

@@ -1,6 +1,5 @@
 """Search remote folders by file names, and fetch a few dumps at a time."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -10,25 +9,25 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.carriers.text.find import split_file_name
+from xlagraph.ingest.carriers.carrier import Need
 from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.addresses import address_name, without_credentials, without_secrets
-from xlagraph.ingest.files.discovery import DumpFiles, DumpOrigin, FoundDumps, find_dumps
+from xlagraph.ingest.files.discovery import (
+    CARRIERS,
+    ENDINGS,
+    DumpFiles,
+    DumpOrigin,
+    FoundDumps,
+    find_dumps,
+)
 from xlagraph.ingest.files.listing import Listing
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
-from xlagraph.ingest.files.retries import MOST_TRIES, StoreStopped
-from xlagraph.ingest.files.store import FILES_AT_ONCE, Store, StoredFile
+from xlagraph.ingest.files.store import FILES_AT_ONCE, MOST_TRIES, Store, StoredFile, StoreStopped
 from xlagraph.ingest.problem import Problem
 
-__all__ = ["OF_DUMPS", "LentDumps", "RemoteFolders"]
+__all__ = ["LentDumps", "RemoteFolders"]
 
-OF_DUMPS: Final = (".txt", ".pb", ".txt.gz", ".pb.gz")
-"""Suffixes of the files that are considered below a remote folder."""
-_OF_PROFILES: Final = (".xplane.pb", ".xplane.pb.gz")
-"""Suffixes of profiles, which must be read to find their executables."""
 _SNIFFED_BYTES: Final = 512
-# 1795217606140152.module_0000.after_optimizations.txt: a name by XLA tells the kind of file
-_OF_XLA: Final = re.compile(r"(\d{10,}\.)?module_\d+\..*", re.DOTALL)
 
 
 class _Remote(NamedTuple):
@@ -67,7 +66,7 @@ class RemoteFolders(ExitStack):
         self, address: str, files: Mapping[str, StoredFile], run: str | None
     ) -> FoundDumps:
         """Search a folder whose files were already listed, by their paths below it."""
-        of_dumps = {path: file for path, file in files.items() if path.endswith(OF_DUMPS)}
+        of_dumps = {path: file for path, file in files.items() if path.endswith(ENDINGS)}
         return self._find(Store(address, self._stop), of_dumps, None, run)
 
     def lend(self, dumps: Sequence[DumpFiles]) -> LentDumps:
@@ -116,7 +115,7 @@ class RemoteFolders(ExitStack):
             store = Store(address, self._stop)
             if not store.is_file():
                 return self._find_in_folder(store, run)
-            if shown.endswith(OF_DUMPS):
+            if shown.endswith(ENDINGS):
                 return self._find_file(store, run)
             return self._find_unpacked(store, run)
         except FileNotFoundError:
@@ -180,7 +179,7 @@ class RemoteFolders(ExitStack):
         return folder
 
     def _find_in_folder(self, store: Store, run: str | None) -> FoundDumps:
-        files = {path: file for path, file in store.below() if path.endswith(OF_DUMPS)}
+        files = {path: file for path, file in store.below() if path.endswith(ENDINGS)}
         return self._find(store, files, None, run)
 
     def _find_file(self, store: Store, run: str | None) -> FoundDumps:
@@ -191,7 +190,7 @@ class RemoteFolders(ExitStack):
             beside = store.beside()
         except Exception:  # noqa: BLE001 - a web server need not list its folders
             beside = {}
-        files = {path: each for path, each in beside.items() if path.endswith(OF_DUMPS)}
+        files = {path: each for path, each in beside.items() if path.endswith(ENDINGS)}
         return self._find(store, {**files, name: file}, name, run)
 
     def _find(
@@ -232,18 +231,15 @@ class RemoteFolders(ExitStack):
         return list(self._pool().map(lambda file: store.look_at(file.name), files))
 
     def _fetch_what_decides(self, paths: Sequence[Path]) -> list[Problem]:
-        """Fetch profiles, and the first bytes of texts whose kind is not known by name."""
-        profiles = [path for path in paths if path.name.endswith(_OF_PROFILES)]
-        self._profiles |= {str(path) for path in profiles}
-        unclear = [
-            path
-            for path in paths
-            if path.name.endswith((".txt", ".txt.gz"))
-            and split_file_name(path.name)[1] is None
-            and not _OF_XLA.fullmatch(path.name)
-        ]
-        problems = self._for_each({str(path): [path] for path in profiles}, self._fetch)
-        problems |= self._for_each({str(path): [path] for path in unclear}, self._fetch_start)
+        """Fetch what carriers need to find dumps: whole profiles, the first bytes of some texts."""
+        wanted: dict[Need, dict[str, list[Path]]] = {need: {} for need in Need}
+        for path in paths:
+            needs = {each.needs(path.name) for each in CARRIERS}
+            need = next(each for each in (Need.ALL, Need.START, Need.NOTHING) if each in needs)
+            wanted[need][str(path)] = [path]
+        self._profiles |= wanted[Need.ALL].keys()
+        problems = self._for_each(wanted[Need.ALL], self._fetch)
+        problems |= self._for_each(wanted[Need.START], self._fetch_start)
         return list(problems.values())
 
     def _fetch_start(self, path: Path) -> None:

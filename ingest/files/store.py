@@ -1,19 +1,19 @@
 """List, fetch and write the files below an address through fsspec, with retries."""
 
-from collections.abc import Iterator, Mapping
+import random
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime
 from pathlib import Path
 from threading import Event
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 from uuid import uuid4
 
 from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.addresses import without_credentials
-from xlagraph.ingest.files.retries import repeated
 
-__all__ = ["FILES_AT_ONCE", "Store", "StoredFile"]
+__all__ = ["FILES_AT_ONCE", "MOST_TRIES", "Store", "StoreStopped", "StoredFile"]
 
 FILES_AT_ONCE: Final = 16
 """Number of parallel requests; they wait for the network, not for the processor."""
@@ -23,6 +23,20 @@ _VERSION: Final = (
 )  # fmt: skip
 """Facts that identify a state of a file; the first that a store has is used."""
 _WEB: Final = ("http", "https")
+MOST_TRIES: Final = 6
+_FIRST_WAIT_SECONDS: Final = 0.1
+"""First wait, doubled after each try: six tries wait about three seconds in total."""
+_FINAL: Final = (
+    FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, ImportError,
+    NotImplementedError, TypeError, MemoryError,
+)  # fmt: skip
+"""Errors for which a retry is useless."""
+
+_Result = TypeVar("_Result")
+
+
+class StoreStopped(OSError):
+    """Raised instead of a retry after a request to stop."""
 
 
 class StoredFile(NamedTuple):
@@ -146,7 +160,7 @@ class Store:
             self._repeated(lambda name=name: self._files.rm_file(f"{self._root}/{name}"))
 
     def _repeated(self, call: Any) -> Any:  # noqa: ANN401 - what fsspec returns
-        return repeated(call, self._stop)
+        return _repeated(call, self._stop)
 
     def _all_below(self) -> Iterator[Mapping[str, Any]]:
         if _lists_all(self._files):
@@ -181,6 +195,28 @@ class Store:
             path = unquote(path)
         parts = path.split("/")
         return None if not path or "\0" in path or {"", ".", ".."} & set(parts) else path
+
+
+def _repeated(call: Callable[[], _Result], stop: Event) -> _Result:
+    """Return the result of a call, which is repeated up to `MOST_TRIES` times if it fails.
+
+    Raises the error of the last try, and `StoreStopped` if ``stop`` is set between two tries.
+    """
+    wait = _FIRST_WAIT_SECONDS
+    for _ in range(MOST_TRIES - 1):
+        if stop.is_set():
+            break
+        try:
+            return call()
+        except _FINAL:
+            raise
+        except Exception:  # noqa: BLE001 - each store has other network errors
+            # jitter: many clients of one store must not retry at the same time
+            stop.wait(wait * random.uniform(0.5, 1.5))  # noqa: S311
+            wait *= 2
+    if stop.is_set():
+        raise StoreStopped("interrupted")
+    return call()
 
 
 def _protocol(address: str) -> str:

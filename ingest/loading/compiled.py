@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from xlagraph.graph.engine import LoadTarget
-from xlagraph.ingest.files.compiled_dump import compiled_dump
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
+from xlagraph.ingest.files.memory_dumps import compiled_dump
 from xlagraph.ingest.loading.load import ingest_found
 from xlagraph.ingest.loading.summary import IngestSummary
 from xlagraph.ingest.options import IngestOptions

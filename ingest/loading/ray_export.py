@@ -18,8 +18,8 @@ from uuid import uuid4
 from xlagraph.graph.exporter.export import open_export
 from xlagraph.graph.exporter.manifest import Manifest
 from xlagraph.ingest.files.addresses import is_address, without_secrets
-from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
-from xlagraph.ingest.files.remote_folders import OF_DUMPS, LentDumps, RemoteFolders
+from xlagraph.ingest.files.discovery import ENDINGS, DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.files.remote_folders import LentDumps, RemoteFolders
 from xlagraph.ingest.files.store import Store, StoredFile
 from xlagraph.ingest.loading.conflicts import reject_conflicts
 from xlagraph.ingest.loading.fetching import reading
@@ -144,7 +144,7 @@ def _list_folder(address: str, folder: str) -> dict[str, StoredFile]:
     """List the files of dumps below a folder of an address; runs as a task."""
     slash = "" if address.endswith("/") else "/"
     store = Store(f"{address}{slash}{folder}/")
-    return {path: file for path, file in store.below() if path.endswith(OF_DUMPS)}
+    return {path: file for path, file in store.below() if path.endswith(ENDINGS)}
 
 
 def _batches(dumps: Sequence[DumpFiles], processors: int) -> Iterator[list[DumpFiles]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from xlagraph.hlo.program import StackFrame
+from xlagraph.hlo.metadata import StackFrame
 
 __all__ = ["CallPath", "CallPaths", "call_paths"]
 

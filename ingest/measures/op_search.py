@@ -6,8 +6,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from xlagraph.hlo.installed_files import is_installed
 from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.metadata import is_installed
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shape_indices import index_numbers
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result

@@ -3,8 +3,8 @@
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from xlagraph.hlo.installed_files import is_installed
 from xlagraph.hlo.instruction import Attributes
+from xlagraph.hlo.metadata import is_installed
 from xlagraph.hlo.program import Program
 
 __all__ = ["LOCATION", "Location", "Place", "Places", "UserLine"]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from xlagraph.ingest.errors import NoMemoryPlan
-from xlagraph.ingest.files.compiled_dump import compiled_dump
+from xlagraph.ingest.files.memory_dumps import compiled_dump
 from xlagraph.jax.function_plan import FunctionPlan
 
 __all__ = ["Watch", "watch_compilations"]

@@ -7,9 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xlagraph.ingest.errors import NoMemoryPlan
-from xlagraph.ingest.files.compiled_dump import compiled_dump
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.files.held_dump import hold_largest_dump
+from xlagraph.ingest.files.memory_dumps import compiled_dump, hold_largest_dump
 from xlagraph.jax.errors import NoPlan
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.shape_indices import index_text
 from xlagraph.hlo.shapes import Shape
 from xlagraph.ingest.carriers.proto.dataflow import Definition
-from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.module import Module, ProtoInstruction
+from xlagraph.ingest.errors import UnfitMessage
 from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["AssignedValues", "allocations", "assigned_values"]

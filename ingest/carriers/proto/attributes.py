@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Aliasing, Attributes, Callee, Purpose
 from xlagraph.hlo.shape_indices import index_text
-from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
+from xlagraph.ingest.errors import UnfitMessage
 
 __all__ = ["instruction_attributes"]
 

@@ -28,8 +28,8 @@ from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.shape_indices import WHOLE, nested_index
-from xlagraph.ingest.carriers.proto.message_types import UnfitMessage
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation, ProtoInstruction
+from xlagraph.ingest.errors import UnfitMessage
 from xlagraph.ingest.plan import Position, Use, UsedValue
 
 __all__ = ["Definition", "Flow", "value_flow"]

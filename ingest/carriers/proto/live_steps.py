@@ -17,13 +17,14 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.shape_indices import index_text
 from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
 from xlagraph.ingest.plan import UsedValue
 
-__all__ = ["Schedule", "Variant", "flat_schedule", "live_steps"]
+__all__ = ["Schedule", "Variant", "flat_schedule", "live_steps", "trace_agrees"]
 
 
 class Variant(NamedTuple):
@@ -50,6 +51,9 @@ class Schedule(NamedTuple):
 
 
 _CHAIN: Final = ("async-update", "async-done")
+_FREE: Final = 1
+_PLANNED_BY_OTHER_RULES: Final = 1
+"""Color of VMEM, which TPUs do not plan in order of time."""
 
 
 def flat_schedule(module: Module) -> Schedule:
@@ -199,3 +203,26 @@ def _cut(ranges: dict[int, tuple[int, int]], buffer_sets: Mapping[int, int], ove
             begun, ended = ranges[other]
             ranges[other] = begun, max(last, ended)
             ranges[one] = first, min(last, begun - 1 + overlap)
+
+
+def trace_agrees(
+    assignment: Message, ranges: Mapping[int, tuple[int, int]], colors: Mapping[int, int]
+) -> bool | None:
+    """Return whether XLA's heap traces agree with the ranges; None if no trace mentions them.
+
+    A trace lists in order of time when a value is allocated, when it shares the bytes of another
+    one, and when it is freed: first and last steps of the values must never decrease.
+    """
+    is_asked = False
+    for trace in assignment.heap_simulator_traces:
+        before = 0
+        for event in trace.events:
+            value_id = event.buffer_id
+            if value_id not in ranges or colors.get(value_id) == _PLANNED_BY_OTHER_RULES:
+                continue
+            is_asked = True
+            step = ranges[value_id][event.kind == _FREE]
+            if step < before:
+                return False
+            before = step
+    return True if is_asked else None

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from xlagraph.ingest.carriers.carrier import Part, Source
+from xlagraph.hlo.descriptor_sets import missing_protobuf
+from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
 from xlagraph.ingest.carriers.file_bytes import UNREADABLE, open_unpacked
-from xlagraph.ingest.carriers.proto.read_messages import HLO
+from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
 from xlagraph.ingest.carriers.usage_report import REPORT_PROTO, report_parts
 from xlagraph.ingest.carriers.wire_format import UnfitWireFormat, fields
 from xlagraph.ingest.problem import Problem, readable
 
-__all__ = ["PROTO", "find_proto_dumps", "holds_assignment", "why_not_a_proto_dump"]
+__all__ = ["PROTO", "PROTO_CARRIER", "holds_assignment"]
 
 PROTO: Final = "proto"
 _OF_MODULES: Final = ".hlo.pb"
@@ -29,7 +30,7 @@ _ASSIGNMENT: Final = 3
 """Number of the field ``buffer_assignment`` of an HloProto."""
 
 
-def find_proto_dumps(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
+def _find(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
     """Return the compilations in the protobuf dumps of a folder; NAME before NAME.gz."""
     found: dict[str, Path] = {}
     for name in names:
@@ -71,7 +72,7 @@ def holds_assignment(file: BinaryIO, start: int, length: int | None) -> bool:
     return any(field.number == _ASSIGNMENT for field in list(fields(file, start, length)))
 
 
-def why_not_a_proto_dump(path: Path) -> str | None:
+def _why_none(path: Path) -> str | None:
     """Return why a file named like a dump contains no compilation; None for other names."""
     if _stem(path.name) is None:
         return None
@@ -79,3 +80,14 @@ def why_not_a_proto_dump(path: Path) -> str | None:
         "contains a module without a buffer assignment; XLA dumps it only at the last stage: "
         "…after_optimizations.hlo.pb"
     )
+
+
+PROTO_CARRIER: Final = Carrier(
+    PROTO,
+    _find,
+    read_proto_dump,
+    missing_protobuf,
+    _why_none,
+    example="…after_optimizations.hlo.pb",
+    endings=(".pb",),
+)

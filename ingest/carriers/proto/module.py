@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import Final
 
 from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction, Operand
 from xlagraph.ingest.carriers.proto.attributes import instruction_attributes
-from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.shape_messages import shape_of
+from xlagraph.ingest.errors import UnfitMessage
 
 __all__ = ["Module", "ProtoComputation", "ProtoInstruction"]
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.buffer_sets import connected_components
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Contents
 from xlagraph.ingest.carriers.proto.assigned_values import (
@@ -22,13 +23,12 @@ from xlagraph.ingest.carriers.proto.live_steps import (
     Variant,
     flat_schedule,
     live_steps,
+    trace_agrees,
 )
-from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
 from xlagraph.ingest.carriers.proto.module import Module
 from xlagraph.ingest.carriers.proto.peak_rule import LiveValue, printed_peak
 from xlagraph.ingest.carriers.proto.stated_program import name_async_operations, program_of
-from xlagraph.ingest.carriers.proto.trace_order import trace_agrees
-from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.errors import UnfitMessage, UnreadableDump
 from xlagraph.ingest.plan import LiveRange, LiveRanges, Plan
 from xlagraph.ingest.problem import Problem, readable
 from xlagraph.runtime.garbage_collection import collector_paused

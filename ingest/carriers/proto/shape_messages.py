@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.shapes import Dimension, Shape, array_shape, buffer_shape, tuple_shape
-from xlagraph.ingest.carriers.proto.message_types import Message
 
 __all__ = ["shape_of"]
 

@@ -7,8 +7,8 @@ a named sharding can replace all the other fields.
 from collections.abc import Iterable
 from typing import Final
 
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.shapes import listed
-from xlagraph.ingest.carriers.proto.message_types import Message
 
 __all__ = ["sharding_text"]
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from xlagraph.hlo.computation import Computation
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.program import EntryParameter, Program, StackFrame
+from xlagraph.hlo.metadata import StackFrame, acyclic_callers
+from xlagraph.hlo.program import EntryParameter, Program
 from xlagraph.hlo.shape_indices import index_text
-from xlagraph.hlo.stack_frames import acyclic_callers
-from xlagraph.ingest.carriers.proto.message_types import Message
 from xlagraph.ingest.carriers.proto.module import Module
 
 __all__ = ["name_async_operations", "program_of"]

@@ -5,7 +5,6 @@ from re import Match
 from sys import intern
 from typing import Final
 
-from xlagraph.hlo.named_tuples import new_record
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
@@ -134,7 +133,7 @@ def _value(
         size_bytes,
         parse_shape(shape),
     )
-    value = new_record(Value, fields)
+    value = Value(*fields)
     draft.value_ids.add(value_id)
     draft.values.append(value)
     return value

@@ -10,25 +10,28 @@ Each can be compressed (``.gz``). A file with another name is a dump if it begin
 ``BufferAssignment:``.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from xlagraph.ingest.carriers.carrier import Part, Source
+from xlagraph.ingest.carriers.carrier import Need, Part, Source
 from xlagraph.ingest.carriers.file_bytes import UNREADABLE, begins_like_a_dump, read_bytes
 from xlagraph.ingest.carriers.file_names import split_timestamp
 from xlagraph.ingest.carriers.usage_report import REPORT_TEXT, report_parts
 from xlagraph.ingest.problem import Problem, readable
 
-__all__ = ["TEXT", "FileKind", "find_text_dumps", "split_file_name"]
+__all__ = ["TEXT", "find_text_dumps", "is_dump", "needs"]
 
 TEXT: Final = "text"
 _FAR_FUTURE: Final = 10**30
+# 1795217606140152.module_0000.after_optimizations.txt: a name by XLA tells the kind of file
+_OF_XLA: Final = re.compile(r"(\d{10,}\.)?module_\d+\..*", re.DOTALL)
 
 
-class FileKind(Enum):
+class _Kind(Enum):
     """The content of a dump file, with the ending of its name."""
 
     ALLOCATIONS = "-buffer-assignment.txt"
@@ -37,46 +40,57 @@ class FileKind(Enum):
     MODULE_TEXT = ".txt"
 
 
-def split_file_name(name: str) -> tuple[str, FileKind | None]:
+def _split(name: str) -> tuple[str, _Kind | None]:
     """Return the stem and the kind of a file; the kind is None if the content decides it."""
     name = name.removesuffix(".gz")
-    for kind in FileKind:
-        if kind is not FileKind.MODULE_TEXT and name.endswith(kind.value):
+    for kind in _Kind:
+        if kind is not _Kind.MODULE_TEXT and name.endswith(kind.value):
             return name.removesuffix(kind.value), kind
     return name.removesuffix(".txt"), None
 
 
+def is_dump(name: str) -> bool:
+    """Return True for the name of an allocation file."""
+    return _split(name)[1] is _Kind.ALLOCATIONS
+
+
+def needs(name: str) -> Need:
+    """Return whether the first line decides if a file is a dump."""
+    is_unclear = name.endswith((".txt", ".txt.gz")) and _split(name)[1] is None
+    return Need.START if is_unclear and not _OF_XLA.fullmatch(name) else Need.NOTHING
+
+
 def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
     """Return the dumps of a folder with their companions; report companions without a dump."""
-    files: dict[FileKind, dict[str, Path]] = {kind: {} for kind in FileKind}
+    files: dict[_Kind, dict[str, Path]] = {kind: {} for kind in _Kind}
     # A file with the name of a dump takes precedence over one that only begins like a dump,
     # and NAME.txt over NAME.txt.gz.
     by_content: list[str] = []
     for name in names:
-        stem, kind = split_file_name(name)
+        stem, kind = _split(name)
         if kind is None:
             by_content.append(name)
         else:
             _take(files[kind], stem, folder / name, problems)
     for name in by_content:
-        stem, _ = split_file_name(name)
+        stem, _ = _split(name)
         if begins_like_a_dump(folder / name):
-            _take(files[FileKind.ALLOCATIONS], stem, folder / name, problems)
+            _take(files[_Kind.ALLOCATIONS], stem, folder / name, problems)
         elif name.endswith((".txt", ".txt.gz")):
-            files[FileKind.MODULE_TEXT].setdefault(stem, folder / name)
+            files[_Kind.MODULE_TEXT].setdefault(stem, folder / name)
 
-    dumps = files[FileKind.ALLOCATIONS]
-    module_texts = _module_texts(dumps, files[FileKind.MODULE_TEXT])
-    for kind in (FileKind.VALUES, FileKind.LIVE_RANGE):
+    dumps = files[_Kind.ALLOCATIONS]
+    module_texts = _module_texts(dumps, files[_Kind.MODULE_TEXT])
+    for kind in (_Kind.VALUES, _Kind.LIVE_RANGE):
         for stem, path in files[kind].items():
             if stem not in dumps:
-                missing = readable(stem + FileKind.ALLOCATIONS.value)
+                missing = readable(stem + _Kind.ALLOCATIONS.value)
                 problems.append(
                     Problem(readable(path), None, f"its allocation file {missing} is not found")
                 )
     companions = (
-        ("values", files[FileKind.VALUES]),
-        ("live range", files[FileKind.LIVE_RANGE]),
+        ("values", files[_Kind.VALUES]),
+        ("live range", files[_Kind.LIVE_RANGE]),
         ("module text", module_texts),
     )
     reports = report_parts(folder, names, REPORT_TEXT)

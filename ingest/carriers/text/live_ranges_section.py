@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from re import Match
 from sys import intern
 
-from xlagraph.hlo.named_tuples import new_record
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.text import DumpText
@@ -65,7 +64,7 @@ def _ranges(
         if not first_step <= last_step <= max_step:
             position = text.line_start(start, len(ranges))
             raise text.error(position, f"a first step, then a last one of at most {max_step}")
-        ranges.append(new_record(LiveRange, (name, intern(index), first_step, last_step)))
+        ranges.append(LiveRange(name, intern(index), first_step, last_step))
     return tuple(ranges), end
 
 
@@ -90,9 +89,7 @@ def _peak(
         raise text.error(end, f"{len(live)} values live at step {step}, not {len(rows)}")
     entries = tuple(
         [
-            new_record(
-                PrintedPeakEntry, (name, index or None, int(size), int(sum_) if sum_ else None)
-            )
+            PrintedPeakEntry(name, index or None, int(size), int(sum_) if sum_ else None)
             for name, index, size, sum_ in rows
         ]
     )

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.program import Program, StackFrame
-from xlagraph.hlo.stack_frames import acyclic_callers
+from xlagraph.hlo.metadata import StackFrame, acyclic_callers
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
 from xlagraph.ingest.carriers.text.instruction_text import unescaped
 from xlagraph.ingest.carriers.text.module_header import parse_module_header

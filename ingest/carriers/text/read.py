@@ -5,7 +5,7 @@ from typing import Final
 
 from xlagraph.hlo.program import NO_PROGRAM, Program
 from xlagraph.ingest.carriers.carrier import Carrier, Contents
-from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps
+from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps, is_dump, needs
 from xlagraph.ingest.carriers.text.instruction_text import (
     PrintedInstruction,
     fill_from_plan,
@@ -113,4 +113,13 @@ def _name_missing_companions(contents: Contents, plan: PrintedPlan) -> None:
             contents.problems.append(Problem(file, None, message, left_out=False))
 
 
-TEXT_CARRIER: Final = Carrier(TEXT, find_text_dumps, read_text_dump)
+TEXT_CARRIER: Final = Carrier(
+    TEXT,
+    find_text_dumps,
+    read_text_dump,
+    example="…-buffer-assignment.txt",
+    endings=(".txt",),
+    is_dump=is_dump,
+    needs=needs,
+    prints_instructions=True,
+)

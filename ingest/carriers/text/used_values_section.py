@@ -5,7 +5,6 @@ from re import Match
 from sys import intern
 from typing import Final
 
-from xlagraph.hlo.named_tuples import new_record
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
@@ -89,28 +88,28 @@ def parse_used_value(
     name, index, more_positions, remark, user, operand, operand_index, more_uses = lists
     kept = draft.names.setdefault
     # The value itself is nearly always the first position.
-    first = value.name if name == value.name else name
-    positions = [new_record(Position, (first, index and intern(index)))]
+    first = value.name if name is None or name == value.name else name
+    positions = [Position(first, index and intern(index))]
     if more_positions:
         start, end = block.span("positions")
         positions += [
-            new_record(Position, (kept(name, name), intern(index) if index else None))
+            Position(kept(name, name), intern(index) if index else None)
             for name, index in text.parse_lines(start, end, form.POSITION)
         ]
     uses = []
     if user is not None and operand is not None:
-        uses.append(new_record(Use, (kept(user, user), int(operand), operand_index)))
+        uses.append(Use(kept(user, user), int(operand), operand_index))
         if more_uses:
             start, end = block.span("uses")
             uses += [
-                new_record(Use, (kept(name, name), int(number), index or None))
+                Use(kept(name, name), int(number), index or None)
                 for name, number, index in text.parse_lines(start, end, form.USE)
             ]
     else:
         _note_no_uses(text, block, value, draft)
     if remark is not None and (user is not None or more_uses):
         raise text.error(block.end("remark") + 1, "no uses after the remark")
-    return new_record(UsedValue, (value.value_id, tuple(positions), tuple(uses)))
+    return UsedValue(value.value_id, tuple(positions), tuple(uses))
 
 
 def _note_no_uses(text: DumpText, block: Match[str], value: Value, draft: DraftPlan) -> None:

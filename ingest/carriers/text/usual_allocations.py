@@ -10,11 +10,10 @@ from re import Match
 from sys import intern
 from typing import Final
 
-from xlagraph.hlo.named_tuples import new_record, records
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
-from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
+from xlagraph.ingest.plan import Allocation, ParameterStorage, Value, records
 
 __all__ = ["parsed_allocation", "read_usual_allocations"]
 
@@ -55,8 +54,7 @@ def _read(chunk: str, draft: DraftPlan) -> bool:
     if numbers != list(range(first, first + len(numbers))) or len(fields) != len(lines):
         return False
     allocations = [
-        new_record(Allocation, (number, *fields[each]))
-        for number, each in zip(numbers, facts, strict=True)
+        Allocation(number, *fields[each]) for number, each in zip(numbers, facts, strict=True)
     ]
     counts = [each.count("\n") for each in values_of_each]
     if rows and not _read_values(rows, list(chain(*map(repeat, allocations, counts))), draft):
@@ -113,11 +111,11 @@ def parsed_allocation(line: Match[str]) -> Allocation:
         address,
         0 if color is None else int(color),
         None if page is None else int(page),
-        None if parameter is None else new_record(ParameterStorage, (int(parameter), shape, index)),
+        None if parameter is None else ParameterStorage(int(parameter), shape, index),
         output,
         constant is not None,
         thread_local is not None,
         maybe_live_out is not None,
         preallocated_temp is not None,
     )
-    return new_record(Allocation, fields)
+    return Allocation(*fields)

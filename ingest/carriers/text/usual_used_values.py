@@ -9,10 +9,9 @@ from operator import eq, lt
 from sys import intern
 from typing import Final
 
-from xlagraph.hlo.named_tuples import new_record, records
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
-from xlagraph.ingest.plan import Position, Use, UsedValue
+from xlagraph.ingest.plan import Position, Use, UsedValue, records
 
 __all__ = ["read_usual_used_values"]
 
@@ -89,12 +88,12 @@ def _read(lines: str, start: int, end: int, used_values: list[UsedValue], draft:
     kept = draft.names.setdefault
     more = tuple(
         [
-            new_record(Position, (kept(name, name), intern(index) if index else None))
+            Position(kept(name, name), intern(index) if index else None)
             for name, index in other_positions
         ]
     )
     used_values += [
-        new_record(UsedValue, (value_id, (new_record(Position, own), *more[a:b]), all_uses[c:d]))
+        UsedValue(value_id, (Position(*own), *more[a:b]), all_uses[c:d])
         for value_id, own, (a, b), (c, d) in zip(
             ids,
             zip(own_names, own_indices, strict=True),

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.ingest.carriers.proto.small_protos import hlo
-from xlagraph.hlo.program import Program, StackFrame
+from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.plan import Plan

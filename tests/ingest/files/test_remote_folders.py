@@ -10,7 +10,7 @@ from tests.ingest.files.web_store import WebStore, web_store
 from tests.ingest.one_value_dumps import compilations, dump_text, messages, name
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import IngestOptions, Shard, ingest
-from xlagraph.ingest.files import retries
+from xlagraph.ingest.files import store
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -18,7 +18,7 @@ fsspec = pytest.importorskip("fsspec")
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retry without delay."""
-    monkeypatch.setattr(retries, "_FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr(store, "_FIRST_WAIT_SECONDS", 0.001)
 
 
 @pytest.fixture

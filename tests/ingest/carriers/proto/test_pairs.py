@@ -33,7 +33,7 @@ STACKS: Final = ("Frame", "IN_FRAME", "ATTRIBUTED_FRAME", "CALLED_FROM")
 NOT_DERIVED: Final = {
     "Compilation": ["derived", "heapTraceAgrees"],
     "Allocation": ["page"],
-    "Instruction": ["text"],
+    "Instruction": ["text", "uniqueId"],
 }
 """Columns that only one of the two has, by table."""
 USER_LINES: Final = ["userFile", "userLine", "userFunction"]

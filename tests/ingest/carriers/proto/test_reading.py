@@ -7,7 +7,8 @@ import pytest
 
 from tests.ingest.carriers.proto.small_protos import contents_of, hlo, read
 from xlagraph.hlo.instruction import Aliasing, Attributes, Callee
-from xlagraph.hlo.program import EntryParameter, StackFrame
+from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.program import EntryParameter
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.proto.read_messages import read_proto_dump
 from xlagraph.ingest.errors import UnreadableDump

@@ -3,7 +3,8 @@
 import pytest
 
 from xlagraph.hlo.instruction import Attributes, ProgramError
-from xlagraph.hlo.program import Program, StackFrame
+from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
 from xlagraph.ingest.carriers.text.module_text import parse_module_text

@@ -9,14 +9,15 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from xlagraph.ingest.carriers.carrier import Part, Source
-from xlagraph.ingest.carriers.proto.read_messages import ASSIGNMENT, HLO, MODULE
+from xlagraph.hlo.descriptor_sets import missing_protobuf
+from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
+from xlagraph.ingest.carriers.proto.read_messages import ASSIGNMENT, HLO, MODULE, read_proto_dump
 from xlagraph.ingest.carriers.wire_format import fields
 from xlagraph.ingest.errors import NoMemoryPlan
 
-__all__ = ["PROCESS", "CompiledSource", "compiled_source"]
+__all__ = ["PROCESS_CARRIER", "CompiledSource", "compiled_source"]
 
-PROCESS: Final = "process"
+_PROCESS: Final = "process"
 _NO_ASSIGNMENT: Final = (
     "{name} has no buffer assignment, like every program compiled for a GPU or TPU that is not "
     "present; let XLA dump it, and ingest the folder: lowered.compile("
@@ -61,7 +62,7 @@ def compiled_source(compiled: Any) -> CompiledSource:  # noqa: ANN401 - an objec
         raise NoMemoryPlan(_NO_ASSIGNMENT.format(name=name))
     platform = getattr(getattr(executable, "client", None), "platform", None)
     return CompiledSource(
-        Source(PROCESS, str(label), parts), _PLATFORMS.get(str(platform), platform)
+        Source(_PROCESS, str(label), parts), _PLATFORMS.get(str(platform), platform)
     )
 
 
@@ -69,3 +70,6 @@ def _module_id(module: bytes) -> int:
     """Return the number of the module in its process; 0 if it is absent."""
     found = fields(BytesIO(module), 0, len(module))
     return next((each.value or 0 for each in found if each.number == _MODULE_ID), 0)
+
+
+PROCESS_CARRIER: Final = Carrier(_PROCESS, lambda *_: [], read_proto_dump, missing_protobuf)

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from xlagraph.ingest.carriers.carrier import Part, Source
+from xlagraph.hlo.descriptor_sets import missing_protobuf
+from xlagraph.ingest.carriers.carrier import Carrier, Need, Part, Source
 from xlagraph.ingest.carriers.file_bytes import UNREADABLE, open_unpacked
 from xlagraph.ingest.carriers.proto.message_files import holds_assignment
-from xlagraph.ingest.carriers.proto.read_messages import HLO
+from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
 from xlagraph.ingest.carriers.wire_format import Field, UnfitWireFormat, fields
 from xlagraph.ingest.problem import Problem, readable
 
-__all__ = ["PROFILE", "find_executables", "why_not_a_profile"]
+__all__ = ["PROFILE_CARRIER"]
 
-PROFILE: Final = "profile"
+_PROFILE: Final = "profile"
 _ENDING: Final = ".xplane.pb"
 _METADATA_PLANE: Final = b"/host:metadata"
 _STAT: Final = b"Hlo Proto"
@@ -40,7 +41,7 @@ class _Executable(NamedTuple):
     length: int
 
 
-def find_executables(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
+def _find(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
     """Return the executables in the profiles of a folder.
 
     If several hosts have profiles, each name begins with the name of the host.
@@ -61,13 +62,13 @@ def find_executables(folder: Path, names: Sequence[str], problems: list[Problem]
             problems.append(Problem(readable(path), None, f"cannot be read: {reason}"))
             continue
         sources += [
-            Source(PROFILE, host + each.name, (Part(HLO, path, each.start, each.length),))
+            Source(_PROFILE, host + each.name, (Part(HLO, path, each.start, each.length),))
             for each in found
         ]
     return sources
 
 
-def why_not_a_profile(path: Path) -> str | None:
+def _why_none(path: Path) -> str | None:
     """Return why a profile contains no compilation; None for other file names."""
     if not path.name.endswith(_ENDING):
         return None
@@ -141,3 +142,19 @@ def _named(file: BinaryIO, message: Field, number: int) -> bytes | None:
 def _content(file: BinaryIO, field: Field) -> bytes:
     file.seek(field.start)
     return file.read(field.length)
+
+
+def _needs(name: str) -> Need:
+    return Need.ALL if name.removesuffix(".gz").endswith(_ENDING) else Need.NOTHING
+
+
+PROFILE_CARRIER: Final = Carrier(
+    _PROFILE,
+    _find,
+    read_proto_dump,
+    missing_protobuf,
+    _why_none,
+    example=f"…{_ENDING}",
+    endings=(_ENDING,),
+    needs=_needs,
+)
