@@ -1,66 +1,51 @@
 """The app with all commands, and the function that runs one."""
 
+import functools
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from xlagraph.cli.commands.advise import advise
-from xlagraph.cli.commands.bisect import bisect
-from xlagraph.cli.commands.check import check
-from xlagraph.cli.commands.compare import compare
-from xlagraph.cli.commands.compilations import compilations
-from xlagraph.cli.commands.cypher import cypher
-from xlagraph.cli.commands.export.group import export_app
-from xlagraph.cli.commands.ingest import ingest
-from xlagraph.cli.commands.mcp import mcp
-from xlagraph.cli.commands.oom import oom
-from xlagraph.cli.commands.query import query_app
-from xlagraph.cli.commands.record import record
-from xlagraph.cli.commands.remove import remove
-from xlagraph.cli.commands.report import report
-from xlagraph.cli.commands.runs import runs_app
-from xlagraph.cli.commands.schema import schema
-from xlagraph.cli.commands.serve import serve
-from xlagraph.cli.commands.value import value
-from xlagraph.cli.commands.whatif import whatif
 from xlagraph.cli.errors import write_failure, write_usage_error
 from xlagraph.cli.output.columns import set_wide
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import Verbosity, open_closed_streams, problem, set_verbosity
-from xlagraph.cli.output.shared_options import QuietOption, VerboseOption, spread_options
-from xlagraph.cli.output.typer_startup import without_missing_defaults
+from xlagraph.cli.output.options import QuickGroup, new_command, spread_options
+from xlagraph.cli.output.shared_options import MessageOptions
 
 if TYPE_CHECKING:
-    from typer._click import Parameter
+    from typer._click.core import Command, Context
 
-COMMANDS: Final = (
-    ingest,
-    record,
-    runs_app,
-    compilations,
-    query_app,
-    cypher,
-    schema,
-    value,
-    advise,
-    whatif,
-    compare,
-    bisect,
-    report,
-    check,
-    oom,
-    remove,
-    export_app,
-    serve,
-    mcp,
-)
-"""All commands, in the order of the help; a command with subcommands is an app."""
+COMMANDS: Final = {
+    "ingest": "ingest",
+    "record": "record",
+    "runs": "runs",
+    "compilations": "runs",
+    "query": "query",
+    "cypher": "cypher",
+    "schema": "schema",
+    "value": "value",
+    "advise": "advise",
+    "whatif": "whatif",
+    "compare": "compare",
+    "bisect": "bisect",
+    "report": "report",
+    "check": "check",
+    "oom": "oom",
+    "remove": "remove",
+    "export": "export.group",
+    "serve": "serve",
+    "mcp": "serve",
+}
+"""The module of each command in `cli/commands`, in the order of the help.
+
+It has a function of that name, or NAME_app if the command has subcommands.
+"""
 
 # Help is wrapped only on a terminal.
 _UNWRAPPED: Final = 100_000
@@ -81,14 +66,13 @@ def _show_versions(asked: bool) -> None:
 
 
 def xlagraph(
+    options: MessageOptions,
     version: Annotated[
         bool,
         typer.Option(
             "--version", help="Show all versions, and exit.", callback=_show_versions, is_eager=True
         ),
     ] = False,
-    verbose: VerboseOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Turn the memory plans that XLA dumps into a property graph, and query it.
 
@@ -96,23 +80,32 @@ def xlagraph(
     """
 
 
-class _Commands(TyperGroup):
-    def get_params(self, ctx: typer.Context) -> "list[Parameter]":  # type: ignore[override]
-        """Return the options."""
-        return without_missing_defaults(super().get_params(ctx))
+class _Commands(QuickGroup):
+    """All commands; the module of a command is imported when it is used."""
 
-    def list_commands(self, ctx: object) -> list[str]:
-        """Return the names in the order of `COMMANDS`: typer lists apps last."""
+    def list_commands(self, ctx: "Context") -> list[str]:
+        """Return the names in the order of the help."""
         del ctx
-        names = [
-            str(command.info.name) if isinstance(command, typer.Typer) else command.__name__
-            for command in COMMANDS
-        ]
-        return [name for name in names if name in self.commands]
+        return list(COMMANDS)
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
+        """Return a command; None if there is none of that name."""
+        del ctx
+        if cmd_name in COMMANDS:
+            return _command(cmd_name)
+        self.commands = {name: _command(name) for name in COMMANDS}  # typer suggests one of them
+        return None
 
 
-def build_app() -> typer.Typer:
-    """Return the app with all commands."""
+@functools.cache
+def _command(name: str) -> "Command":
+    module = import_module(f"xlagraph.cli.commands.{COMMANDS[name]}")
+    app = getattr(module, f"{name}_app", None)
+    return get_command(app) if app is not None else new_command(getattr(module, name))
+
+
+def build_command() -> "Command":
+    """Return `xlagraph` with all commands."""
     width = None if sys.stdout.isatty() and sys.stderr.isatty() else _UNWRAPPED
     app = typer.Typer(
         cls=_Commands,
@@ -121,13 +114,8 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"terminal_width": width, "help_option_names": ["--help", "-h"]},
     )
-    app.callback()(xlagraph)
-    for command in COMMANDS:
-        if isinstance(command, typer.Typer):
-            app.add_typer(command)
-        else:
-            app.command()(spread_options(command))
-    return app
+    app.callback()(spread_options(xlagraph))
+    return get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -139,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):  # escape names that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
-        command = get_command(build_app())
+        command = build_command()
         code = command(args=arguments, prog_name="xlagraph", standalone_mode=False)
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else ExitCode.DONE

@@ -11,9 +11,9 @@ from xlagraph.queries import (
     Finding,
     Query,
     advise,
-    run,
     with_planned_donations,
 )
+from xlagraph.queries.runner.run import run_query
 from xlagraph.report.asked_once import AskedOnce
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
@@ -58,7 +58,7 @@ def _answer_facts(graph: Graph, query: Query, stored: StoredCompilation) -> Fact
     rows: Sequence[Sequence[Cell]] = ()
     notes: Sequence[str]
     try:
-        answer = run(graph, query.id, catalogue={query.id: query}, **parameters)
+        answer = run_query(graph, query, parameters)
         found = with_planned_donations(graph, answer, stored=stored)
         rows, notes = found.result.rows, found.notes
     except (QueryFailed, QueryRefused) as error:

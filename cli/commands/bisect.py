@@ -14,6 +14,7 @@ from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import ask_password
 from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.output.messages import note, problem
+from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import RowOptions, parse_path
 from xlagraph.cli.summaries.bisection import Recording, verdict_line, write_growth
 from xlagraph.presentation.byte_sizes import human_bytes
@@ -34,43 +35,31 @@ def _parse_range(text: str) -> PackageRange:
         raise typer.BadParameter(str(error)) from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BisectOptions(RowOptions):
-    """Options of the command, in reverse order of the help."""
+    """Options of the command."""
 
-    python: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH|VERSION",
-            help="Python for the environments. (default: the one that runs xlagraph)",
-        ),
-    ] = None
-    requirements: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--requirements",
-            "-r",
-            metavar="FILE",
-            help="Also install the packages in a requirements file; repeatable.",
-            parser=parse_path,
-        ),
-    ] = None
-    extra: Annotated[
-        list[str] | None,
-        typer.Option("--with", metavar="PACKAGE", help="Also install this package; repeatable."),
-    ] = None
-    limit: Annotated[
-        int | None,
-        typer.Option(min=0, help="Rows in each part of the comparison; 0 shows all. (default: 5)"),
-    ] = None
-    max_growth: Annotated[
-        GrowthLimit | None,
-        typer.Option(
-            parser=parse_growth_limit,
-            metavar="5%|64MiB",
-            help="Allowed growth of reserved bytes over the first version. (default: 1%)",
-        ),
-    ] = None
+    max_growth: GrowthLimit | None = option(
+        "Allowed growth of reserved bytes over the first version. (default: 1%)",
+        metavar="5%|64MiB",
+        parser=parse_growth_limit,
+    )
+    limit: int | None = option(
+        "Rows in each part of the comparison; 0 shows all. (default: 5)", least=0
+    )
+    extra: list[str] | None = option(
+        "Also install this package; repeatable.", "--with", metavar="PACKAGE"
+    )
+    requirements: list[Path] | None = option(
+        "Also install the packages in a requirements file; repeatable.",
+        "-r",
+        metavar="FILE",
+        parser=parse_path,
+    )
+    python: str | None = option(
+        "Python for the environments. (default: the one that runs xlagraph)",
+        metavar="PATH|VERSION",
+    )
 
 
 def bisect(

@@ -2,24 +2,23 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from typer.core import TyperCommand
-from typer.main import get_command
 
-from xlagraph.cli.commands.statement_or_link import statement_or_link
 from xlagraph.cli.output.destination import open_output, write_answer, write_picture
-from xlagraph.cli.output.exit_codes import UsageError
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, complete_run, open_graph_of
-from xlagraph.cli.output.shared_options import (
-    GraphOptions,
-    PictureOptions,
-    QueryOptions,
-    spread_options,
-)
+from xlagraph.cli.output.messages import note, problem
+from xlagraph.cli.output.options import new_command
+from xlagraph.cli.output.shared_options import GraphOptions, PictureOptions, QueryOptions
 
 if TYPE_CHECKING:
+    from typer._click.core import Command
+
+    from xlagraph.graph import Scalar
+    from xlagraph.graph.neo4j.browser import BrowserPage
     from xlagraph.queries import Answer
     from xlagraph.queries.catalogue.declarations import Parameter, ParameterValue
     from xlagraph.queries.catalogue.query_files import Query
@@ -54,7 +53,10 @@ _NAME: Final = inspect.Parameter(
 )
 
 
-def canned_command(query: "Query") -> TyperCommand:
+__all__ = ["canned_command", "note_guess"]
+
+
+def canned_command(query: "Query") -> "Command":
     """Return the command that runs a query."""
 
     def run_query(
@@ -84,15 +86,11 @@ def canned_command(query: "Query") -> TyperCommand:
 
     from xlagraph.queries.catalogue.declarations import CHOSEN
 
-    app = typer.Typer(rich_markup_mode=None, add_completion=False)
     extra = [_option(parameter) for parameter in query.parameters]
     if any(parameter.name == CHOSEN for parameter in query.parameters):
         extra.insert(0, _NAME)
     chosen: Callable[..., None] = draw_query if query.kind == "graph" else run_query
-    app.command(query.id, help=_help(query))(spread_options(chosen, extra))
-    command = get_command(app)
-    assert isinstance(command, TyperCommand)  # noqa: S101 - typer returns one command for an app of one
-    return command
+    return new_command(chosen, query.id, _help(query), extra)
 
 
 def _given_values(
@@ -121,8 +119,11 @@ def _wrote_instead(
     query: "Query", given: Mapping[str, "ParameterValue"], options: QueryOptions | PictureOptions
 ) -> bool:
     """Write the statement or the link if one is requested; return whether it was."""
-    text = statement_or_link(query, given, options)
-    if text is None:
+    if options.show:
+        text = _statement(query, given, options)
+    elif options.browser or options.browser_url:
+        text = _link(query, given, options, options.browser_url)
+    else:
         return False
     with open_output(options) as stream:
         stream.write(text)
@@ -130,10 +131,15 @@ def _wrote_instead(
 
 
 def _run(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions) -> "Answer":
-    from xlagraph.queries import run, with_planned_donations
+    from xlagraph.queries.catalogue.declarations import ChangeKind
+    from xlagraph.queries.runner.run import run_query
 
     with open_graph_of(options) as graph:
-        answer = run(graph, query.id, catalogue={query.id: query}, **given)
+        answer = run_query(graph, query, given)
+        if query.advice is None or query.advice.change is not ChangeKind.DONATE:
+            return answer
+        from xlagraph.queries import with_planned_donations  # takes 0.3 s to import
+
         return with_planned_donations(graph, answer)
 
 
@@ -160,3 +166,68 @@ def _option(parameter: "Parameter") -> inspect.Parameter:
 def _help(query: "Query") -> str:
     columns = "\n".join(f"  {column.name}: {column.description}" for column in query.columns)
     return f"{query.title}.\n\n{query.answers}\n\n\b\nColumns:\n{columns}"
+
+
+def _statement(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions) -> str:
+    # missing required parameters remain in the statement, to be set after pasting
+    from xlagraph.queries.catalogue.literals import with_values_inlined
+
+    known = tuple(
+        parameter
+        for parameter in query.parameters
+        if parameter.name in given or not parameter.must_be_given
+    )
+    values, _ = _values(replace(query, parameters=known), given, options)
+    for parameter in query.parameters:
+        if parameter.name not in values:
+            note(f"${parameter.name} must still be set: {parameter.description}")
+    return f"// {query.id}: {query.title}\n{with_values_inlined(query.text, values)}"
+
+
+def _link(
+    query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions, page: str | None
+) -> str:
+    from xlagraph.graph.neo4j.browser import LinkTooLong, browser_page
+    from xlagraph.queries.catalogue.literals import with_values_inlined, without_comments
+
+    values, found_page = _values(query, given, options)
+    for parameter in query.parameters:
+        if parameter.name not in values:
+            raise UsageError(f"{query.id} requires --{parameter.option} if there is no graph")
+    statement = without_comments(with_values_inlined(query.text, values))
+    browser = browser_page(options.graph, page=page or found_page)
+    note_guess(browser)
+    try:
+        return browser.link(statement) + "\n"
+    except LinkTooLong as error:
+        problem(f"{error}: print the statement with --show, and paste it")
+        raise typer.Exit(ExitCode.FAILED) from None
+
+
+def note_guess(browser: "BrowserPage") -> None:
+    """Note that links connect to the default server, if none is configured."""
+    if browser.is_guess:
+        note(
+            "no server is configured: the link connects to the one on this machine, in"
+            f" {browser.page}; NEO4J_URI sets the server, --browser-url its page"
+        )
+
+
+def _values(
+    query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions
+) -> tuple[Mapping[str, "Scalar"], str | None]:
+    """Return the parameter values of a query, and the address of the server's Browser."""
+    from xlagraph.graph import GraphMissing, GraphUnreachable
+    from xlagraph.queries.errors import EmptyGraph
+    from xlagraph.queries.runner.run import resolve_parameters
+
+    try:
+        with open_graph_of(options) as graph:
+            values, notes = resolve_parameters(graph, query, given)
+            page = graph.find_browser_page()
+    except (GraphMissing, GraphUnreachable, EmptyGraph) as error:
+        note(f"names are used as typed, without a lookup in the graph: {error}")
+        return {**query.defaults, **given}, None
+    for text in notes:
+        note(text)
+    return values, page

@@ -10,47 +10,34 @@ from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import Capacity, parse_bytes_limit, parse_capacity
 from xlagraph.cli.output.messages import problem
-from xlagraph.cli.output.shared_options import LimitOption, RowOptions
+from xlagraph.cli.output.options import flag, option
+from xlagraph.cli.output.shared_options import RowOptions, limit_option
 from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckOptions(RowOptions):
-    """Options, in reverse order of the help."""
+    """Options of the command."""
 
-    replay: Annotated[
-        bool, typer.Option("--replay", help="Pack each temporary block again, the way XLA does.")
-    ] = False
-    resident: Annotated[
-        bool,
-        typer.Option("--resident", help="Add up programs that are loaded together: a lower bound."),
-    ] = False
-    limit: LimitOption = None
-    capacity: Annotated[
-        list[Capacity] | None,
-        typer.Option(
-            parser=parse_capacity,
-            metavar="BYTES|SPACE=BYTES",
-            help="Check if it fits. Size of memory space 0, or of another: 1=128MiB; repeatable.",
-        ),
-    ] = None
-    max_peak: Annotated[
-        int | None,
-        typer.Option(
-            parser=parse_bytes_limit, metavar="BYTES", help="Highest physical peak allowed."
-        ),
-    ] = None
-    max_reserved: Annotated[
-        int | None,
-        typer.Option(
-            parser=parse_bytes_limit,
-            metavar="BYTES",
-            help="Most bytes that a compilation may reserve: 16GiB.",
-        ),
-    ] = None
+    max_reserved: int | None = option(
+        "Most bytes that a compilation may reserve: 16GiB.",
+        metavar="BYTES",
+        parser=parse_bytes_limit,
+    )
+    max_peak: int | None = option(
+        "Highest physical peak allowed.", metavar="BYTES", parser=parse_bytes_limit
+    )
+    capacity: list[Capacity] | None = option(
+        "Check if it fits. Size of memory space 0, or of another: 1=128MiB; repeatable.",
+        metavar="BYTES|SPACE=BYTES",
+        parser=parse_capacity,
+    )
+    limit: int | None = limit_option()
+    resident: bool = flag("Add up programs that are loaded together: a lower bound.")
+    replay: bool = flag("Pack each temporary block again, the way XLA does.")
 
 
 def check(

@@ -10,6 +10,7 @@ from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.output.messages import Verbosity, counted, note, problem, verbosity
+from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.comparison.groups import By
 from xlagraph.presentation.byte_sizes import human_bytes
@@ -21,29 +22,20 @@ _UNPAIRED_SHOWN: Final = 5
 """Number of unpaired compilations that are named."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompareOptions(RowOptions):
-    """Options of the command, in reverse order of the help."""
+    """Options of the command."""
 
-    max_growth: Annotated[
-        GrowthLimit | None,
-        typer.Option(
-            parser=parse_growth_limit,
-            metavar="2%|64MiB",
-            help="Exit 4 if the sum of all reserved bytes grows by more than this.",
-        ),
-    ] = None
-    depth: Annotated[
-        int, typer.Option(min=1, help="Number of leading op name parts, for --by scope.")
-    ] = 3
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Rows of each part; 0 for all. (default: 10, or 5 if all parts are shown)",
-        ),
-    ] = None
-    by: Annotated[By | None, typer.Option(help="Show only this grouping.")] = None
+    by: By | None = option("Show only this grouping.")
+    limit: int | None = option(
+        "Rows of each part; 0 for all. (default: 10, or 5 if all parts are shown)", least=0
+    )
+    depth: int = option("Number of leading op name parts, for --by scope.", default=3, least=1)
+    max_growth: GrowthLimit | None = option(
+        "Exit 4 if the sum of all reserved bytes grows by more than this.",
+        metavar="2%|64MiB",
+        parser=parse_growth_limit,
+    )
 
 
 def compare(

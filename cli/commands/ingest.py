@@ -1,5 +1,8 @@
 """`xlagraph ingest`: load folders of dumps into the graph."""
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -8,16 +11,16 @@ import typer
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import open_graph_of
 from xlagraph.cli.output.messages import note, progress_bar
+from xlagraph.cli.output.options import flag, option
 from xlagraph.cli.output.shared_options import (
-    DetailOption,
     GraphOptions,
-    JobsOption,
-    RunNameOption,
-    TagOption,
+    detail_option,
+    jobs_option,
     parse_source,
     parse_tags,
+    run_name_option,
+    tag_option,
 )
-from xlagraph.cli.output.termination import sigterm_as_interrupt
 from xlagraph.cli.summaries.ingest import write_summary
 from xlagraph.cli.summaries.watch import write_ingested, write_problem, write_watched
 from xlagraph.graph.schema_detail import Detail
@@ -28,45 +31,28 @@ if TYPE_CHECKING:
 _LOOK_SECONDS: Final = 5.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LoadOptions(GraphOptions):
-    """Options of the command, in reverse order of the help."""
+    """Options of the command."""
 
-    every: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=0.05,
-            help=f"Seconds between two looks of --watch. (default: {_LOOK_SECONDS:g})",
-        ),
-    ] = None
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="Follow the folders and load each complete compilation, until Ctrl-C."
-        ),
-    ] = False
-    wait: Annotated[
-        bool,
-        typer.Option(
-            "--wait/--no-wait",
-            help="Wait while another process writes the file, or fail and name the process.",
-        ),
-    ] = True
-    jobs: JobsOption = None
-    detail: DetailOption = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read everything, write nothing.")] = (
-        False
+    run: str | None = run_name_option()
+    tag: list[str] | None = tag_option()
+    replace: bool = flag("Remove compilations whose files no longer exist.")
+    fail_fast: bool = flag("Stop at the first dump that cannot be parsed.")
+    dry_run: bool = flag("Read everything, write nothing.")
+    detail: Detail | None = detail_option()
+    jobs: int | None = jobs_option()
+    wait: bool = option(
+        "Wait while another process writes the file, or fail and name the process.",
+        "--wait/--no-wait",
+        default=True,
     )
-    fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop at the first dump that cannot be parsed.")
-    ] = False
-    replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Remove compilations whose files no longer exist."),
-    ] = False
-    tag: TagOption = None
-    run: RunNameOption = None
+    watch: bool = flag("Follow the folders and load each complete compilation, until Ctrl-C.")
+    every: float | None = option(
+        f"Seconds between two looks of --watch. (default: {_LOOK_SECONDS:g})",
+        metavar="SECONDS",
+        least=0.05,
+    )
 
 
 def ingest(
@@ -123,7 +109,7 @@ def _watch(options: LoadOptions, paths: list[str], chosen: "IngestOptions") -> N
     """Follow the folders until Ctrl-C or SIGTERM."""
     from xlagraph.ingest import watch, without_credentials
 
-    with open_graph_of(options, create=True, wait=options.wait) as graph, sigterm_as_interrupt():
+    with open_graph_of(options, create=True, wait=options.wait) as graph, _sigterm_as_interrupt():
         shown = ", ".join(map(without_credentials, paths))
         note(f"watching {shown}; Ctrl-C ends it")
         summary = watch(
@@ -138,3 +124,13 @@ def _watch(options: LoadOptions, paths: list[str], chosen: "IngestOptions") -> N
     write_watched(summary)
     if summary.held_back:
         raise typer.Exit(ExitCode.FAILED)
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """Handle SIGTERM, which schedulers send, as Ctrl-C; only for the main thread."""
+    former = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)

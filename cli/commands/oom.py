@@ -13,6 +13,7 @@ import typer
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.output.messages import error, note, problem
+from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import RowOptions, parse_path
 
 if TYPE_CHECKING:
@@ -21,26 +22,20 @@ if TYPE_CHECKING:
     from xlagraph.queries import FailedProgram
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OomOptions(RowOptions):
-    """Options, in reverse order of the help."""
+    """Options of the command."""
 
-    run: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RUN|COMPILATION",
-            help="Search a run of the graph for the program.",
-            autocompletion=complete_run,
-        ),
-    ] = None
-    dumps: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Search dumps for the program; a failed compilation writes them, too.",
-            parser=parse_path,
-        ),
-    ] = None
+    dumps: Path | None = option(
+        "Search dumps for the program; a failed compilation writes them, too.",
+        metavar="DIR",
+        parser=parse_path,
+    )
+    run: str | None = option(
+        "Search a run of the graph for the program.",
+        metavar="RUN|COMPILATION",
+        completion=complete_run,
+    )
 
 
 def oom(

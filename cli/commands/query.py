@@ -3,36 +3,30 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
-from xlagraph.cli.commands.browser_setup import style_links, write_scripts
-from xlagraph.cli.commands.canned import canned_command
-from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.commands.canned import canned_command, note_guess
+from xlagraph.cli.output.destination import OutputError, open_output, write_rows
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.formats import Format
-from xlagraph.cli.output.graph_and_queries import catalogue, query_folders
+from xlagraph.cli.output.graph_and_queries import catalogue, open_graph_of, query_folders
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.cli.output.shared_options import (
-    BrowserUrlOption,
-    CatalogueOptions,
-    RowOptions,
-    pass_on_options,
-    spread_options,
-)
-from xlagraph.cli.output.typer_startup import take_defaults
+from xlagraph.cli.output.options import QuickGroup, flag, option, pass_on_options, spread_options
+from xlagraph.cli.output.shared_options import CatalogueOptions, RowOptions, browser_url_option
 from xlagraph.queries.errors import CatalogueError, QueryError
 
 if TYPE_CHECKING:
+    from typer._click.core import Command, Context
+
     from xlagraph.queries.catalogue.query_files import Query
 
 COLUMNS: Final = ("id", "question")
 _QUERIES: Final = "--queries"
 
 
-def _catalogue_of(context: typer.Context) -> Mapping[str, "Query"]:
+def _catalogue_of(context: "Context") -> Mapping[str, "Query"]:
     found: Mapping[str, Query] | None = context.meta.get(__name__)
     if found is None:
         silent = (lambda _: None) if context.resilient_parsing else None
@@ -41,17 +35,14 @@ def _catalogue_of(context: typer.Context) -> Mapping[str, "Query"]:
     return found
 
 
-class QueryGroup(TyperGroup):
+class QueryGroup(QuickGroup):
     """The canned queries; each becomes a command if its id is typed."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Return no arguments if none are given, without converting defaults."""
-        if args:
-            return super().parse_args(ctx, _queries_first(args))
-        take_defaults(ctx, self.params)
-        return []
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Return the arguments after the options."""
+        return super().parse_args(ctx, _queries_first(args))
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+    def list_commands(self, ctx: "Context") -> list[str]:
         """Return the ids of the queries."""
         try:
             return list(_catalogue_of(ctx))
@@ -60,7 +51,7 @@ class QueryGroup(TyperGroup):
                 return []
             raise
 
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
         """Return the command of a query; raise UnknownQuery with similar ids."""
         if ctx.resilient_parsing and cmd_name not in self.list_commands(ctx):
             return None
@@ -75,42 +66,24 @@ class QueryGroup(TyperGroup):
         return canned_command(find_query(cmd_name, found))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GroupOptions(CatalogueOptions):
-    """Options before the ID, in reverse order of the help."""
+    """Options before the ID."""
 
-    browser_url: BrowserUrlOption = None
-    browser_style: Annotated[
-        bool,
-        typer.Option(
-            "--browser-style",
-            help="Print links that load captions, colours and sizes into Neo4j Browser.",
-        ),
-    ] = False
-    saved_scripts: Annotated[
-        Path | None,
-        typer.Option(
-            "--saved-scripts",
-            metavar="FILE.zip",
-            help="Write all queries as saved scripts, to be dropped onto Neo4j Browser.",
-        ),
-    ] = None
-    check: Annotated[
-        Path | None,
-        typer.Option(
-            "--check", metavar="DIR", help="Check the queries below DIR without running them."
-        ),
-    ] = None
-    queries: Annotated[
-        list[Path] | None,
-        typer.Option(
-            _QUERIES,
-            metavar="DIR",
-            is_eager=True,  # the help lists these queries
-            help="Your own queries, DIR/theme/noun.cypher; also XLAGRAPH_QUERIES.",
-        ),
-    ] = None
+    queries: list[Path] | None = option(
+        "Your own queries, DIR/theme/noun.cypher; also XLAGRAPH_QUERIES.",
+        metavar="DIR",
+        is_eager=True,  # the help lists these queries
+    )
     """Folders of user queries; read by the group, which lists them."""
+    check: Path | None = option("Check the queries below DIR without running them.", metavar="DIR")
+    saved_scripts: Path | None = option(
+        "Write all queries as saved scripts, to be dropped onto Neo4j Browser.", metavar="FILE.zip"
+    )
+    browser_style: bool = flag(
+        "Print links that load captions, colours and sizes into Neo4j Browser."
+    )
+    browser_url: str | None = browser_url_option()
 
 
 def query(context: typer.Context, options: GroupOptions) -> None:
@@ -122,10 +95,10 @@ def query(context: typer.Context, options: GroupOptions) -> None:
     if options.check is not None:
         _check(options.check)
     elif options.saved_scripts is not None:
-        write_scripts(_catalogue_of(context).values(), options.saved_scripts)
+        _write_scripts(_catalogue_of(context).values(), options.saved_scripts)
     elif options.browser_style:
         with open_output(options) as stream:
-            stream.writelines(f"{link}\n" for link in style_links(options, options.browser_url))
+            stream.writelines(f"{link}\n" for link in _style_links(options))
     elif context.invoked_subcommand is None:
         _write_list(_catalogue_of(context).values(), options)
 
@@ -157,6 +130,41 @@ def _check(directory: Path) -> None:
     note(f"no problem with the queries below {directory}")
 
 
+def _style_links(options: GroupOptions) -> list[str]:
+    """Return the links that load the styles and stop Browser from adding relationships."""
+    from xlagraph.graph import GraphMissing, GraphUnreachable
+    from xlagraph.graph.neo4j.browser import browser_page
+    from xlagraph.queries.grass import setup_commands
+
+    page = options.browser_url
+    if page is None:
+        try:
+            with open_graph_of(options) as graph:
+                page = graph.find_browser_page()
+        except (GraphMissing, GraphUnreachable) as error:
+            note(f"using the usual address of Neo4j Browser: {error}")
+    browser = browser_page(options.graph, page=page)
+    note_guess(browser)
+    return [browser.link(command) for command in setup_commands()]
+
+
+def _write_scripts(queries: "Iterable[Query]", path: Path) -> None:
+    """Write the queries as saved scripts, a folder for each theme."""
+    import zipfile
+
+    from xlagraph.queries.catalogue.saved_scripts import saved_scripts
+
+    scripts = saved_scripts(queries)
+    try:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in scripts.items():
+                # without times, so that the same queries make the same file
+                archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
+    note(f"{len(scripts)} scripts in {path}: drop it onto the window of Neo4j Browser")
+
+
 def _queries_first(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with `--queries DIR` moved to the front; it may follow the ID."""
     first: list[str] = []
@@ -171,8 +179,8 @@ def _queries_first(arguments: Sequence[str]) -> list[str]:
 
 
 query_app = typer.Typer(
-    name="query",
     cls=QueryGroup,
+    add_completion=False,
     invoke_without_command=True,
     subcommand_metavar="[ID] [--PARAM VALUE]...",
     rich_markup_mode=None,

@@ -17,12 +17,13 @@ import typer
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import ask_password, open_graph_of
 from xlagraph.cli.output.messages import error, note, problem, progress_bar
+from xlagraph.cli.output.options import flag, option
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
-    RunNameOption,
-    TagOption,
     parse_path,
     parse_tags,
+    run_name_option,
+    tag_option,
 )
 from xlagraph.cli.summaries.ingest import write_summary
 
@@ -30,30 +31,20 @@ if TYPE_CHECKING:
     from xlagraph.recording import ProcessDumps
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecordOptions(GraphOptions):
-    """Options of the command, in reverse order of the help."""
+    """Options of the command."""
 
-    print_only: Annotated[
-        bool,
-        typer.Option("--print", help="Print the environment for a shell; run nothing."),
-    ] = False
-    no_ingest: Annotated[
-        bool, typer.Option("--no-ingest", help="Only dump; do not load into the graph.")
-    ] = False
-    dumps: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep the dump files that an ingest reads, in a new or empty folder.",
-            parser=parse_path,
-        ),
-    ] = None
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace the run that has this name.")
-    ] = False
-    tag: TagOption = None
-    run: RunNameOption = None
+    run: str | None = run_name_option()
+    tag: list[str] | None = tag_option()
+    replace: bool = flag("Replace the run that has this name.")
+    dumps: Path | None = option(
+        "Keep the dump files that an ingest reads, in a new or empty folder.",
+        metavar="DIR",
+        parser=parse_path,
+    )
+    no_ingest: bool = flag("Only dump; do not load into the graph.")
+    print_only: bool = flag("Print the environment for a shell; run nothing.", "--print")
 
 
 def record(

@@ -13,6 +13,7 @@ from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import parse_age
 from xlagraph.cli.output.messages import counted, is_interactive, note
+from xlagraph.cli.output.options import flag, option
 from xlagraph.cli.output.shared_options import GraphOptions, parse_tags
 
 if TYPE_CHECKING:
@@ -20,33 +21,21 @@ if TYPE_CHECKING:
     from xlagraph.queries.runner.expired_runs import ExpiredRun, Retention
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RemoveOptions(GraphOptions):
-    """Options, in reverse order of the help."""
+    """Options of the command."""
 
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
-    module: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Consider only runs that compiled a module of this name."
-        ),
-    ] = None
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Consider only runs with this tag; repeatable."),
-    ] = None
-    keep_last: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=0, help="Keep the N most recently ingested runs."),
-    ] = None
-    older_than: Annotated[
-        timedelta | None,
-        typer.Option(
-            metavar="AGE",
-            help="Remove runs ingested longer ago than this: 12h, 30d, 8w.",
-            parser=parse_age,
-        ),
-    ] = None
+    older_than: timedelta | None = option(
+        "Remove runs ingested longer ago than this: 12h, 30d, 8w.", metavar="AGE", parser=parse_age
+    )
+    keep_last: int | None = option("Keep the N most recently ingested runs.", metavar="N", least=0)
+    tag: list[str] | None = option(
+        "Consider only runs with this tag; repeatable.", metavar="NAME=VALUE"
+    )
+    module: str | None = option(
+        "Consider only runs that compiled a module of this name.", metavar="NAME"
+    )
+    yes: bool = flag("Do not ask for confirmation.", "-y")
 
 
 def remove(

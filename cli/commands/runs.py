@@ -1,29 +1,39 @@
-"""`xlagraph runs`: the runs in the graph, their names and tags."""
+"""`xlagraph runs` and `xlagraph compilations`: the contents of the graph, names and tags."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from xlagraph.cli.output.destination import first_rows, write_rows
+from xlagraph.cli.output.destination import first_rows, note_no_rows, write_rows
 from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.options import QuickCommand, QuickGroup, pass_on_options, spread_options
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
-    LimitOption,
     RowOptions,
+    limit_option,
     parse_tags,
-    pass_on_options,
-    spread_options,
 )
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Name of the run.", autocompletion=complete_run)
 ]
 
-runs_app = typer.Typer(name="runs", invoke_without_command=True, rich_markup_mode=None)
+
+@dataclass(frozen=True)
+class LimitedRowOptions(RowOptions):
+    """Options of a list."""
+
+    limit: int | None = limit_option()
 
 
-def runs(context: typer.Context, options: RowOptions, limit: LimitOption = None) -> None:
+runs_app = typer.Typer(
+    cls=QuickGroup, add_completion=False, invoke_without_command=True, rich_markup_mode=None
+)
+
+
+def runs(context: typer.Context, options: LimitedRowOptions) -> None:
     """List the runs, or rename or tag one.
 
     Example: xlagraph runs
@@ -35,7 +45,7 @@ def runs(context: typer.Context, options: RowOptions, limit: LimitOption = None)
 
     with open_graph_of(options) as graph:
         result = list_runs(graph)
-    write_rows(result.columns, first_rows(result.rows, limit, options.format), options)
+    write_rows(result.columns, first_rows(result.rows, options.limit, options.format), options)
 
 
 def rename(
@@ -73,6 +83,31 @@ def tag(
         note(f"tagged {run}")
 
 
+def compilations(
+    options: LimitedRowOptions,
+    run: Annotated[
+        str, typer.Argument(help="Run to list; all runs by default.", autocompletion=complete_run)
+    ] = "",
+) -> None:
+    """List the compilations with their totals and peaks, the most reserved bytes first.
+
+    Example: xlagraph compilations baseline --format csv
+    """
+    from xlagraph.queries import run as run_query
+
+    with open_graph_of(options) as graph:
+        answer = run_query(graph, "overview/compilations", run=run, limit=0)
+    for text in answer.notes:
+        note(text)
+    if not answer.result.rows:
+        note_no_rows(answer, options.format)
+    write_rows(
+        answer.result.columns,
+        first_rows(answer.result.rows, options.limit, options.format),
+        options,
+    )
+
+
 runs_app.callback()(spread_options(runs))
-runs_app.command()(spread_options(rename))
-runs_app.command()(spread_options(tag))
+runs_app.command(cls=QuickCommand)(spread_options(rename))
+runs_app.command(cls=QuickCommand)(spread_options(tag))

@@ -12,6 +12,7 @@ from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, write_object
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import RowOptions
 
 if TYPE_CHECKING:
@@ -20,62 +21,39 @@ if TYPE_CHECKING:
     from xlagraph.planner.edits.result import WhatIf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ChangeOptions(RowOptions):
-    """Options, in reverse order of the help."""
+    """Options of the command."""
 
-    batch_like: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COMPILATION",
-            help="A compilation with another batch, which shows the values that carry it; "
-            "by default one of the same module.",
-        ),
-    ] = None
-    batch_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PARAMETER[:DIMENSION]",
-            help="A parameter whose first dimension, or the given one, is the batch; repeatable.",
-        ),
-    ] = None
-    batch: Annotated[
-        str | None,
-        typer.Option(metavar="FACTOR", help="Shrink the batch: 2 or 0.5 keeps half."),
-    ] = None
-    checkpoint: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SCOPE",
-            help="A scope whose values are recomputed when needed; repeatable.",
-        ),
-    ] = None
-    shrink: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN=FACTOR",
-            help="Values to shrink, with all that share their bytes or stack them: 2 or 0.5 keeps "
-            "half; repeatable.",
-        ),
-    ] = None
-    until_last_use: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Values to free at their last use; repeatable."),
-    ] = None
-    without: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="Values to remove, by label, op, scope or line, with all that share their bytes "
-            "or stack them; repeatable.",
-        ),
-    ] = None
-    donate: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PARAMETER|all", help="A parameter to donate, by number or name; repeatable."
-        ),
-    ] = None
+    donate: list[str] | None = option(
+        "A parameter to donate, by number or name; repeatable.", metavar="PARAMETER|all"
+    )
+    without: list[str] | None = option(
+        "Values to remove, by label, op, scope or line, with all that share their bytes or stack"
+        " them; repeatable.",
+        metavar="PATTERN",
+    )
+    until_last_use: list[str] | None = option(
+        "Values to free at their last use; repeatable.", metavar="PATTERN"
+    )
+    shrink: list[str] | None = option(
+        "Values to shrink, with all that share their bytes or stack them: 2 or 0.5 keeps half;"
+        " repeatable.",
+        metavar="PATTERN=FACTOR",
+    )
+    checkpoint: list[str] | None = option(
+        "A scope whose values are recomputed when needed; repeatable.", metavar="SCOPE"
+    )
+    batch: str | None = option("Shrink the batch: 2 or 0.5 keeps half.", metavar="FACTOR")
+    batch_of: list[str] | None = option(
+        "A parameter whose first dimension, or the given one, is the batch; repeatable.",
+        metavar="PARAMETER[:DIMENSION]",
+    )
+    batch_like: str | None = option(
+        "A compilation with another batch, which shows the values that carry it; by default one of"
+        " the same module.",
+        metavar="COMPILATION",
+    )
 
 
 def whatif(

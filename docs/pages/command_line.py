@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 import typer
 from typer.core import TyperGroup
-from typer.main import get_command
 
 from pages.markdown import page, table
-from xlagraph.cli.app import build_app
+from xlagraph.cli.app import build_command
 from xlagraph.cli.commands.canned import canned_command
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.queries.catalogue.query_files import load_catalogue
@@ -22,7 +21,7 @@ HELP_COLUMNS: Final = 112
 
 def command_line_page() -> str:
     """Return the help of every command."""
-    group = get_command(build_app())
+    group = build_command()
     top = cast(
         "typer.Context",  # typer's commands are click's
         group.make_context("xlagraph", [], resilient_parsing=True, terminal_width=HELP_COLUMNS),

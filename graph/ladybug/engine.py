@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import ladybug
 
@@ -28,8 +28,6 @@ from xlagraph.graph.ladybug.database import (
     open_database,
     schema_version,
 )
-from xlagraph.graph.ladybug.load import loading
-from xlagraph.graph.ladybug.lock import write_lock
 from xlagraph.graph.ladybug.map_order import with_ordered_maps
 from xlagraph.graph.ladybug.result_rows import check_counts, rows_of_result
 from xlagraph.graph.ladybug.statement_process import query_in_process
@@ -39,9 +37,10 @@ from xlagraph.graph.read_only import (
     check_statement,
     given_parameters,
 )
-from xlagraph.graph.rows.read_back import read_compilation, read_stored_runs
-from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
+
+if TYPE_CHECKING:
+    from xlagraph.graph.rows.tables import CompilationRows
 
 _MESSAGE: Final = re.compile(r"[A-Z]\w+(?: \w+)? exception: ")
 """The beginning of the engine's messages for people."""
@@ -92,6 +91,8 @@ class LadybugGraph(Graph):
         return {"ladybug": str(ladybug.__version__)}
 
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
+        from xlagraph.graph.rows.read_back import read_stored_runs
+
         # a file that does not exist yet has no runs
         return read_stored_runs(self.query, names) if self._path.exists() else {}
 
@@ -127,6 +128,10 @@ class LadybugGraph(Graph):
 
     @contextmanager
     def load(self) -> Iterator[Load]:
+        # pyarrow takes 0.1 s to import, and a query needs none of it
+        from xlagraph.graph.ladybug.load import loading
+        from xlagraph.graph.ladybug.lock import write_lock
+
         with write_lock(self._path, wait=self._wait, notify=self._notify):
             # another process may have replaced the file during the wait
             self.close()
@@ -137,7 +142,9 @@ class LadybugGraph(Graph):
             with loading(self._path, query=self.query, release=self.close) as load:
                 yield load
 
-    def read(self, compilation: str) -> CompilationRows:
+    def read(self, compilation: str) -> "CompilationRows":
+        from xlagraph.graph.rows.read_back import read_compilation
+
         return read_compilation(self.query, compilation)
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -40,16 +40,43 @@ class Query(Header):
         return needed_detail(self.text)
 
 
+class _Catalogue(Mapping[str, Query]):
+    """Queries by id, sorted; each file is read when its query is asked for."""
+
+    def __init__(self, folder_by_id: Mapping[str, Path], read: Mapping[str, Query]) -> None:
+        self._folder_by_id = folder_by_id
+        self._read = dict(read)
+
+    def __getitem__(self, query_id: str) -> Query:
+        if query_id not in self._read:
+            folder = self._folder_by_id[query_id]
+            self._read[query_id] = read_query(folder / f"{query_id}.cypher", folder)
+        return self._read[query_id]
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._folder_by_id
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._folder_by_id))
+
+    def __len__(self) -> int:
+        return len(self._folder_by_id)
+
+
 def load_catalogue(
     directories: Sequence[Path] = (), *, on_problem: Callable[[str], None] | None = None
 ) -> Mapping[str, Query]:
-    """Read the queries that come with xlagraph and those below ``directories``, by id.
+    """Find the queries that come with xlagraph and those below ``directories``, by id.
 
-    Raises CatalogueError, naming file, line and remedy, for the first file that is not as it
-    should be, or calls ``on_problem`` with each and leaves it out; `check_queries` finds every
-    problem of a directory.
+    Those below ``directories`` are read now. Raises CatalogueError, naming file, line and remedy,
+    for the first file that is not as it should be, or calls ``on_problem`` with each and leaves
+    it out; `check_queries` finds every problem of a directory.
     """
-    catalogue = dict(_own_queries())
+    own = _own_queries()
+    if not directories:
+        return own
+    folders = dict.fromkeys(own, OWN_DIRECTORY)
+    read: dict[str, Query] = {}
     for directory in directories:
         if not directory.is_dir():
             raise CatalogueError(
@@ -57,31 +84,29 @@ def load_catalogue(
             )
         for path in query_files(directory):
             try:
-                query = _new_query(path, directory, catalogue)
+                query = _new_query(path, directory, folders)
             except CatalogueError as error:
                 if on_problem is None:
                     raise
                 on_problem(str(error))
             else:
-                catalogue[query.id] = query
-    return dict(sorted(catalogue.items()))
+                folders[query.id], read[query.id] = directory, query
+    return _Catalogue(folders, read)
 
 
 @cache
 def _own_queries() -> Mapping[str, Query]:
-    """Read the queries that come with xlagraph, once per process."""
-    return {
-        query.id: query
-        for query in (read_query(path, OWN_DIRECTORY) for path in query_files(OWN_DIRECTORY))
-    }
+    """Find the queries that come with xlagraph, once per process."""
+    files = OWN_DIRECTORY.glob("*/*.cypher")
+    ids = (path.relative_to(OWN_DIRECTORY).with_suffix("").as_posix() for path in files)
+    return _Catalogue(dict.fromkeys(ids, OWN_DIRECTORY), {})
 
 
-def _new_query(path: Path, directory: Path, catalogue: Mapping[str, Query]) -> Query:
+def _new_query(path: Path, directory: Path, folder_by_id: Mapping[str, Path]) -> Query:
     query = read_query(path, directory)
-    if query.id in catalogue:
-        raise CatalogueError(
-            f"{path}:1: {query.id} already exists in {catalogue[query.id].path}; rename this file"
-        )
+    if query.id in folder_by_id:
+        there = folder_by_id[query.id] / f"{query.id}.cypher"
+        raise CatalogueError(f"{path}:1: {query.id} already exists in {there}; rename this file")
     return query
 
 
@@ -112,19 +137,5 @@ def read_query(path: Path, directory: Path) -> Query:
     except (OSError, UnicodeDecodeError) as error:
         raise CatalogueError(f"{path}: cannot be read: {error}") from error
     header = parse_header(text, str(path))
-    return Query(
-        title=header.title,
-        kind=header.kind,
-        answers=header.answers,
-        parameters=header.parameters,
-        columns=header.columns,
-        measure=header.measure,
-        notes=header.notes,
-        empty=header.empty,
-        status=header.status,
-        advice=header.advice,
-        lines=header.lines,
-        id=id_,
-        text=text,
-        path=path,
-    )
+    declared = {each.name: getattr(header, each.name) for each in fields(header)}
+    return Query(**declared, id=id_, text=text, path=path)

@@ -90,6 +90,11 @@ def run(
     `Graph.query`.
     """
     query = find_query(query_id, load_catalogue() if catalogue is None else catalogue)
+    return run_query(graph, query, parameters)
+
+
+def run_query(graph: Graph, query: Query, parameters: Mapping[str, Scalar]) -> Answer:
+    """Run a query that was found; see `run`."""
     given = {name: value for name, value in parameters.items() if value is not None}
     resolved, notes = resolve_parameters(graph, query, given)
     if query.needed_detail is Detail.ALL:
@@ -127,8 +132,8 @@ def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
     """Return a query by its id; raise UnknownQuery with similar ids."""
     if query_id in catalogue:
         return catalogue[query_id]
-    of_theme = [query.id for query in catalogue.values() if query.theme == query_id]
-    same_noun = [query.id for query in catalogue.values() if query_id == query.id.split("/")[1]]
+    of_theme = [id_ for id_ in catalogue if id_.split("/")[0] == query_id]
+    same_noun = [id_ for id_ in catalogue if id_.split("/")[1] == query_id]
     near = of_theme or same_noun or similar_names(query_id, tuple(catalogue))
     raise UnknownQuery(f"no query is called '{query_id}'", near)
 

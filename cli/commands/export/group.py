@@ -5,10 +5,14 @@ import typer
 from xlagraph.cli.commands.export.neo4j import neo4j
 from xlagraph.cli.commands.export.tables import csv, parquet
 from xlagraph.cli.commands.export.viewers import perfetto, pprof, speedscope, xprof
-from xlagraph.cli.output.shared_options import spread_options
+from xlagraph.cli.output.options import QuickCommand, QuickGroup, spread_options
 
 export_app = typer.Typer(
-    name="export", no_args_is_help=True, subcommand_metavar="FORMAT", rich_markup_mode=None
+    cls=QuickGroup,
+    add_completion=False,
+    no_args_is_help=True,
+    subcommand_metavar="FORMAT",
+    rich_markup_mode=None,
 )
 
 
@@ -21,4 +25,4 @@ def export() -> None:
 
 export_app.callback()(export)
 for command in (pprof, speedscope, perfetto, xprof, parquet, csv, neo4j):
-    export_app.command()(spread_options(command))
+    export_app.command(cls=QuickCommand)(spread_options(command))

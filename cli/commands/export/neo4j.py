@@ -13,14 +13,15 @@ import typer
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import open_graph_of
 from xlagraph.cli.output.messages import counted, detail, error, note, progress_bar
+from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import (
-    DetailOption,
     GraphOptions,
-    JobsOption,
-    RunNameOption,
-    TagOption,
+    detail_option,
+    jobs_option,
     parse_source,
     parse_tags,
+    run_name_option,
+    tag_option,
 )
 from xlagraph.cli.summaries.ingest import write_summary
 from xlagraph.graph.schema_detail import Detail
@@ -41,27 +42,21 @@ NewFolderOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExportOptions(GraphOptions):
-    """Options that require a PATH, in reverse order of the help."""
+    """Options that require a PATH."""
 
-    on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLUSTER",
-            help="Run on a Ray cluster: ray (RAY_ADDRESS, or this machine), or ray://HOST:PORT.",
-        ),
-    ] = None
-    jobs: JobsOption = None
-    detail: DetailOption = None
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N", help="Export only the I-th of N shares of the dumps, from 1/N to N/N."
-        ),
-    ] = None
-    tag: TagOption = None
-    run: RunNameOption = None
+    run: str | None = run_name_option()
+    tag: list[str] | None = tag_option()
+    shard: str | None = option(
+        "Export only the I-th of N shares of the dumps, from 1/N to N/N.", metavar="I/N"
+    )
+    detail: Detail | None = detail_option()
+    jobs: int | None = jobs_option()
+    on: str | None = option(
+        "Run on a Ray cluster: ray (RAY_ADDRESS, or this machine), or ray://HOST:PORT.",
+        metavar="CLUSTER",
+    )
 
 
 def neo4j(
