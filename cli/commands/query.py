@@ -14,7 +14,7 @@ from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.graph_and_queries import catalogue, open_graph_of, query_folders
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.cli.output.options import QuickGroup, flag, option, pass_on_options, spread_options
-from xlagraph.cli.output.shared_options import CatalogueOptions, RowOptions, browser_url_option
+from xlagraph.cli.output.shared_options import CatalogueOptions, browser_url_option
 from xlagraph.queries.errors import CatalogueError, QueryError
 
 if TYPE_CHECKING:
@@ -110,13 +110,7 @@ def _write_list(queries: "Iterable[Query]", options: CatalogueOptions) -> None:
             f" xlagraph query graph/peak --format {options.format}"
         )
     rows = [(query.id, query.answers) for query in queries]
-    target = RowOptions(
-        format=Format(options.format),
-        output=options.output,
-        columns=options.columns,
-        wide=options.wide,
-    )
-    write_rows(COLUMNS, rows, target)
+    write_rows(COLUMNS, rows, options)
 
 
 def _check(directory: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.output.destination import first_rows, note_no_rows, write_rows
+from xlagraph.cli.output.destination import first_rows, write_answer, write_rows
 from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.output.messages import note
 from xlagraph.cli.output.options import QuickCommand, QuickGroup, pass_on_options, spread_options
@@ -97,15 +97,7 @@ def compilations(
 
     with open_graph_of(options) as graph:
         answer = run_query(graph, "overview/compilations", run=run, limit=0)
-    for text in answer.notes:
-        note(text)
-    if not answer.result.rows:
-        note_no_rows(answer, options.format)
-    write_rows(
-        answer.result.columns,
-        first_rows(answer.result.rows, options.limit, options.format),
-        options,
-    )
+    write_answer(answer, options, limit=options.limit)
 
 
 runs_app.callback()(spread_options(runs))

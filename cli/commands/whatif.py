@@ -100,15 +100,16 @@ def _write(result: "WhatIf", options: RowOptions) -> None:
     from xlagraph.planner.edits.result import whatif_cells
 
     cells = whatif_cells(result)
-    columns, (row,) = choose_columns(tuple(cells), [tuple(cells.values())], options.columns)
+    columns, rows = tuple(cells), [tuple(cells.values())]
     if is_page(options):
         with open_output(options) as stream:
             write_whatif(result, options.format, stream)
     elif options.format is Format.JSON:
+        chosen, (row,) = choose_columns(columns, rows, options.columns)
         with open_output(options) as stream:
-            write_object(dict(zip(columns, row, strict=True)), stream)
+            write_object(dict(zip(chosen, row, strict=True)), stream)
     else:
-        write_rows(columns, [row], options)
+        write_rows(columns, rows, options)
 
 
 def _parse_factors(texts: Sequence[str]) -> "dict[str, Fraction]":

@@ -19,22 +19,13 @@ __all__ = [
     "is_wide",
     "most_important_first",
     "set_wide",
-    "shown_columns",
+    "without_columns",
 ]
 
 _NAMING: Final = 2
 """Number of leading columns that name the subject of a row."""
-_VERDICTS: Final = ("agrees", "outcome", "reason", "forcedBy", "keptBy", "keptUntil")
-"""Columns that answer the question of a query."""
-_ORIGIN: Final = ("userFile", "userLine", "attributedOpName")
-"""Columns that locate the part of the program that made a value."""
-_SELDOM_NEEDED: Final = (
-    "allocation", "offsetBytes", "memorySpace", "memorySpaceName", "shapeIndex", "layout",
-    "allocationBytes", "logicalPeakBytes", "printedPeakBytes", "stepLogicalBytes",
-    "stepPhysicalBytes",
-)  # fmt: skip
-"""Locations, and byte counts that other columns express better."""
-
+_OTHERS: Final = "…"
+"""Place of the columns that an order of importance does not name."""
 
 _is_wide = False
 
@@ -93,10 +84,10 @@ def choose_columns(columns: "Columns", rows: "Rows", chosen: str | None) -> Sele
     return _with_columns(columns, rows, [columns.index(name) for name in names])
 
 
-def shown_columns(
+def without_columns(
     columns: "Columns", rows: "Rows", fitting: Callable[["Columns", "Rows"], Sequence[int]]
 ) -> tuple[Selected, LeftOut]:
-    """Return the rows with the columns that a table shows, and the hidden columns.
+    """Return the rows without null columns and those that do not fit, and the hidden columns.
 
     ``fitting`` returns the indices of the columns for which there is room.
     """
@@ -114,11 +105,11 @@ def shown_columns(
     return _with_columns(*with_cells, fit), left_out
 
 
-def most_important_first(columns: "Columns") -> Sequence[Sequence[int]]:
-    """Return groups of column indices, the most important first.
+def most_important_first(columns: "Columns", shown: "Columns" = ()) -> Sequence[Sequence[int]]:
+    """Return groups of column indices, the most important first; a file and its line are one.
 
-    Columns that name a row or answer the question are first, then bytes, then the location in
-    the program. A file and its line are one group.
+    ``shown`` names columns by importance; `…` stands for the others. Those that name a row are
+    first, then byte counts.
     """
     groups: list[list[int]] = []
     for index, name in enumerate(columns):
@@ -126,20 +117,15 @@ def most_important_first(columns: "Columns") -> Sequence[Sequence[int]]:
             groups[-1].append(index)
         else:
             groups.append([index])
-    return sorted(groups, key=lambda group: _rank(columns, group[0]))
+    place_by_name = {name: place for place, name in enumerate(shown)}
+    place_of_others = place_by_name.get(_OTHERS, len(shown))
 
+    def rank(group: Sequence[int]) -> tuple[int, int]:
+        index, name = group[0], columns[group[0]]
+        usual = index if index < _NAMING else _NAMING if counts_bytes(name) else _NAMING + 1
+        return place_by_name.get(name, place_of_others), usual
 
-def _rank(columns: "Columns", index: int) -> int:
-    name = columns[index]
-    if index == 0 or name == "value":
-        return 0
-    if name in _SELDOM_NEEDED:
-        return 5
-    if index < _NAMING or name in _VERDICTS:
-        return 1
-    if counts_bytes(name):
-        return 2
-    return 3 if name in _ORIGIN else 4
+    return sorted(groups, key=rank)
 
 
 def _with_columns(columns: "Columns", rows: "Rows", indices: Sequence[int]) -> Selected:

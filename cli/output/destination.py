@@ -5,12 +5,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeVar
+from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
-from xlagraph.cli.output.columns import choose_columns, shown_columns
+from xlagraph.cli.output.columns import choose_columns
 from xlagraph.cli.output.exit_codes import UsageError
-from xlagraph.cli.output.formats import WRITERS, Format, PictureFormat, write_whole_table
+from xlagraph.cli.output.formats import (
+    WRITERS,
+    Format,
+    PictureFormat,
+    shown_columns,
+    write_whole_table,
+)
 from xlagraph.cli.output.messages import discard, note
+from xlagraph.cli.output.shared_options import CatalogueOptions, ListOptions, OutputOptions
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -22,92 +29,40 @@ Row = TypeVar("Row")
 _MOST_FOR_PEOPLE: Final = 100
 
 
-class OutputTarget(Protocol):
-    """The destination of data."""
-
-    @property
-    def output(self) -> Path | None:
-        """Path of the output file; stdout if None."""
-
-
-class RowTarget(OutputTarget, Protocol):
-    """Destination of rows, and the chosen columns."""
-
-    @property
-    def columns(self) -> str | None:
-        """The chosen columns, separated by commas; None if the format chooses."""
-
-    @property
-    def wide(self) -> bool:
-        """True if a table shows every column."""
-
-
-class Destination(RowTarget, Protocol):
-    """Destination and format of rows."""
-
-    @property
-    def format(self) -> Format:
-        """Format of the rows."""
-
-
-class PictureDestination(RowTarget, Protocol):
-    """Destination and format of a picture."""
-
-    @property
-    def format(self) -> PictureFormat:
-        """Format of the picture."""
-
-
 class OutputError(OSError):
     """Stdout or the file of ``--output`` cannot be written."""
 
 
 def write_rows(
-    columns: Sequence[str], rows: Sequence[Sequence["Cell"]], destination: Destination
+    columns: Sequence[str],
+    rows: Sequence[Sequence["Cell"]],
+    options: ListOptions | CatalogueOptions,
+    shown: Sequence[str] = (),
 ) -> None:
     """Write rows in the format and to the destination that the user chose.
 
-    A table may hide columns, and a note names them; see `shown_columns`. Raises UsageError
-    if a chosen column does not exist.
+    A table may hide columns, and a note names them; ``shown`` names the most important ones.
+    Raises UsageError if a chosen column does not exist.
     """
-    _write_rows(columns, rows, destination.format, destination)
-
-
-def _write_rows(
-    columns: Sequence[str],
-    rows: Sequence[Sequence["Cell"]],
-    format_: Format,
-    target: RowTarget,
-) -> None:
-    if target.columns is not None or target.wide or format_ is not Format.TABLE:
-        selected = choose_columns(columns, rows, target.columns)
+    format_ = Format(options.format)
+    if options.columns is not None or options.wide or format_ is not Format.TABLE:
+        selected = choose_columns(columns, rows, options.columns)
     else:
-        fitting = _fitting_terminal if _is_shown(target) else _every_column
-        selected, left_out = shown_columns(columns, rows, fitting)
+        terminal = sys.stdout if _is_shown(options) else None
+        selected, left_out = shown_columns(columns, rows, terminal, shown)
         if rows and left_out.text:
             note(left_out.text)
-    is_chosen = target.columns is not None and format_ is Format.TABLE
-    with open_output(target) as stream:
+    is_chosen = options.columns is not None and format_ is Format.TABLE
+    with open_output(options) as stream:
         (write_whole_table if is_chosen else WRITERS[format_])(*selected, stream)
 
 
-def _fitting_terminal(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Sequence[int]:
-    from xlagraph.cli.output.terminal import fitting_columns  # rich takes 50 ms to import
-
-    return fitting_columns(columns, rows, sys.stdout)
-
-
-def _every_column(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Sequence[int]:
-    del rows
-    return range(len(columns))
-
-
-def is_page(destination: Destination) -> bool:
+def is_page(options: ListOptions) -> bool:
     """Return whether to write a page of sentences and tables instead of rows.
 
     Chosen columns always mean rows.
     """
-    return destination.format in (Format.TABLE, Format.MD) and destination.columns is None
+    return options.format in (Format.TABLE, Format.MD) and options.columns is None
 
 
 def first_rows(rows: Sequence[Row], limit: int | None, format_: Format) -> Sequence[Row]:
@@ -124,55 +79,55 @@ def first_rows(rows: Sequence[Row], limit: int | None, format_: Format) -> Seque
 
 
 def write_answer(
-    answer: "Answer", destination: Destination, *, is_plotted: bool | None = None
+    answer: "Answer",
+    options: ListOptions,
+    *,
+    is_plotted: bool | None = None,
+    limit: int | None = 0,
 ) -> None:
     """Write or plot the rows of a canned query, and its notes.
 
-    By default a series is plotted on a terminal.
+    By default a series is plotted on a terminal. ``limit`` is that of `first_rows`.
     """
     for text in answer.notes:
         note(text)
-    if not answer.result.rows:
-        note_no_rows(answer, destination.format)
-    elif _is_plotted(answer, destination) if is_plotted is None else is_plotted:
-        _write_plot(answer, destination)
-        return
-    write_rows(answer.result.columns, answer.result.rows, destination)
-
-
-def note_no_rows(answer: "Answer", format_: Format) -> None:
-    """Write the meaning of no rows, if the format is a table."""
-    if format_ is Format.TABLE:
+    result = answer.result
+    if not result.rows and options.format is Format.TABLE:
         note(answer.empty)
+    elif result.rows and (_is_plotted(answer, options) if is_plotted is None else is_plotted):
+        _write_plot(answer, options)
+        return
+    rows = first_rows(result.rows, limit, options.format)
+    write_rows(result.columns, rows, options, answer.query.shown)
 
 
-def _is_plotted(answer: "Answer", destination: Destination) -> bool:
-    is_usual = destination.format is Format.TABLE and destination.columns is None
+def _is_plotted(answer: "Answer", options: ListOptions) -> bool:
+    is_usual = options.format is Format.TABLE and options.columns is None
     is_series = answer.query.kind == "series"
-    return is_series and is_usual and not destination.wide and _is_shown(destination)
+    return is_series and is_usual and not options.wide and _is_shown(options)
 
 
-def _is_shown(target: OutputTarget) -> bool:
-    return target.output is None and sys.stdout.isatty()
+def _is_shown(options: OutputOptions) -> bool:
+    return options.output is None and sys.stdout.isatty()
 
 
-def _write_plot(answer: "Answer", destination: Destination) -> None:
+def _write_plot(answer: "Answer", options: OutputOptions) -> None:
     from xlagraph.cli.output.terminal import write_bars, write_series
 
     write = write_series if answer.query.kind == "series" else write_bars
-    with open_output(destination) as stream:
+    with open_output(options) as stream:
         write(answer.result.columns, answer.result.rows, stream)
 
 
 @contextmanager
-def open_output(destination: OutputTarget) -> Iterator[TextIO]:
+def open_output(options: OutputOptions) -> Iterator[TextIO]:
     """Yield the stream for data: stdout, or a file that is renamed into place at the end."""
-    if destination.output is None:
+    if options.output is None:
         with _closed_pipe_ignored(), _as_output_error("stdout"):
             yield sys.stdout
             sys.stdout.flush()
     else:
-        with open_atomically(destination.output) as stream:
+        with open_atomically(options.output) as stream:
             yield stream
 
 
@@ -215,7 +170,7 @@ def open_atomically(path: Path) -> Iterator[TextIO]:
         unfinished.unlink(missing_ok=True)
 
 
-def write_picture(answer: "Answer", destination: PictureDestination) -> None:
+def write_picture(answer: "Answer", options: CatalogueOptions) -> None:
     """Write the picture of a canned query, and its notes."""
     from xlagraph.queries.graph_formats import dot, graphml, mermaid
     from xlagraph.queries.picture import picture_of
@@ -225,18 +180,19 @@ def write_picture(answer: "Answer", destination: PictureDestination) -> None:
         PictureFormat.MERMAID: mermaid,
         PictureFormat.GRAPHML: graphml,
     }
-    if destination.columns is not None and destination.format in drawing:
+    draw = drawing.get(options.format)
+    if options.columns is not None and draw is not None:
         raise UsageError(
-            f"--columns selects columns of rows, but --format {destination.format} draws a picture"
+            f"--columns selects columns of rows, but --format {options.format} draws a picture"
         )
     for text in answer.notes:
         note(text)
     picture = picture_of(answer.result)
     if not picture.nodes:
         note("nothing to draw")
-    if destination.format in drawing:
-        with open_output(destination) as stream:
-            stream.write(drawing[destination.format](picture))
-    else:
+    if draw is None:
         edges = picture.edge_table()
-        _write_rows(edges.columns, edges.rows, Format(destination.format), destination)
+        write_rows(edges.columns, edges.rows, options)
+    else:
+        with open_output(options) as stream:
+            stream.write(draw(picture))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.cells import TextColumn, cell_text, escape_control_characters, text_columns
-from xlagraph.cli.output.columns import is_wide, shown_columns
+from xlagraph.cli.output.columns import LeftOut, Selected, is_wide, without_columns
 from xlagraph.cli.output.messages import write_prose
 from xlagraph.graph.row_cells import without_nan
 from xlagraph.presentation.html_tables import is_numeric
@@ -63,20 +63,28 @@ def write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
     if not stream.isatty() or is_wide():
         write_whole_table(columns, rows, stream)
         return
-    selected, left_out = shown_columns(columns, rows, _fitting(stream))
+    selected, left_out = shown_columns(columns, rows, stream)
     write_whole_table(*selected, stream)
     if rows and left_out.text:
         write_prose(left_out.text, stream)
 
 
-def _fitting(stream: TextIO) -> "Callable[[Columns, Rows], Sequence[int]]":
+def shown_columns(
+    columns: "Columns", rows: "Rows", terminal: TextIO | None, shown: "Columns" = ()
+) -> tuple[Selected, LeftOut]:
+    """Return the rows with the columns that a table shows, and the hidden columns.
+
+    All columns fit if there is no terminal; ``shown`` names the most important ones.
+    """
+
     def fit(columns: "Columns", rows: "Rows") -> Sequence[int]:
-        # rich takes 50 ms to import
-        from xlagraph.cli.output.terminal import fitting_columns
+        if terminal is None:
+            return range(len(columns))
+        from xlagraph.cli.output.terminal import fitting_columns  # rich takes 50 ms to import
 
-        return fitting_columns(columns, rows, stream)
+        return fitting_columns(columns, rows, terminal, shown)
 
-    return fit
+    return without_columns(columns, rows, fit)
 
 
 def write_whole_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:

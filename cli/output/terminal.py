@@ -67,15 +67,19 @@ def bar_column(
 
 
 def fitting_columns(
-    columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream: TextIO
+    columns: Sequence[str],
+    rows: Sequence[Sequence["Cell"]],
+    stream: TextIO,
+    shown: Sequence[str] = (),
 ) -> Sequence[int]:
     """Return the indices of the columns that fit side by side on a terminal, in their order.
 
-    More important columns are chosen first; the most important one is always included.
+    More important columns, as ``shown`` names them, are chosen first; the first one is always
+    included.
     """
     table, room = text_columns(columns, rows), Console(file=stream).width
     fit: list[int] = []
-    for group in most_important_first(columns):
+    for group in most_important_first(columns, shown):
         if not fit or _least_width([table[index] for index in (*fit, *group)]) <= room:
             fit += group
     return sorted(fit)

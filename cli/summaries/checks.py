@@ -17,6 +17,8 @@ _TOTALS: Final = (
     "run", "compilation", "totalBytes", "allocationBytes", "agrees",
     "reservedBytes", "logicalPeakBytes", "physicalPeakBytes",
 )  # fmt: skip
+_SHOWN: Final = ("run", "compilation", "agrees", "…", "allocationBytes", "logicalPeakBytes")
+"""Columns of totals by importance."""
 _REPLAYS: Final = (
     "compilation", "memorySpace", "memorySpaceName", "allocation",
     "tempBytes", "tempBytesReplayed", "offsetsEqual",
@@ -33,7 +35,7 @@ def write_totals(checked: "CheckResult", limit: int | None, options: RowOptions)
         )
         for totals in checked.compilations
     ]
-    write_rows(_TOTALS, first_rows(rows, limit, options.format), options)
+    write_rows(_TOTALS, first_rows(rows, limit, options.format), options, _SHOWN)
 
 
 def note_ranges(checked: "CheckResult") -> None:

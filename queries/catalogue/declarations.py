@@ -34,6 +34,9 @@ FRAMEWORKS: Final[Mapping[str, str]] = {
 NO_ROWS: Final = "no rows"
 """The meaning of no rows, if a query does not state it."""
 
+OTHERS: Final = "…"
+"""In `Header.shown`, the place of the columns that it does not name."""
+
 CHOSEN: Final = "compilation"
 """The parameter that the runner chooses if it is omitted."""
 
@@ -182,6 +185,8 @@ class Header:
     answers: str
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
+    shown: tuple[str, ...]
+    """Names of columns, the most important first, with `OTHERS` for those not named."""
     measure: str
     """The kinds of bytes it returns: `MEASURES`, separated by commas."""
     notes: tuple[str, ...]

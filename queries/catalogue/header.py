@@ -11,6 +11,7 @@
     // @column   shape         STRING        its shape, without layout
     // @column   physicalBytes INTEGER       its share of the peak, which is that of
     //           memory space $memorySpace
+    // @shown    value physicalBytes … shape
     // @measure  physical
     // @note     A decision that a reader of the rows should know.
     // @empty    nothing is live at the peak
@@ -28,21 +29,25 @@ The header ends at the first line that is not a comment. `@bounds` are inclusive
 least 1. `@empty` is the meaning of no rows, if that is an answer. `@change` is the change to
 the values of the rows (`ChangeKind`), optionally followed by the column with their labels
 (default: `value`). `@evidence` lists the columns that show the finding, besides the savings.
+`@shown` lists columns by importance, for tables without room for all; `…` stands for the others.
 `@once` names two columns: one that is equal in rows that compete, and one with the number of
 places.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from keyword import iskeyword
-from typing import Final, TypeVar
+from typing import Final
 
-from xlagraph.queries.catalogue.advice_lines import parse_advice
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
+    FRAMEWORKS,
     MEASURES,
     NO_ROWS,
+    OTHERS,
+    Advice,
+    ChangeKind,
     Column,
     ColumnType,
     Header,
@@ -50,10 +55,9 @@ from xlagraph.queries.catalogue.declarations import (
     Parameter,
     ParameterValue,
 )
-from xlagraph.queries.catalogue.header_lines import Declaration, malformed, read_declarations
-from xlagraph.queries.errors import CatalogueError
+from xlagraph.queries.catalogue.header_lines import Declaration, HeaderLines
 
-_Type = TypeVar("_Type", LiteralType, ColumnType)
+__all__ = ["KINDS", "RESERVED_NAMES", "STATUSES", "parse_header"]
 
 KINDS: Final = ("table", "series", "graph")
 """Shape of the rows: `series` has one row for each step, made to be drawn as a curve; the rows
@@ -67,86 +71,6 @@ RESERVED_NAMES: Final = (
 """Names that parameters cannot have, because options or functions use them."""
 STATUSES: Final = ("stable", "experimental")
 
-
-def parse_header(text: str, file: str) -> Header:
-    """Parse the comments at the beginning of a query file.
-
-    Raises CatalogueError with file, line and remedy; ``file`` is for the message only.
-    """
-    title, declarations = read_declarations(text, file)
-    by_word = _by_word(declarations, file)
-    parameters = _bounded(
-        [_parameter(declaration, file) for declaration in by_word["@param"]],
-        by_word["@bounds"],
-        file,
-    )
-    columns = tuple(_column(declaration, file) for declaration in by_word["@column"])
-    _reject_repeated([parameter.name for parameter in parameters], by_word["@param"], file)
-    _reject_repeated([column.name for column in columns], by_word["@column"], file)
-    if not columns:
-        raise CatalogueError(f"{file}:1: no @column; add one for each column of the RETURN")
-    kind = _declared_choice("@kind", KINDS, by_word["@kind"], file)
-    for column, declaration in zip(columns, by_word["@column"], strict=True):
-        if (kind == "graph") is not (column.type == ColumnType.PATH):
-            raise CatalogueError(
-                f"{file}:{declaration.line}: columns are PATH if @kind is graph, and only then"
-            )
-    status = _declared_choice("@status", STATUSES, by_word["@status"], file)
-    return Header(
-        title=title,
-        kind=kind,
-        answers=_required("@answers", "the question of a user", by_word["@answers"], file).rest,
-        parameters=parameters,
-        columns=columns,
-        measure=_measure(by_word["@measure"], file),
-        notes=tuple(declaration.rest for declaration in by_word["@note"]),
-        empty=by_word["@empty"][0].rest if by_word["@empty"] else NO_ROWS,
-        status=status,
-        advice=parse_advice(by_word, parameters, columns, file),
-        lines={_line_name(declaration): declaration.line for declaration in declarations},
-    )
-
-
-_WORDS: Final = (
-    "@kind", "@answers", "@param", "@bounds", "@column", "@measure", "@note", "@empty", "@advice",
-    "@evidence", "@once", "@change", "@remedy", "@status",
-)  # fmt: skip
-_REPEATABLE: Final = ("@param", "@bounds", "@column", "@note", "@remedy")
-
-
-def _by_word(declarations: Sequence[Declaration], file: str) -> dict[str, list[Declaration]]:
-    """Return the declarations by word; CatalogueError for unknown or repeated words."""
-    by_word: dict[str, list[Declaration]] = {word: [] for word in _WORDS}
-    for declaration in declarations:
-        word, line = declaration.word, declaration.line
-        if word not in by_word:
-            raise CatalogueError(
-                f"{file}:{line}: expected one of {', '.join(_WORDS)}, found '{word}'"
-            )
-        if by_word[word] and word not in _REPEATABLE:
-            raise CatalogueError(f"{file}:{line}: {word} is given twice; keep one")
-        by_word[word].append(declaration)
-    return by_word
-
-
-def _reject_repeated(names: Sequence[str], declarations: Sequence[Declaration], file: str) -> None:
-    """Raise CatalogueError if two declarations, aligned with ``names``, have the same name."""
-    seen = set[str]()
-    for name, declaration in zip(names, declarations, strict=True):
-        if name in seen:
-            raise CatalogueError(
-                f"{file}:{declaration.line}: {declaration.word} {name} is given twice; keep one"
-            )
-        seen.add(name)
-
-
-def _line_name(declaration: Declaration) -> str:
-    """Return the key of a declaration in `Header.lines`: `@param limit`, but `@kind`."""
-    if declaration.word in ("@param", "@column"):
-        return f"{declaration.word} {declaration.rest.split()[0]}"
-    return declaration.word
-
-
 # limit       INTEGER = 20    rows to return
 _PARAMETER: Final = re.compile(
     r"(?P<name>[a-z][A-Za-z0-9]*) +(?P<type>[A-Z]+)"
@@ -156,62 +80,84 @@ _PARAMETER: Final = re.compile(
 _BOUNDS: Final = re.compile(r"(?P<name>\w+) +(?P<least>-?\d+)\.\.(?P<most>-?\d+)?")
 # value       STRING          the value and its tuple index
 _COLUMN: Final = re.compile(r"(?P<name>[a-z][A-Za-z0-9]*) +(?P<type>[A-Z]+)(?: +(?P<text>.+))?")
+# paddingBytes physical  Padding fills the peak
+_ADVICE: Final = re.compile(r"(?P<column>\w+) +(?P<measure>reserved|physical) +(?P<title>.+)")
+# jax         donate the argument
+_REMEDY: Final = re.compile(r"(?P<framework>\w+) +(?P<text>.+)")
 
 
-def _parameter(declaration: Declaration, file: str) -> Parameter:
-    match = _PARAMETER.fullmatch(declaration.rest)
-    if match is None or match["text"] is None:
-        raise malformed(declaration, "@param limit INTEGER = 20 rows to return", file)
-    if match["name"] in RESERVED_NAMES or iskeyword(match["name"]):
-        raise CatalogueError(
-            f"{file}:{declaration.line}: @param {match['name']} is taken by the command or by"
-            " Python; choose another name"
-        )
-    type_ = _type(LiteralType, match["type"], declaration, file)
-    default = None
-    if match["default"] is not None:
-        try:
-            default = _literal(match["default"], type_)
-        except ValueError:
-            raise CatalogueError(
-                f"{file}:{declaration.line}: the default {match['default']} is not of type {type_};"
-                f" write e.g. {EXAMPLES[type_]}"
-            ) from None
-    # neither engine accepts a LIMIT below 0
-    least = 0 if match["name"] == "limit" and type_ is LiteralType.INTEGER else None
-    return Parameter(match["name"], type_, default, match["text"], least)
+def parse_header(text: str, file: str) -> Header:
+    """Parse the comments at the beginning of a query file.
+
+    Raises CatalogueError with file, line and remedy; ``file`` is for the message only.
+    """
+    read = HeaderLines(text, file)
+    parameters = _parameters(read)
+    columns = _columns(read)
+    kind = read.choice("@kind", KINDS)
+    for column, declared in zip(columns, read.by_word["@column"], strict=True):
+        if (kind == "graph") is not (column.type == ColumnType.PATH):
+            raise read.error(declared, "columns are PATH if @kind is graph, and only then")
+    status = read.choice("@status", STATUSES)
+    empty = read.first("@empty")
+    return Header(
+        title=read.title,
+        kind=kind,
+        answers=read.required("@answers", "the question of a user").rest,
+        parameters=parameters,
+        columns=columns,
+        shown=_column_names(read, "@shown", columns),
+        measure=_measure(read),
+        notes=tuple(declared.rest for declared in read.by_word["@note"]),
+        empty=empty.rest if empty else NO_ROWS,
+        status=status,
+        advice=_advice(read, parameters, columns),
+        lines={declared.name: declared.line for declared in read.declarations},
+    )
 
 
-def _bounded(
-    parameters: Sequence[Parameter], bounds: Sequence[Declaration], file: str
-) -> tuple[Parameter, ...]:
-    by_name = {parameter.name: parameter for parameter in parameters}
-    for declaration in bounds:
-        match = _BOUNDS.fullmatch(declaration.rest)
-        if match is None:
-            raise malformed(declaration, "@bounds hops 1..5", file)
-        parameter = by_name.get(match["name"])
-        if parameter is None or parameter.type is not LiteralType.INTEGER:
-            raise CatalogueError(
-                f"{file}:{declaration.line}: '{match['name']}' is not an INTEGER @param;"
-                " name one that is"
+def _parameters(read: HeaderLines) -> tuple[Parameter, ...]:
+    by_name: dict[str, Parameter] = {}
+    for declared in read.by_word["@param"]:
+        parameter = _parameter(read, declared)
+        by_name[parameter.name] = parameter
+    for declared in read.by_word["@bounds"]:
+        match = read.match(_BOUNDS, declared, "@bounds hops 1..5")
+        unbounded = by_name.get(match["name"])
+        if unbounded is None or unbounded.type is not LiteralType.INTEGER:
+            raise read.error(
+                declared, f"'{match['name']}' is not an INTEGER @param; name one that is"
             )
         least, most = (None if text is None else int(text) for text in match.group("least", "most"))
-        bounded = replace(parameter, least=least, most=most)
-        if parameter.default is not None and (fault := bounded.out_of_bounds(parameter.default)):
-            raise CatalogueError(
-                f"{file}:{declaration.line}: the default {parameter.default} is {fault};"
-                " widen the bounds, or choose another default"
+        bounded = by_name[match["name"]] = replace(unbounded, least=least, most=most)
+        if fault := bounded.out_of_bounds(bounded.default):
+            raise read.error(
+                declared,
+                f"the default {bounded.default} is {fault};"
+                " widen the bounds, or choose another default",
             )
-        by_name[parameter.name] = bounded
-    return tuple(by_name[parameter.name] for parameter in parameters)
+    read.reject_repeated("@param")
+    return tuple(by_name.values())
 
 
-def _column(declaration: Declaration, file: str) -> Column:
-    match = _COLUMN.fullmatch(declaration.rest)
-    if match is None or match["text"] is None:
-        raise malformed(declaration, "@column value STRING the value and its tuple index", file)
-    return Column(match["name"], _type(ColumnType, match["type"], declaration, file), match["text"])
+def _parameter(read: HeaderLines, declared: Declaration) -> Parameter:
+    match = read.match(_PARAMETER, declared, "@param limit INTEGER = 20 rows to return")
+    name = match["name"]
+    if name in RESERVED_NAMES or iskeyword(name):
+        raise read.error(
+            declared, f"@param {name} is taken by the command or by Python; choose another name"
+        )
+    type_ = read.type(LiteralType, match["type"], declared)
+    try:
+        default = None if match["default"] is None else _literal(match["default"], type_)
+    except ValueError:
+        raise read.error(
+            declared,
+            f"the default {match['default']} is not of type {type_}; write e.g. {EXAMPLES[type_]}",
+        ) from None
+    # neither engine accepts a LIMIT below 0
+    least = 0 if name == "limit" and type_ is LiteralType.INTEGER else None
+    return Parameter(name, type_, default, match["text"], least)
 
 
 def _literal(text: str, type_: LiteralType) -> ParameterValue:
@@ -228,42 +174,113 @@ def _literal(text: str, type_: LiteralType) -> ParameterValue:
     return text == "true"
 
 
-def _type(types: type[_Type], name: str, declaration: Declaration, file: str) -> _Type:
-    try:
-        return types(name)
-    except ValueError:
-        raise CatalogueError(
-            f"{file}:{declaration.line}: expected a type, one of {', '.join(types)}, found '{name}'"
-        ) from None
+def _columns(read: HeaderLines) -> tuple[Column, ...]:
+    columns: list[Column] = []
+    for declared in read.by_word["@column"]:
+        match = read.match(_COLUMN, declared, "@column value STRING the value and its tuple index")
+        type_ = read.type(ColumnType, match["type"], declared)
+        columns.append(Column(match["name"], type_, match["text"]))
+    read.reject_repeated("@column")
+    if not columns:
+        raise read.error(1, "no @column; add one for each column of the RETURN")
+    return tuple(columns)
 
 
-def _required(word: str, what: str, declarations: Sequence[Declaration], file: str) -> Declaration:
-    if not declarations:
-        raise CatalogueError(f"{file}:1: no {word}; add a line '// {word} …' with {what}")
-    return declarations[0]
+def _column_names(read: HeaderLines, word: str, columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the columns that a declaration names; none if it is missing."""
+    declared = read.first(word)
+    names = tuple(declared.rest.split()) if declared else ()
+    known = {column.name for column in columns} | ({OTHERS} if word == "@shown" else set())
+    for name in names:
+        if declared and name not in known:
+            raise read.error(declared, f"'{name}' is not a @column; name one that is")
+    return names
 
 
-def _declared_choice(
-    word: str, allowed: Sequence[str], declarations: Sequence[Declaration], file: str
-) -> str:
-    *others, last = allowed
-    expected = f"{', '.join(others)} or {last}" if others else last
-    found = _required(word, expected, declarations, file)
-    if found.rest not in allowed:
-        raise CatalogueError(
-            f"{file}:{found.line}: expected {word} {expected}, found '{found.rest}'"
-        )
-    return found.rest
-
-
-def _measure(declarations: Sequence[Declaration], file: str) -> str:
-    found = _required(
-        "@measure", f"which bytes it returns: {', '.join(MEASURES)}", declarations, file
-    )
+def _measure(read: HeaderLines) -> str:
+    found = read.required("@measure", f"which bytes it returns: {', '.join(MEASURES)}")
     measures = tuple(name.strip() for name in found.rest.split(","))
     for name in measures:
         if name not in MEASURES:
-            raise CatalogueError(
-                f"{file}:{found.line}: expected a measure, of {', '.join(MEASURES)}, found '{name}'"
-            )
+            raise read.error(found, f"expected a measure, of {', '.join(MEASURES)}, found '{name}'")
     return ", ".join(measures)
+
+
+def _advice(
+    read: HeaderLines, parameters: Sequence[Parameter], columns: Sequence[Column]
+) -> Advice | None:
+    """Return the advice of a header; None if it has none."""
+    declared = read.first("@advice")
+    if declared is None:
+        for word in ("@remedy", "@evidence", "@once", "@change"):
+            if found := read.first(word):
+                raise read.error(
+                    found,
+                    f"a {word} without @advice; name the potential"
+                    " savings, e.g. '// @advice paddingBytes physical Padding fills the peak'",
+                )
+        return None
+    match = read.match(_ADVICE, declared, "@advice paddingBytes physical Padding fills the peak")
+    if match["column"] not in [column.name for column in columns if column.is_bytes]:
+        raise read.error(
+            declared,
+            f"'{match['column']}' is not a @column that counts bytes;"
+            " name the one with the potential savings",
+        )
+    if [parameter.name for parameter in parameters if parameter.required] != ["compilation"]:
+        raise read.error(
+            declared,
+            "advice applies to one compilation; declare @param"
+            " compilation, and give every other @param a default",
+        )
+    names = [parameter.name for parameter in parameters] + [column.name for column in columns]
+    if "memorySpace" not in names:
+        raise read.error(
+            declared,
+            "advice is about one memory space; declare"
+            " '// @param memorySpace INTEGER = 0 …' and ask for it, or return it as a @column",
+        )
+    once = _column_names(read, "@once", columns)
+    if (found := read.first("@once")) and len(once) != 2:
+        raise read.malformed(found, "@once shape freeOutputs")
+    change, changed = _change(read, columns)
+    return Advice(
+        column=match["column"],
+        measure=match["measure"],
+        title=match["title"],
+        evidence=_column_names(read, "@evidence", columns),
+        once=(once[0], once[1]) if once else None,
+        remedies=_remedies(read, declared),
+        change=change,
+        changed=changed,
+    )
+
+
+def _change(read: HeaderLines, columns: Sequence[Column]) -> tuple[ChangeKind | None, str]:
+    """Return the change to replan, and the column with the labels of the values that change."""
+    declared = read.first("@change")
+    if declared is None:
+        return None, "value"
+    kind, _, name = declared.rest.partition(" ")
+    if kind not in list(ChangeKind):
+        raise read.error(declared, f"expected one of {', '.join(ChangeKind)}, found '{kind}'")
+    if name and name not in [column.name for column in columns]:
+        raise read.error(
+            declared, f"'{name}' is not a @column; name the one with the values that change"
+        )
+    return ChangeKind(kind), name or "value"
+
+
+def _remedies(read: HeaderLines, advice: Declaration) -> Mapping[str, str]:
+    by_framework: dict[str, str] = {}
+    for declared in read.by_word["@remedy"]:
+        match = read.match(_REMEDY, declared, "@remedy jax donate the argument")
+        if match["framework"] not in FRAMEWORKS:
+            raise read.malformed(declared, "@remedy jax donate the argument")
+        by_framework[match["framework"]] = match["text"]
+    for name in FRAMEWORKS:
+        if name not in by_framework:
+            raise read.error(
+                advice, f"advice without a remedy for {name}; add '// @remedy {name} …'"
+            )
+    return by_framework

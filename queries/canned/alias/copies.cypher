@@ -37,6 +37,7 @@
 //           the memory space at that step or is overwritten loop state; otherwise null
 // @column   memorySpaceName STRING        HBM, VMEM or SMEM on a TPU, host on any device; otherwise
 //           null
+// @shown    value sizeBytes reason forcedBy physicalBytes peakCopyBytes attributedOpName userFile
 // @measure  assigned, physical
 // @note     For a copy-start, the copy is its target, element {0}.
 // @empty    no instruction copies a value

@@ -9,6 +9,7 @@
 //           tuple
 // @column   opcode      STRING          opcode of that instruction
 // @column   step        INTEGER         step of that instruction
+// @shown    … shapeIndex
 // @measure  none
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

@@ -27,6 +27,8 @@
 //           replanned by `whatif --donate`; an estimate if only the statement is run
 // @column   memorySpaceName  STRING          HBM, VMEM or SMEM on a TPU, host on any device;
 //           otherwise null
+// @shown    parameterNumber value sizeBytes savedBytes attributedOpName userFile … shapeIndex
+//           memorySpace memorySpaceName
 // @measure  assigned, reserved
 // @note     An input is a parameter that is not live-out; the row is about its first value by id.
 //           An output is an array that is live to the end in a live-out allocation that is not a

@@ -21,6 +21,7 @@
 // @column   bytesA      INTEGER       total assigned size on the first side
 // @column   bytesB      INTEGER       total assigned size on the second side
 // @column   growthBytes INTEGER       difference, B − A
+// @shown    … shapeIndex
 // @measure  assigned
 // @note     Rows are values above 0 bytes, without thread-local ones, grouped by op name, opcode
 //           and tuple index. Unchanged groups are excluded. The largest absolute change is first.

@@ -20,6 +20,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
+// @shown    value sizeBytes keptUntil physicalBytes attributedOpName userFile
 // @measure  assigned, physical
 // @note     Excluded are values that are live to the end of the program, values without a user in
 //           the schedule, and loop state that is passed to the next iteration.

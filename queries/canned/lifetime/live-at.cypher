@@ -29,6 +29,8 @@
 //           step
 // @column   memorySpaceName STRING      HBM, VMEM or SMEM on a TPU, host on any device; otherwise
 //           null
+// @shown    value sizeBytes attributedOpName userFile … memorySpace allocation offsetBytes
+//           stepLogicalBytes stepPhysicalBytes memorySpaceName
 // @measure  assigned, logical, physical
 // @note     All memory spaces are included. By default the step is that of the physical peak of
 //           memory space 0. A given step overrides an instruction.

@@ -7,6 +7,7 @@
 // @column   allocations     INTEGER  number of allocations
 // @column   allocationBytes INTEGER  total size of the allocations, including thread-local ones
 // @column   memorySpaceName STRING   HBM, VMEM or SMEM on a TPU, host on any device; otherwise null
+// @shown    … allocationBytes memorySpaceName
 // @measure  allocation
 // @note     A donated parameter counts as a parameter, although it contains the result.
 // @status   stable

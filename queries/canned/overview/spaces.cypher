@@ -15,6 +15,7 @@
 //           values
 // @column   physicalPeakStep  INTEGER  first step at which physicalPeakBytes is reached
 // @column   idleBytes         INTEGER  reserved bytes that are unused at the physical peak
+// @shown    … allocationBytes logicalPeakBytes
 // @measure  allocation, reserved, logical, physical
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:USES_SPACE]->(s:MemorySpace)

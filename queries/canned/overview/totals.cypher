@@ -13,6 +13,7 @@
 // @column   logicalPeakBytes  INTEGER      largest total size of live values in memory space 0
 // @column   physicalPeakBytes INTEGER      largest number of bytes of memory space 0 occupied by
 //           live values
+// @shown    compilation totalBytes agrees physicalPeakBytes
 // @measure  allocation, printed, logical, physical
 // @note     Compilations that do not agree are first, those without a printed total last.
 // @note     allocationBytes was summed during the ingest; `xlagraph check` sums the allocations in

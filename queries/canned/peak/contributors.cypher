@@ -23,6 +23,7 @@
 // @column   userLine      INTEGER       line in that file
 // @column   liveFrom      INTEGER       first step of the live range
 // @column   liveUntil     INTEGER       last step of the live range, inclusive
+// @shown    value physicalBytes userFile attributedOpName sizeBytes … allocation offsetBytes
 // @measure  physical
 // @note     Rows are all values live at the physical peak. The shares add up to the peak; the sizes
 //           do not if one value overwrites another in place.

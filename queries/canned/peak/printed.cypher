@@ -22,6 +22,7 @@
 //           contents, an operand or a reader
 // @column   userFile           STRING        file of the innermost line outside installed packages
 // @column   userLine           INTEGER       line in that file
+// @shown    … liveAtPhysicalPeak shape opcode opName sourceFile
 // @measure  printed, physical
 // @note     Rows are values of one memory space that are in XLA's list or live at the physical
 //           peak. XLA's list mixes all memory spaces.

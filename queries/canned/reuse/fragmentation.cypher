@@ -15,6 +15,7 @@
 //           packing; the rest is never used
 // @column   memorySpaceName   STRING   HBM, VMEM or SMEM on a TPU, host on any device; otherwise
 //           null
+// @shown    … memorySpace memorySpaceName
 // @measure  reserved, physical
 // @advice   packingBytes reserved Temp blocks are larger than their live values
 // @change   pack

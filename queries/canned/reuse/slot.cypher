@@ -20,6 +20,7 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING          file of the innermost line outside installed packages
 // @column   userLine    INTEGER         line in that file
+// @shown    value sizeBytes attributedOpName userFile … offsetBytes
 // @measure  assigned
 // @note     Values without a live range are last.
 // @status   stable

@@ -17,6 +17,7 @@
 // @column   allocationBytes   INTEGER      total size of the allocations in all memory spaces
 // @column   ingestedAt        STRING       time of the ingest, ISO 8601, UTC
 // @column   tag               STRING       name=value of the tag in sortBy; null if none
+// @shown    … allocationBytes
 // @measure  reserved, physical, allocation
 // @note     A tag sorts numerically if all its values are digits, otherwise as text; runs without
 //           it are last.

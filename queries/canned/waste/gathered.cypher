@@ -21,6 +21,7 @@
 // @column   liveUntil     INTEGER       last step of the live range, inclusive
 // @column   sharding      STRING        sharding of a parameter across devices; otherwise null
 // @column   devices       INTEGER       number of devices that the value could be split across
+// @shown    value sizeBytes physicalBytes attributedOpName userFile
 // @measure  physical
 // @note     Rows are results of an all-gather, an all-gather-start, or a fusion rooted in one,
 //           without their tuple tables.

@@ -17,6 +17,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
+// @shown    value sizeBytes physicalBytes attributedOpName userFile
 // @measure  assigned, physical
 // @note     Scratch is an array among the results of a custom call that no instruction uses and
 //           that is not an output. It can be in any allocation: the buffer of an output can be

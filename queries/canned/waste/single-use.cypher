@@ -18,6 +18,7 @@
 //           contents, an operand or a reader
 // @column   userFile       STRING        file of the innermost line outside installed packages
 // @column   userLine       INTEGER       line in that file
+// @shown    value sizeBytes physicalBytes attributedOpName userFile
 // @measure  assigned, physical
 // @note     An intermediate is a value in a temp block, or in the buffer of an output with a live
 //           range that ends before the program does. The next state of a loop is not one, because

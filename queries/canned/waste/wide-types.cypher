@@ -22,6 +22,7 @@
 //           for inputs, outputs and constants, and if not live at that peak
 // @column   memorySpaceName STRING        HBM, VMEM or SMEM on a TPU, host on any device; otherwise
 //           null
+// @shown    value dtype sizeBytes physicalBytes halfBytes attributedOpName userFile
 // @measure  assigned, physical
 // @empty    no value is of type f32, f64 or s64
 // @advice   halfBytes physical Intermediate values at the peak are of a wide type
