@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from xlagraph.graph.cypher_tokens import Token, read_tokens
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.presentation.byte_sizes import human_bytes
@@ -32,20 +33,6 @@ _ESCAPED_ASCII: Final = re.compile(r"\\u+00[0-7][0-9a-fA-F]")
 # Python represents bytes of an argument that are not UTF-8 as surrogates.
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
-# The embedded engine reads `1LOAD` as a number and a word. Neo4j reads a comment's end as a line's.
-TOKEN: Final = re.compile(
-    r"""
-      (?P<skipped> //[^\r\n]* | /\*.*?\*/ | \s+ )
-    | (?P<quoted>  '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*` )
-    | \$(?:(?P<parameter> [^\W\d]\w* | \d+ ) | `(?P<quoted_parameter> (?:[^`]|``)* )` )
-    | (?P<number>  0[xX][0-9a-fA-F]+ | 0o[0-7]+ | \d+(?:\.\d+)?(?:[eE][+-]?\d+)? )
-    | (?P<word>    \w+ )
-    | (?P<sign>    . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-
 _CLOSING: Final[Mapping[str, str]] = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -61,38 +48,34 @@ class Statement(NamedTuple):
     """True if only comments follow a semicolon."""
 
 
-def read_statement(text: str) -> Statement:
-    """Parse a text; the contents of strings, comments and quoted names are skipped."""
+def read_statement(tokens: Iterable[Token]) -> Statement:
+    """Return the facts about a statement; the contents of strings and quoted names are skipped."""
     words: list[str] = []
     calls: list[str] = []
     parameters: set[str] = set()
-    before = ""  # last piece that is neither space nor comment
+    before = ""  # text of the last token
     was_number = in_call = ended = False
     is_single = True
-    for match in TOKEN.finditer(text):
-        kind = match.lastgroup
-        piece = match.group()
-        if kind == "skipped":
-            continue
+    for token in tokens:
         if ended:
             is_single = False
-        if piece == ";":
+        if token.text == ";":
             ended = True
         if in_call:
             # a procedure's name ends at a bracket or the next word; a bracket begins a subquery
-            is_part = kind in ("word", "quoted")
+            is_part = token.kind in ("name", "string")
             if not is_part or before in (".", "CALL"):
-                calls[-1] += piece
-            in_call = piece == "." or (is_part and before in (".", "CALL"))
-        if kind == "parameter" or kind == "quoted_parameter":
-            parameters.add(match.group(kind))
-        elif kind == "word" and before not in (".", ":"):
-            words.append(piece.upper())
-            if piece.upper() == "CALL":
+                calls[-1] += token.text
+            in_call = token.text == "." or (is_part and before in (".", "CALL"))
+        if token.kind == "parameter":
+            parameters.add(token.parameter)
+        elif token.kind == "name" and not token.is_quoted and before not in (".", ":"):
+            words.append(token.text.upper())
+            if words[-1] == "CALL":
                 calls.append("")
                 in_call = True
-        before = "" if piece == "." and was_number else piece
-        was_number = kind == "number"
+        before = "" if token.text == "." and was_number else token.text
+        was_number = token.kind == "number"
     return Statement(tuple(words), tuple(calls), frozenset(parameters), is_single)
 
 
@@ -102,8 +85,14 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
     It is also raised for a statement that is too long or too deeply nested for the engines.
     ``procedures`` are the names that may be called; None forbids subqueries too.
     """
-    _check_size(text)
-    statement = read_statement(text)
+    if len(text) > MOST_CHARACTERS:
+        raise QueryRefused(
+            f"expected a statement of at most {MOST_CHARACTERS:,} characters, found {len(text):,};"
+            " pass long lists and texts as parameters"
+        )
+    tokens = list(read_tokens(text))
+    _check_nesting(tokens)
+    statement = read_statement(tokens)
     words = [word for word in statement.words if word not in _PREFIX_WORDS]
     if not statement.words:
         raise QueryRefused("expected a statement, found none")
@@ -144,40 +133,32 @@ class _Level:
     """Number of CASE since the last comma; END can be a variable name that closes none."""
 
 
-def _check_size(text: str) -> None:
-    """Raise QueryRefused if a text is too long or nested too deep for the engines."""
-    if len(text) > MOST_CHARACTERS:
-        raise QueryRefused(
-            f"expected a statement of at most {MOST_CHARACTERS:,} characters, found {len(text):,};"
-            " pass long lists and texts as parameters"
-        )
+def _check_nesting(tokens: Iterable[Token]) -> None:
+    """Raise QueryRefused if a statement is nested too deep for the engines."""
     levels = [_Level("")]
     cases = 0
-    for match in TOKEN.finditer(text):
-        piece = match.group()
-        if match.lastgroup == "skipped":
-            continue
+    for token in tokens:
         level = levels[-1]
         level.joined += 1
-        if piece == ",":
+        if token.text == ",":
             cases -= level.cases
             level.joined = level.cases = 0
-        elif piece in _CLOSING:
-            levels.append(_Level(_CLOSING[piece]))
-        elif piece == level.closing:
+        elif token.text in _CLOSING:
+            levels.append(_Level(_CLOSING[token.text]))
+        elif token.text == level.closing:
             cases -= levels.pop().cases
-        elif piece.upper() == "CASE":
+        elif token.is_word("CASE"):
             level.cases += 1
             cases += 1
         if len(levels) - 1 + cases > MOST_NESTED:
             raise QueryRefused(
                 f"expected at most {MOST_NESTED} nested brackets and CASE, found more"
-                f" at character {match.start() + 1:,}; name parts of the statement in a WITH"
+                f" at character {token.start + 1:,}; name parts of the statement in a WITH"
             )
         if level.joined > MOST_JOINED:
             raise QueryRefused(
                 f"expected at most {MOST_JOINED:,} words and signs without a comma, found"
-                f" more at character {match.start() + 1:,}; pass a long list as a parameter"
+                f" more at character {token.start + 1:,}; pass a long list as a parameter"
             )
 
 

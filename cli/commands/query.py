@@ -146,7 +146,7 @@ def _write_scripts(queries: "Iterable[Query]", path: Path) -> None:
     """Write the queries as saved scripts, a folder for each theme."""
     import zipfile
 
-    from xlagraph.queries.catalogue.saved_scripts import saved_scripts
+    from xlagraph.queries.catalogue.literals import saved_scripts
 
     scripts = saved_scripts(queries)
     try:

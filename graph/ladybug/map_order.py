@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from xlagraph.graph.cypher_tokens import Token, read_tokens
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryRefused
-from xlagraph.graph.read_only import TOKEN
 
 __all__ = ["with_ordered_maps"]
 
 _ADVICE: Final = "give all maps the same keys, with null for a missing value"
 # a word that is followed by a map literal, where another word is a name in a pattern
 _BEFORE_MAPS: Final = frozenset({"DISTINCT", "NOT", "CASE"})
+_SKIPPED: Final = ("space", "comment")
 _PATTERN_MARKS: Final = frozenset({"(", "[", ":", "|", "&", "!"})
 
 
@@ -33,16 +34,11 @@ class _Keys(NamedTuple):
     """The column of the answer that it is written in; None if it may reach all columns."""
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-
-
 @dataclass(slots=True)
 class _Reader:
     """Reads a statement once, and collects the keys of its map literals."""
 
-    tokens: Sequence[_Token]
+    tokens: Sequence[Token]
     last_return: int
     """Position of the RETURN whose columns cannot meet; beyond the end if there is none."""
     position: int = 0
@@ -59,8 +55,8 @@ class _Reader:
         pieces: list[str] = []
         earlier, last = "", begin  # without spaces and comments
         while self.position < len(self.tokens):
-            kind, piece = self.tokens[self.position]
-            if kind == "sign" and piece in ends:
+            kind, piece = self.tokens[self.position][:2]
+            if kind == "symbol" and piece in ends:
                 break
             if piece == "," and not ends:
                 self.column += 1
@@ -71,7 +67,7 @@ class _Reader:
                 if closing := _CLOSING.get(piece):
                     piece += self.text(place, closing, piece) + self._next()
             pieces.append(piece)
-            if kind != "skipped":
+            if kind not in _SKIPPED:
                 earlier, last = last, piece
         return "".join(pieces)
 
@@ -97,13 +93,13 @@ class _Reader:
 
     def _begins_map(self) -> bool:
         position, name = self._significant(self.position + 1)
-        return name.kind in ("word", "quoted") and self._significant(position + 1)[1].text == ":"
+        return name.kind in ("name", "string") and self._significant(position + 1)[1].text == ":"
 
-    def _significant(self, position: int) -> tuple[int, _Token]:
+    def _significant(self, position: int) -> tuple[int, Token]:
         """Return the next token that is neither space nor comment, and its position."""
-        while position < len(self.tokens) and self.tokens[position].kind == "skipped":
+        while position < len(self.tokens) and self.tokens[position].kind in _SKIPPED:
             position += 1
-        return position, self.tokens[position] if position < len(self.tokens) else _Token("", "")
+        return position, self.tokens[position] if position < len(self.tokens) else Token("", "", 0)
 
 
 _CLOSING: Final[Mapping[str, str]] = {"(": ")", "[": "]", "{": "}"}
@@ -129,12 +125,12 @@ def with_ordered_maps(text: str, parameters: Mapping[str, Cell]) -> tuple[str, d
 
 
 def _reader_of(text: str) -> _Reader:
-    tokens = [_Token(match.lastgroup or "sign", match.group()) for match in TOKEN.finditer(text)]
+    tokens = list(read_tokens(text, with_spaces=True))
     depth = 0
     last_return = len(tokens)
     for number, token in enumerate(tokens):
-        word = token.text.upper() if token.kind == "word" else ""
-        if token.kind == "sign":
+        word = token.text.upper() if token.kind == "name" else ""
+        if token.kind == "symbol":
             depth += (token.text in "([{") - (token.text in ")]}")
         if word == "UNION":
             return _Reader(tokens, len(tokens))

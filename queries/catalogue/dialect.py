@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.queries.catalogue.statement import Token, clauses, patterns, projections, split
+from xlagraph.graph.cypher_tokens import Token
+from xlagraph.queries.catalogue.statement import clauses, patterns, projections, split
 
 
 class Fault(NamedTuple):

@@ -1,13 +1,14 @@
-"""Fills the values of parameters into the text of a statement."""
+"""Statements to paste: with values in place of parameters, and as scripts of Neo4j Browser."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from xlagraph.graph.cypher_tokens import TOKEN
 from xlagraph.graph.engine import Scalar
-from xlagraph.queries.catalogue.statement import TOKEN
+from xlagraph.queries.catalogue.query_files import Query
 
-__all__ = ["cypher_literal", "with_values_inlined", "without_comments"]
+__all__ = ["cypher_literal", "saved_scripts", "with_values_inlined", "without_comments"]
 
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
@@ -41,3 +42,16 @@ def cypher_literal(value: Scalar) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return repr(value)
+
+
+def saved_scripts(queries: Iterable[Query]) -> Mapping[str, str]:
+    """Return a script for each query by the path of its file; each theme has a folder.
+
+    Browser shows the first line as the name. Defaults stand in the text; what must be given
+    stays a parameter, so that `:param` sets it once for all scripts.
+    """
+    return {
+        f"{query.id}.cypher": f"// {query.id}: {query.title}\n"
+        + with_values_inlined(query.text, query.defaults)
+        for query in queries
+    }

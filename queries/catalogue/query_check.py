@@ -1,25 +1,27 @@
 """Check query files without a server; each problem says where, what, and what to do."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
+from xlagraph.graph import GraphError, open_graph
+from xlagraph.graph.cypher_tokens import Token, read_tokens
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import caption_property
 from xlagraph.presentation.byte_sizes import counts_bytes
+from xlagraph.queries.catalogue.declarations import LiteralType, ParameterValue
 from xlagraph.queries.catalogue.dialect import Fault, dialect_faults
-from xlagraph.queries.catalogue.engine_check import engine_refusals
 from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, query_files, read_query
 from xlagraph.queries.catalogue.statement import (
     Clause,
     Projection,
-    Token,
     clauses,
     patterns,
     projections,
-    tokens,
 )
 from xlagraph.queries.errors import CatalogueError
 
@@ -48,13 +50,13 @@ def check_queries(directory: Path) -> list[str]:
         problems += [f"{path}:{fault.line}: {fault.message}" for fault in faults]
         if not faults:
             valid.append(query)
-    return [*problems, *engine_refusals(valid)]
+    return [*problems, *_engine_refusals(valid)]
 
 
 def query_faults(query: Query) -> list[Fault]:
     """Return the faults of the statement of a query, by line."""
     faults = statement_faults(query.text)
-    statement = tokens(query.text)
+    statement = list(read_tokens(query.text))
     for agreement in (_parameters_agree, _columns_agree) if statement else ():
         faults += agreement(query, statement)
     return sorted(set(faults))
@@ -62,7 +64,7 @@ def query_faults(query: Query) -> list[Fault]:
 
 def statement_faults(text: str) -> list[Fault]:
     """Return the faults of a statement, independent of its header, by line."""
-    statement = tokens(text)
+    statement = list(read_tokens(text))
     if not statement:
         return [Fault(len(text.splitlines()), "there is no statement below the header")]
     faults = [*dialect_faults(statement)]
@@ -231,7 +233,7 @@ def unknown_names(text: str) -> list[Fault]:
     Each has similar names. A variable without a pattern may be a map: all its properties are
     accepted.
     """
-    return sorted(set(_unknown_names(tokens(text), maps=True)))
+    return sorted(set(_unknown_names(list(read_tokens(text)), maps=True)))
 
 
 def _unknown_names(statement: Sequence[Token], *, maps: bool = False) -> Iterator[Fault]:
@@ -270,3 +272,37 @@ def _unknown_property(token: Token, names: set[str]) -> Iterator[Fault]:
 def _near(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+_LINE: Final = re.compile(r" *\(line: (\d+), offset: \d+\)")
+_VALUES: Final[dict[LiteralType, ParameterValue]] = {
+    LiteralType.STRING: "",
+    LiteralType.INTEGER: 1,
+    LiteralType.FLOAT: 0.5,
+    LiteralType.BOOLEAN: True,
+}
+
+
+def _engine_refusals(queries: Iterable[Query]) -> Iterator[str]:
+    """Yield what the embedded engine rejects, on an empty graph: file, line if known, message."""
+    with (
+        TemporaryDirectory(prefix="xlagraph-") as folder,
+        open_graph(Path(folder) / "empty.lbug", create=True) as graph,
+    ):
+        for query in queries:
+            given = {
+                each.name: query.defaults.get(each.name, _VALUES[each.type])
+                for each in query.parameters
+            }
+            try:
+                graph.query(query.text, given)
+            except GraphError as error:
+                message, *_ = str(error).splitlines()
+                line = _LINE.search(message)
+                location = f"{query.path}:{line[1] if line else _first_line(query)}"
+                yield f"{location}: the engine refuses it: {_LINE.sub('', message)}"
+
+
+def _first_line(query: Query) -> int:
+    lines = query.text.splitlines()
+    return next(number for number, line in enumerate(lines, start=1) if not line.startswith("//"))

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from xlagraph.graph.schema_detail import Detail
+from xlagraph.graph.cypher_tokens import read_tokens
+from xlagraph.graph.schema_detail import LEFT_OUT, Detail
 from xlagraph.queries.catalogue.declarations import Header
 from xlagraph.queries.catalogue.header import parse_header
-from xlagraph.queries.catalogue.needed_detail import needed_detail
 from xlagraph.queries.errors import CatalogueError
 
 OWN_DIRECTORY: Final = Path(__file__).parents[1] / "canned"
@@ -37,7 +37,16 @@ class Query(Header):
     @property
     def needed_detail(self) -> Detail:
         """The detail in which compilations must be stored for an answer."""
-        return needed_detail(self.text)
+        return _needed_detail(self.text)
+
+
+@cache
+def _needed_detail(text: str) -> Detail:
+    """Return the lowest detail that stores everything a statement reads."""
+    names = {token.text for token in read_tokens(text) if token.kind == "name"}
+    has_all_values = "Value" in names and "LIVE_AT_PEAK" not in names
+    needs_all = has_all_values or not names.isdisjoint(LEFT_OUT[Detail.PEAK])
+    return Detail.ALL if needs_all else Detail.PEAK
 
 
 class _Catalogue(Mapping[str, Query]):

@@ -1,23 +1,10 @@
-"""Splits a Cypher statement into the tokens, clauses and patterns that checks need."""
+"""Finds the clauses and patterns in the tokens of a statement, which checks need."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-
-class Token(NamedTuple):
-    """A name, a string, a parameter, a number or a symbol of a statement."""
-
-    kind: str
-    """`string`, `parameter`, `name`, `number` or `symbol`."""
-    text: str
-    line: int
-    """Line number, from 1."""
-
-    def is_word(self, *words: str) -> bool:
-        """Return True if it is one of these keywords, in upper or lower case."""
-        return self.kind == "name" and self.text.upper() in words
+from xlagraph.graph.cypher_tokens import Token
 
 
 class Clause(NamedTuple):
@@ -51,36 +38,12 @@ class Pattern(NamedTuple):
     line: int
 
 
-TOKEN: Final = re.compile(
-    r"""
-      (?P<comment>  //[^\n]* | /\*.*?\*/ )
-    | (?P<string>   '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" )
-    | (?P<parameter>\$[A-Za-z_]\w* )
-    | (?P<name>     [A-Za-z_]\w* | `[^`]*` )
-    | (?P<number>   \d+\.\d+(?:[eE][+-]?\d+)? | \d+ )
-    | (?P<symbol>   \.\. | <= | >= | <> | =~ | \|\| | \+= | [^\s\w] )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
 # The longest first: OPTIONAL MATCH is one clause.
 _CLAUSES: Final = (
     ("OPTIONAL", "MATCH"), ("MATCH",), ("WHERE",), ("UNWIND",), ("WITH", "DISTINCT"), ("WITH",),
     ("RETURN", "DISTINCT"), ("RETURN",), ("ORDER", "BY"), ("SKIP",), ("LIMIT",), ("UNION", "ALL"),
     ("UNION",), ("CREATE",), ("MERGE",), ("SET",), ("REMOVE",), ("DETACH", "DELETE"), ("DELETE",),
 )  # fmt: skip
-
-
-def tokens(text: str) -> list[Token]:
-    """Split a statement into tokens, without comments."""
-    found: list[Token] = []
-    line, position = 1, 0
-    for match in TOKEN.finditer(text):
-        line += text.count("\n", position, match.start())
-        position = match.start()
-        if match.lastgroup != "comment":
-            found.append(Token(str(match.lastgroup), match.group(), line))
-    return found
 
 
 def clauses(statement: Sequence[Token]) -> list[Clause]:

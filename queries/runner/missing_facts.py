@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, cast
 
+from xlagraph.graph.cypher_tokens import Token, read_tokens
 from xlagraph.graph.engine import Graph, Result, Scalar
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.catalogue.query_files import Query
-from xlagraph.queries.catalogue.statement import Clause, Token, clauses, tokens
+from xlagraph.queries.catalogue.statement import Clause, clauses
 from xlagraph.queries.runner.stored_detail import is_at_peak
 
 _SCHEMA_NAMES: Final = frozenset(
@@ -148,7 +149,7 @@ def _needed_words(text: str) -> frozenset[str]:
     requires IS NOT NULL.
     """
     needed: list[Token] = []
-    found = clauses(tokens(text))
+    found = clauses(list(read_tokens(text)))
     while found:
         clause, *found = found
         if clause.word.endswith("MATCH"):

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from xlagraph.graph import Cell, Graph, open_graph, schema_statements
+from xlagraph.graph.cypher_tokens import read_tokens
 from xlagraph.graph.ladybug import schema_statements as ladybug_statements
 from xlagraph.graph.neo4j import schema_statements as neo4j_statements
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_tables import PARTS as PARTS_OF_COMPILATIONS
 from xlagraph.graph.schema_tables import SHARED
 from xlagraph.queries.catalogue.query_check import statement_faults, unknown_names
-from xlagraph.queries.catalogue.statement import clauses, projections, tokens
+from xlagraph.queries.catalogue.statement import clauses, projections
 
 TREE = Path(__file__).resolve().parents[3]
 FILES = sorted(TREE.glob("[!.]*/**/statements/*.cypher"))
@@ -100,7 +101,7 @@ def test_generated_statements_name_only_parts_of_the_schema():
 
 def unnamed_columns(text: str) -> list[str]:
     """Return the expressions that a statement returns without a name."""
-    last = next(iter(clauses(tokens(text))[-1:]), None)
+    last = next(iter(clauses(list(read_tokens(text)))[-1:]), None)
     if last is None or not last.word.startswith("RETURN"):
         return []
     return [

@@ -1,0 +1,57 @@
+"""Splits Cypher into tokens; every reader of a statement uses them."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+__all__ = ["TOKEN", "Token", "read_tokens"]
+
+# The embedded engine reads `1LOAD` as a number and a word. Neo4j reads a comment's end as a line's.
+TOKEN: Final = re.compile(
+    r"""
+      (?P<space>     \s+ )
+    | (?P<comment>   //[^\r\n]* | /\*.*?\*/ )
+    | (?P<string>    '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" )
+    | (?P<parameter> \$(?: [^\W\d]\w* | \d+ | `(?:[^`]|``)*` ) )
+    | (?P<name>      [^\W\d]\w* | `(?:[^`]|``)*` )
+    | (?P<number>    0[xX][0-9a-fA-F]+ | 0o[0-7]+ | \d+(?:\.\d+)?(?:[eE][+-]?\d+)? )
+    | (?P<symbol>    \.\. | <= | >= | <> | =~ | \|\| | \+= | [^\s\w] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Token(NamedTuple):
+    """A piece of a statement."""
+
+    kind: str
+    """`string`, `parameter`, `name`, `number` or `symbol`; `space` or `comment` if wanted."""
+    text: str
+    line: int
+    """Line number, from 1."""
+    start: int = 0
+    """Index of the first character in the statement."""
+
+    @property
+    def is_quoted(self) -> bool:
+        """True if it is a name or parameter in backticks."""
+        return self.text.endswith("`") and self.kind in ("name", "parameter")
+
+    @property
+    def parameter(self) -> str:
+        """The name of a parameter, without ``$`` and backticks."""
+        return self.text[2:-1] if self.is_quoted else self.text[1:]
+
+    def is_word(self, *words: str) -> bool:
+        """Return True if it is one of these keywords, in upper or lower case."""
+        return self.kind == "name" and self.text.upper() in words
+
+
+def read_tokens(text: str, *, with_spaces: bool = False) -> Iterator[Token]:
+    """Yield the tokens of a statement; by default without spaces and comments."""
+    line, position = 1, 0
+    for match in TOKEN.finditer(text):
+        line += text.count("\n", position, match.start())
+        position = match.start()
+        if with_spaces or match.lastgroup not in ("space", "comment"):
+            yield Token(str(match.lastgroup), match.group(), line, position)
