@@ -13,9 +13,9 @@ from typer.main import get_command
 
 from xlagraph.cli.errors import write_failure, write_usage_error
 from xlagraph.cli.output.columns import set_wide
+from xlagraph.cli.output.declared_options import QuickGroup, new_command, spread_options
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import Verbosity, open_closed_streams, problem, set_verbosity
-from xlagraph.cli.output.options import QuickGroup, new_command, spread_options
 from xlagraph.cli.output.shared_options import MessageOptions
 
 if TYPE_CHECKING:

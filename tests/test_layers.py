@@ -32,7 +32,7 @@ MUTUAL = {
 """Rooms that import each other, with the reason; two modules never do."""
 # a command or summary is named after its subject, a part of an engine like the other's
 SHOWN = {"cli/commands", "cli/commands/export", "cli/summaries"}
-PARTS_OF_QUERY = {Path(f"cli/commands/{name}.py") for name in ("browser_setup", "canned", "query")}
+PARTS_OF_QUERY = {Path(f"cli/commands/{name}.py") for name in ("canned", "query")}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
     path.relative_to(TREE) for layer in LAYERS for path in sorted(TREE.glob(f"{layer}/**/*.py"))

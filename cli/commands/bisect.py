@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import ask_password
 from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import RowOptions, parse_path
 from xlagraph.cli.summaries.bisection import Recording, verdict_line, write_growth
 from xlagraph.presentation.byte_sizes import human_bytes

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from xlagraph.cli.output.declared_options import new_command
 from xlagraph.cli.output.destination import open_output, write_answer, write_picture
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, complete_run, open_graph_of
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.cli.output.options import new_command
 from xlagraph.cli.output.shared_options import GraphOptions, PictureOptions, QueryOptions
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import Capacity, parse_bytes_limit, parse_capacity
 from xlagraph.cli.output.messages import problem
-from xlagraph.cli.output.options import flag, option
 from xlagraph.cli.output.shared_options import RowOptions, limit_option
 from xlagraph.presentation.byte_sizes import human_bytes
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.output.messages import Verbosity, counted, note, problem, verbosity
-from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.comparison.groups import By
 from xlagraph.presentation.byte_sizes import human_bytes

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from xlagraph.cli.commands.canned import canned_command, note_guess
+from xlagraph.cli.output.declared_options import (
+    QuickGroup,
+    flag,
+    option,
+    pass_on_options,
+    spread_options,
+)
 from xlagraph.cli.output.destination import OutputError, open_output, write_rows
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.graph_and_queries import catalogue, open_graph_of, query_folders
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.cli.output.options import QuickGroup, flag, option, pass_on_options, spread_options
 from xlagraph.cli.output.shared_options import CatalogueOptions, browser_url_option
 from xlagraph.queries.errors import CatalogueError, QueryError
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import ask_password, open_graph_of
 from xlagraph.cli.output.messages import error, note, problem, progress_bar
-from xlagraph.cli.output.options import flag, option
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
     parse_path,

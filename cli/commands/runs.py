@@ -5,10 +5,15 @@ from typing import Annotated
 
 import typer
 
+from xlagraph.cli.output.declared_options import (
+    QuickCommand,
+    QuickGroup,
+    pass_on_options,
+    spread_options,
+)
 from xlagraph.cli.output.destination import first_rows, write_answer, write_rows
 from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.output.messages import note
-from xlagraph.cli.output.options import QuickCommand, QuickGroup, pass_on_options, spread_options
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
     RowOptions,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import ask_password, catalogue
 from xlagraph.cli.output.limits import parse_bytes_limit
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.cli.output.options import flag, option
 from xlagraph.cli.output.shared_options import GraphOptions
 from xlagraph.presentation.byte_sizes import human_bytes
 

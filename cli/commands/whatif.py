@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xlagraph.cli.output.columns import choose_columns
+from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, write_object
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note
-from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import RowOptions
 
 if TYPE_CHECKING:

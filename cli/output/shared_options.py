@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xlagraph.cli.output.columns import set_wide
+from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, PictureFormat
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
-from xlagraph.cli.output.options import flag, option
 from xlagraph.graph.schema_detail import Detail
 
 

@@ -5,7 +5,7 @@ import typer
 from xlagraph.cli.commands.export.neo4j import neo4j
 from xlagraph.cli.commands.export.tables import csv, parquet
 from xlagraph.cli.commands.export.viewers import perfetto, pprof, speedscope, xprof
-from xlagraph.cli.output.options import QuickCommand, QuickGroup, spread_options
+from xlagraph.cli.output.declared_options import QuickCommand, QuickGroup, spread_options
 
 export_app = typer.Typer(
     cls=QuickGroup,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import open_graph_of
 from xlagraph.cli.output.messages import counted, detail, error, note, progress_bar
-from xlagraph.cli.output.options import option
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
     detail_option,
