@@ -14,7 +14,7 @@ from xlagraph.comparison.explaining import explain_pair, merge_reasons
 from xlagraph.comparison.groups import By, group_growths
 from xlagraph.comparison.held_values import read_reserved
 from xlagraph.comparison.pairing import Candidate, Pairing, Signature, pair_compilations
-from xlagraph.comparison.reasons import Kind, Reason, Subject
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import Sentence, sentences_of
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
@@ -86,7 +86,7 @@ def _reasons(
         for reason in explain_pair(reserved[key_a], reserved[key_b]):
             reason.compilations = (key_a, key_b)
             reasons.append(reason)
-    for kind, others in ((Kind.UNPAIRED, unpaired), (Kind.OTHER, changed[_MOST_READ:])):
+    for kind, others in ((ReasonKind.UNPAIRED, unpaired), (ReasonKind.OTHER, changed[_MOST_READ:])):
         if others:
             reasons.append(
                 Reason(

@@ -7,20 +7,20 @@ from math import prod
 from typing import Final
 
 from xlagraph.comparison.checkpoints import ChangedCheckpoints, changed_checkpoints
-from xlagraph.comparison.held_values import HeldValue, Part, Reserved
+from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.op_parts import has_checkpoint, primitive, scope_names
-from xlagraph.comparison.reasons import Kind, Reason, Subject
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching, match_values
 from xlagraph.hlo.shapes import dimensions
 
 __all__ = ["explain_pair", "merge_reasons"]
 
-_CHECKPOINT: Final = {"gone": Kind.UNCHECKPOINTED, "new": Kind.CHECKPOINTED}
+_CHECKPOINT: Final = {"gone": ReasonKind.UNCHECKPOINTED, "new": ReasonKind.CHECKPOINTED}
 _UNMATCHED: Final = {
-    Part.INPUTS: Kind.INPUTS,
-    Part.OUTPUTS: Kind.OUTPUTS,
-    Part.CONSTANTS: Kind.CONSTANTS,
-    Part.LIVE: Kind.REPLACED,
+    ReservedPart.INPUTS: ReasonKind.INPUTS,
+    ReservedPart.OUTPUTS: ReasonKind.OUTPUTS,
+    ReservedPart.CONSTANTS: ReasonKind.CONSTANTS,
+    ReservedPart.LIVE: ReasonKind.REPLACED,
 }
 
 
@@ -60,7 +60,7 @@ class _Explanation:
         )
         self.counts = (self.undonated.total(), self.donated.total())
 
-    def of(self, kind: Kind, **subject: str | float) -> Reason:
+    def of(self, kind: ReasonKind, **subject: str | float) -> Reason:
         key = Subject(kind, **subject)  # type: ignore[arg-type]
         return self.found.setdefault(key, Reason(key))
 
@@ -78,9 +78,9 @@ class _Explanation:
         self._count_checkpoints()
         is_all_equal = not any(reason.growth_bytes for reason in self.found.values())
         for kind, growth_bytes in (
-            (Kind.IDLE, self.b.idle_bytes - self.a.idle_bytes),
-            (Kind.FRAGMENTATION, self.b.fragmentation_bytes - self.a.fragmentation_bytes),
-            (Kind.UNKNOWN, self.b.unknown_bytes - self.a.unknown_bytes),
+            (ReasonKind.IDLE, self.b.idle_bytes - self.a.idle_bytes),
+            (ReasonKind.FRAGMENTATION, self.b.fragmentation_bytes - self.a.fragmentation_bytes),
+            (ReasonKind.UNKNOWN, self.b.unknown_bytes - self.a.unknown_bytes),
         ):
             if growth_bytes:
                 reason = self.of(kind)
@@ -89,41 +89,49 @@ class _Explanation:
         return list(self.found.values())
 
     def _reason_of_pair(self, a: HeldValue, b: HeldValue) -> Reason:
-        if a.part is Part.INPUTS and b.part is Part.OUTPUTS and self._take(self.undonated, b):
-            return self.of(Kind.UNDONATED)
-        if a.part is Part.OUTPUTS and b.part is Part.INPUTS and self._take(self.donated, a):
-            return self.of(Kind.DONATED)
+        if (
+            a.part is ReservedPart.INPUTS
+            and b.part is ReservedPart.OUTPUTS
+            and self._take(self.undonated, b)
+        ):
+            return self.of(ReasonKind.UNDONATED)
+        if (
+            a.part is ReservedPart.OUTPUTS
+            and b.part is ReservedPart.INPUTS
+            and self._take(self.donated, a)
+        ):
+            return self.of(ReasonKind.DONATED)
         if a.part is not b.part:
-            return self.of(Kind.PLACED)
+            return self.of(ReasonKind.PLACED)
         if a.shape != b.shape:
             elements_a, elements_b = (prod(dimensions(value.shape) or ()) for value in (a, b))
             if elements_a == elements_b and a.dtype != b.dtype:
-                return self.of(Kind.DTYPE, before=a.dtype or "", after=b.dtype or "")
-            return self.of(Kind.SIZE, factor=elements_b / elements_a if elements_a else 0.0)
-        if a.part is Part.LIVE and (change := self.checkpoints.around(b)):
+                return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
+            return self.of(ReasonKind.SIZE, factor=elements_b / elements_a if elements_a else 0.0)
+        if a.part is ReservedPart.LIVE and (change := self.checkpoints.around(b)):
             return self.of(_CHECKPOINT[change])
-        return self.of(Kind.PEAK if a.size_bytes == b.size_bytes else Kind.PADDING)
+        return self.of(ReasonKind.PEAK if a.size_bytes == b.size_bytes else ReasonKind.PADDING)
 
     def _reason_of_one(self, value: HeldValue, *, is_new: bool) -> Reason:
         if _is_copy(value):
-            return self.of(Kind.COPIES)
-        if value.part is Part.OUTPUTS:
+            return self.of(ReasonKind.COPIES)
+        if value.part is ReservedPart.OUTPUTS:
             if is_new and self._take(self.undonated, value):
-                return self.of(Kind.UNDONATED)
+                return self.of(ReasonKind.UNDONATED)
             if not is_new and self._take(self.donated, value):
-                return self.of(Kind.DONATED)
-        if value.part is Part.LIVE:
+                return self.of(ReasonKind.DONATED)
+        if value.part is ReservedPart.LIVE:
             if change := self.checkpoints.around(value):
                 return self.of(_CHECKPOINT[change])
             others = self.scopes_a if is_new else self.scopes_b
             unknown = [name for name in scope_names(value.op_name)[:-1] if name not in others]
             if unknown:
-                kind = Kind.SCOPE_NEW if is_new else Kind.SCOPE_GONE
+                kind = ReasonKind.SCOPE_NEW if is_new else ReasonKind.SCOPE_GONE
                 reason = self.of(kind, after=re.sub(r"\d+", "*", unknown[0]))
                 reason.scopes.add(unknown[0])
                 return reason
             if value.dtype and primitive(value.op_name) == "convert_element_type":
-                return self.of(Kind.CASTS, after=value.dtype)
+                return self.of(ReasonKind.CASTS, after=value.dtype)
         return self.of(_UNMATCHED[value.part])
 
     def _take(self, sizes: Counter[int], value: HeldValue) -> bool:
@@ -135,21 +143,21 @@ class _Explanation:
 
     def _count_donations(self) -> None:
         undonated, donated = self.counts
-        for kind, count in ((Kind.UNDONATED, undonated), (Kind.DONATED, donated)):
+        for kind, count in ((ReasonKind.UNDONATED, undonated), (ReasonKind.DONATED, donated)):
             if count:
                 reason = self.of(kind)
                 reason.count_a = reason.count_b = count
         if bool(undonated) is not bool(donated):
             # temporaries may share the allocation that an output has again
-            reason = self.of(Kind.UNDONATED if undonated else Kind.DONATED)
-            if placed := self.found.pop(Subject(Kind.PLACED), None):
+            reason = self.of(ReasonKind.UNDONATED if undonated else ReasonKind.DONATED)
+            if placed := self.found.pop(Subject(ReasonKind.PLACED), None):
                 reason.placed_bytes = placed.growth_bytes
                 reason.growth_bytes += placed.growth_bytes
 
     def _count_checkpoints(self) -> None:
         for kind, scopes, values in (
-            (Kind.UNCHECKPOINTED, self.checkpoints.gone, self.a.values),
-            (Kind.CHECKPOINTED, self.checkpoints.new, self.b.values),
+            (ReasonKind.UNCHECKPOINTED, self.checkpoints.gone, self.a.values),
+            (ReasonKind.CHECKPOINTED, self.checkpoints.new, self.b.values),
         ):
             if scopes:
                 reason = self.of(kind)
@@ -167,4 +175,4 @@ def _all_scopes(values: Sequence[HeldValue]) -> frozenset[str]:
 
 def _is_copy(value: HeldValue) -> bool:
     is_target = value.opcode == "copy-start" and value.shape_index == "{0}"
-    return value.part is Part.LIVE and (value.opcode == "copy" or is_target)
+    return value.part is ReservedPart.LIVE and (value.opcode == "copy" or is_target)

@@ -36,7 +36,7 @@ GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
 class By(StrEnum):
     """A grouping of bytes. Each has a query of the theme `compare`: `compare/ops` for ``op``.
 
-    - ``cause`` splits the reserved bytes of memory space 0 into the parts of `Part`.
+    - ``cause`` splits the reserved bytes of memory space 0 into the parts of `ReservedPart`.
     - ``temporary`` splits the part that is live at the peak, by line and op.
     - ``role`` groups all allocations, in all memory spaces, including thread-local ones.
     - ``value`` groups the assigned sizes of values of memory space 0 that changed, without

@@ -8,12 +8,12 @@ from typing import Final, NamedTuple, cast
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
 
-__all__ = ["HeldValue", "Part", "Reserved", "read_reserved"]
+__all__ = ["HeldValue", "Reserved", "ReservedPart", "read_reserved"]
 
 _HELD_VALUES: Final = load_statement(__file__, "held-values")
 
 
-class Part(StrEnum):
+class ReservedPart(StrEnum):
     """A part of the reserved bytes of memory space 0; each reserved byte belongs to one.
 
     A temporary allocation is neither an input, an output nor a constant. The peak is the step
@@ -40,7 +40,7 @@ class Part(StrEnum):
 class HeldValue(NamedTuple):
     """A value, and the bytes that are assigned to it."""
 
-    part: Part
+    part: ReservedPart
     """Part of the allocation that contains the value; LIVE for every temporary allocation."""
     held_bytes: int
     """Size of the whole allocation for an input, output or constant; share of the peak for a
@@ -102,10 +102,10 @@ class _Row(NamedTuple):
 
 
 _PART_OF_ROLE: Final = {
-    "parameter": Part.INPUTS,
-    "output": Part.OUTPUTS,
-    "liveOut": Part.OUTPUTS,
-    "constant": Part.CONSTANTS,
+    "parameter": ReservedPart.INPUTS,
+    "output": ReservedPart.OUTPUTS,
+    "liveOut": ReservedPart.OUTPUTS,
+    "constant": ReservedPart.CONSTANTS,
 }
 
 
@@ -131,8 +131,8 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
 def _reserved_by(rows: Sequence[_Row]) -> Reserved:
     """Split the bytes of one allocation."""
     first = rows[0]
-    part = _PART_OF_ROLE.get(first.role or "", Part.LIVE)
-    if part is not Part.LIVE:
+    part = _PART_OF_ROLE.get(first.role or "", ReservedPart.LIVE)
+    if part is not ReservedPart.LIVE:
         holder = _holder(part, rows)
         held = [first.allocation_bytes if row is holder else 0 for row in rows]
         return Reserved(_values(part, rows, held))
@@ -147,20 +147,20 @@ def _reserved_by(rows: Sequence[_Row]) -> Reserved:
     )
 
 
-def _holder(part: Part, rows: Sequence[_Row]) -> _Row:
+def _holder(part: ReservedPart, rows: Sequence[_Row]) -> _Row:
     """Return the value that represents an allocation: the largest output, or the parameter."""
-    if part is Part.OUTPUTS:
+    if part is ReservedPart.OUTPUTS:
         return max(rows, key=lambda row: (row.size_bytes or 0, row.live_from or 0))
     return next((row for row in rows if row.opcode == "parameter"), rows[0])
 
 
-def _values(part: Part, rows: Sequence[_Row], held: Sequence[int]) -> tuple[HeldValue, ...]:
+def _values(part: ReservedPart, rows: Sequence[_Row], held: Sequence[int]) -> tuple[HeldValue, ...]:
     # an allocation without values still counts its bytes
     return tuple(
         HeldValue(
             part,
             held_bytes,
-            part is Part.INPUTS
+            part is ReservedPart.INPUTS
             and held_bytes > 0
             and (row.donation == "paired" or row.maybe_live_out is True),
             row.name or f"allocation {row.allocation}",

@@ -5,12 +5,18 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import Final
 
-from xlagraph.comparison.reasons import Kind, Reason
+from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["reason_text", "signed_bytes"]
 
-_WITHOUT_LINE: Final = {Kind.UNDONATED, Kind.DONATED, Kind.INPUTS, Kind.OUTPUTS, Kind.CONSTANTS}
+_WITHOUT_LINE: Final = {
+    ReasonKind.UNDONATED,
+    ReasonKind.DONATED,
+    ReasonKind.INPUTS,
+    ReasonKind.OUTPUTS,
+    ReasonKind.CONSTANTS,
+}
 _LOOP_NAMES: Final = {"while", "body", "closed_call"}
 _SCOPES_NAMED: Final = 3
 _LEAST_SHARE_OF_LINE: Final = 0.2
@@ -28,54 +34,54 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
     kind, before, after, factor = reason.subject
     is_more = reason.growth_bytes > 0
     match kind:
-        case Kind.UNDONATED | Kind.DONATED:
-            verb = "no longer" if kind is Kind.UNDONATED else "now"
+        case ReasonKind.UNDONATED | ReasonKind.DONATED:
+            verb = "no longer" if kind is ReasonKind.UNDONATED else "now"
             return f"{_are(reason.count_a, 'input', verb)} donated{_placed(reason)}"
-        case Kind.UNCHECKPOINTED:
+        case ReasonKind.UNCHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} gone"
-        case Kind.CHECKPOINTED:
+        case ReasonKind.CHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} added"
-        case Kind.DTYPE:
+        case ReasonKind.DTYPE:
             return f"dtype of {_counted(reason.count_b, 'value')} is now {after}, was {before}"
-        case Kind.SIZE:
+        case ReasonKind.SIZE:
             have = "has" if reason.count_b == 1 else "have"
             return f"{_counted(reason.count_b, 'value')} {have} {_times(factor)}{_shapes(reason)}"
-        case Kind.SCOPE_NEW | Kind.SCOPE_GONE:
-            word = "new" if kind is Kind.SCOPE_NEW else "gone"
+        case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
+            word = "new" if kind is ReasonKind.SCOPE_NEW else "gone"
             values = _counted(max(reason.count_a, reason.count_b), "value")
             return f"{_folded(reason.scopes)} {word}, with {values} at the peak"
-        case Kind.COPIES:
+        case ReasonKind.COPIES:
             return _copies(reason.count_b - reason.count_a)
-        case Kind.CASTS:
+        case ReasonKind.CASTS:
             return _casts(reason.count_b - reason.count_a, after)
-        case Kind.INPUTS | Kind.OUTPUTS | Kind.CONSTANTS:
+        case ReasonKind.INPUTS | ReasonKind.OUTPUTS | ReasonKind.CONSTANTS:
             return _replaced(reason, kind.value.removesuffix("s"))
-        case Kind.REPLACED:
+        case ReasonKind.REPLACED:
             return _replaced(reason, "value") + " at the peak"
-        case Kind.PADDING:
+        case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{_counted(reason.count_b, 'value')} of the same shape with {padding}"
-        case Kind.PLACED:
+        case ReasonKind.PLACED:
             moved = f"moved {'out of' if is_more else 'into'} allocations of inputs or outputs"
             return f"{_counted(reason.count_b, 'temporary value')} {moved}"
-        case Kind.PEAK:
+        case ReasonKind.PEAK:
             return f"same values, but {'more' if is_more else 'fewer'} of them live at the peak"
-        case Kind.IDLE:
+        case ReasonKind.IDLE:
             return f"{'more' if is_more else 'less'} temporary memory idle at the peak"
-        case Kind.FRAGMENTATION if reason.only_reason:
+        case ReasonKind.FRAGMENTATION if reason.only_reason:
             return f"same values, packed {'worse' if is_more else 'better'}"
-        case Kind.FRAGMENTATION:
+        case ReasonKind.FRAGMENTATION:
             return f"{'more' if is_more else 'less'} fragmentation"
-        case Kind.UNKNOWN:
+        case ReasonKind.UNKNOWN:
             return "temporary memory, in dumps without live ranges"
-        case Kind.UNPAIRED:
+        case ReasonKind.UNPAIRED:
             only = [
                 f"{_counted(count, 'compilation')} only in {name}"
                 for count, name in zip((reason.count_a, reason.count_b), names, strict=True)
                 if count
             ]
             return ", ".join(only)
-        case Kind.OTHER:
+        case ReasonKind.OTHER:
             return f"{_counted(reason.count_b, 'other compilation')} changed less"
 
 
@@ -97,7 +103,7 @@ def _placed(reason: Reason) -> str:
     if not reason.placed_bytes:
         return ""
     outputs = reason.growth_bytes - reason.placed_bytes
-    if reason.subject.kind is Kind.UNDONATED:
+    if reason.subject.kind is ReasonKind.UNDONATED:
         less = "less" if reason.placed_bytes < 0 else "and"
         return (
             f" ({human_bytes(abs(outputs))} of outputs, {less}"

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue
 
-__all__ = ["Kind", "Reason", "Subject"]
+__all__ = ["Reason", "ReasonKind", "Subject"]
 
 
-class Kind(StrEnum):
+class ReasonKind(StrEnum):
     """Kind of a reason. The "same" values are those that `match_values` pairs."""
 
     UNDONATED = "undonated"
@@ -62,7 +62,7 @@ class Kind(StrEnum):
 class Subject(NamedTuple):
     """Identity of a reason: reasons with equal subjects are merged."""
 
-    kind: Kind
+    kind: ReasonKind
     before: str = ""
     """Old element type (DTYPE)."""
     after: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.reason_texts import reason_text, signed_bytes
-from xlagraph.comparison.reasons import Kind, Reason
+from xlagraph.comparison.reasons import Reason, ReasonKind
 
 __all__ = ["Sentence", "sentences_of"]
 
@@ -16,7 +16,12 @@ _LEAST_SHARE: Final = 0.01
 """Minimum share of the growth for a sentence."""
 _LEAST_SHARE_OF_ALL: Final = 0.001
 """Minimum share of the reserved bytes for a sentence."""
-_ALWAYS: Final = {Kind.UNDONATED, Kind.DONATED, Kind.UNCHECKPOINTED, Kind.CHECKPOINTED}
+_ALWAYS: Final = {
+    ReasonKind.UNDONATED,
+    ReasonKind.DONATED,
+    ReasonKind.UNCHECKPOINTED,
+    ReasonKind.CHECKPOINTED,
+}
 """Kinds that always get a sentence, even without growth, because the user edits them."""
 
 
@@ -82,26 +87,26 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
     sides = {"runA": names[0], "runB": names[1]}
     before, after = reason.compilations
     match reason.subject.kind:
-        case Kind.UNDONATED:
+        case ReasonKind.UNDONATED:
             return "alias/not-donated", {"compilation": after}
-        case Kind.DONATED:
+        case ReasonKind.DONATED:
             return "alias/donated", {"compilation": after}
-        case Kind.UNCHECKPOINTED:
+        case ReasonKind.UNCHECKPOINTED:
             return "lifetime/recomputed", {"compilation": before}
-        case Kind.CHECKPOINTED:
+        case ReasonKind.CHECKPOINTED:
             return "lifetime/recomputed", {"compilation": after}
-        case Kind.COPIES:
+        case ReasonKind.COPIES:
             is_more = reason.count_b >= reason.count_a
             return "alias/copies", {"compilation": after if is_more else before}
-        case Kind.SCOPE_NEW | Kind.SCOPE_GONE:
+        case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
             return "compare/scopes", sides
-        case Kind.PEAK | Kind.PLACED | Kind.REPLACED:
+        case ReasonKind.PEAK | ReasonKind.PLACED | ReasonKind.REPLACED:
             return "compare/lines", sides
-        case Kind.FRAGMENTATION:
+        case ReasonKind.FRAGMENTATION:
             return "reuse/fragmentation", {"compilation": after}
-        case Kind.IDLE | Kind.UNKNOWN:
+        case ReasonKind.IDLE | ReasonKind.UNKNOWN:
             return "compare/causes", sides
-        case Kind.UNPAIRED | Kind.OTHER:
+        case ReasonKind.UNPAIRED | ReasonKind.OTHER:
             return "compare/modules", sides
         case _:
             return "compare/values", sides

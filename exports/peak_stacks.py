@@ -11,7 +11,7 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.records import StoredFrame
 from xlagraph.planner.compilation.stored_compilation import read_frames
 
-__all__ = ["Call", "PeakSample", "read_peak"]
+__all__ = ["PeakSample", "StackCall", "read_peak"]
 
 _SHARES: Final = load_statement(__file__, "peak-shares")
 _SCOPES: Final = load_statement(__file__, "scopes-at-peak")
@@ -20,7 +20,7 @@ Row = Mapping[str, Cell]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class StackCall:
     """A frame of a call stack, or a scope of an op name."""
 
     function: str
@@ -39,7 +39,7 @@ class PeakSample:
     """Name of the memory space, else `memory space N`."""
     physical_bytes: int
     """Bytes of the peak counted for this value: they add up to the peak of the memory space."""
-    stack: tuple[Call, ...]
+    stack: tuple[StackCall, ...]
     """Outermost first: call frames, else the scopes of the op name, else the opcode."""
 
 
@@ -69,37 +69,37 @@ def read_peak(graph: Graph, compilation: str) -> tuple[PeakSample, ...]:
     )
 
 
-def _scope_stack(row: Row, scopes: Mapping[str, list[str]]) -> tuple[Call, ...]:
+def _scope_stack(row: Row, scopes: Mapping[str, list[str]]) -> tuple[StackCall, ...]:
     """Return the parts of the op name with the source line on the last one, else the opcode."""
     file, line = str(row["sourceFile"] or ""), cast("int | None", row["sourceLine"]) or 0
     if row["opName"] is None:
-        return (Call(f"[{row['opcode']}]", file, line),)
+        return (StackCall(f"[{row['opcode']}]", file, line),)
     op_name = str(row["opName"])
     outer = ""
-    stack: list[Call] = []
+    stack: list[StackCall] = []
     for scope in scopes.get(op_name, ()):
         if scope != op_name:
-            stack.append(Call(_own_part(scope, outer), "", 0))
+            stack.append(StackCall(_own_part(scope, outer), "", 0))
             outer = scope
-    return (*stack, Call(_own_part(op_name, outer), file, line))
+    return (*stack, StackCall(_own_part(op_name, outer), file, line))
 
 
 def _own_part(scope: str, outer: str) -> str:
     return scope.removeprefix(outer).removeprefix("/") if outer else scope
 
 
-def _call_stacks(graph: Graph, innermost: Iterable[str]) -> dict[str, tuple[Call, ...]]:
+def _call_stacks(graph: Graph, innermost: Iterable[str]) -> dict[str, tuple[StackCall, ...]]:
     """Read call stacks by the key of their innermost frame."""
     asked = set(innermost)
     frames = read_frames(graph, asked)
     return {key: _stack_of(key, frames) for key in asked}
 
 
-def _stack_of(innermost: str, frames: Mapping[str, StoredFrame]) -> tuple[Call, ...]:
-    calls: list[Call] = []
+def _stack_of(innermost: str, frames: Mapping[str, StoredFrame]) -> tuple[StackCall, ...]:
+    calls: list[StackCall] = []
     key: str | None = innermost
     while key is not None:
         frame = frames[key]
-        calls.append(Call(frame.function or "?", frame.file or "", frame.line or 0))
+        calls.append(StackCall(frame.function or "?", frame.file or "", frame.line or 0))
         key = frame.caller
     return tuple(reversed(calls))

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from xlagraph.exports.peak_stacks import Call, read_peak
+from xlagraph.exports.peak_stacks import StackCall, read_peak
 from xlagraph.exports.writing import write_whole
 from xlagraph.graph.engine import Graph
 from xlagraph.hlo.descriptor_sets import DescriptorSet
@@ -26,8 +26,8 @@ def write_pprof(graph: Graph, compilation: str, path: Path) -> None:
     Raises what `read_peak` raises, and GraphUnwritable.
     """
     profile = _ProfileWriter(compilation)
-    counts: Counter[tuple[str, tuple[Call, ...]]] = Counter()
-    sizes: Counter[tuple[str, tuple[Call, ...]]] = Counter()
+    counts: Counter[tuple[str, tuple[StackCall, ...]]] = Counter()
+    sizes: Counter[tuple[str, tuple[StackCall, ...]]] = Counter()
     for share in read_peak(graph, compilation):
         counts[share.space, share.stack] += 1
         sizes[share.space, share.stack] += share.physical_bytes
@@ -44,7 +44,7 @@ class _ProfileWriter:
         self.profile: Any = Profile()
         self._texts: dict[str, int] = {}
         self._functions: dict[tuple[str, str], int] = {}
-        self._locations: dict[Call, int] = {}
+        self._locations: dict[StackCall, int] = {}
         self._text("")
         for kind, unit in _SAMPLE_TYPES:
             self.profile.sample_type.add(type=self._text(kind), unit=self._text(unit))
@@ -57,7 +57,7 @@ class _ProfileWriter:
             has_line_numbers=True,
         )
 
-    def add_sample(self, space: str, stack: tuple[Call, ...], values: tuple[int, int]) -> None:
+    def add_sample(self, space: str, stack: tuple[StackCall, ...], values: tuple[int, int]) -> None:
         """Add the number and the bytes of the values made at a stack."""
         sample = self.profile.sample.add(
             location_id=[self._location(call) for call in reversed(stack)], value=values
@@ -65,14 +65,14 @@ class _ProfileWriter:
         for key, text in (("kind", "buffer"), ("device", space)):
             sample.label.add(key=self._text(key), str=self._text(text))
 
-    def _location(self, call: Call) -> int:
+    def _location(self, call: StackCall) -> int:
         if call not in self._locations:
             number = self._locations[call] = len(self._locations) + 1
             location = self.profile.location.add(id=number, mapping_id=1)
             location.line.add(function_id=self._function(call), line=call.line)
         return self._locations[call]
 
-    def _function(self, call: Call) -> int:
+    def _function(self, call: StackCall) -> int:
         name = (call.function, call.file)
         if name not in self._functions:
             number = self._functions[name] = len(self._functions) + 1

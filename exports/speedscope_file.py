@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from xlagraph.exports.peak_stacks import Call, PeakSample, read_peak
+from xlagraph.exports.peak_stacks import PeakSample, StackCall, read_peak
 from xlagraph.exports.writing import write_whole
 from xlagraph.graph.engine import Graph
 
@@ -21,7 +21,7 @@ def write_speedscope(graph: Graph, compilation: str, path: Path) -> None:
 
     Raises what `read_peak` raises, and GraphUnwritable.
     """
-    frames: dict[Call, int] = {}
+    frames: dict[StackCall, int] = {}
     shares_by_space: dict[str, list[PeakSample]] = defaultdict(list)
     for share in read_peak(graph, compilation):
         shares_by_space[share.space].append(share)
@@ -40,7 +40,7 @@ def write_speedscope(graph: Graph, compilation: str, path: Path) -> None:
     write_whole(path, json.dumps(document, ensure_ascii=False).encode())
 
 
-def _profile(shares: Sequence[PeakSample], frames: dict[Call, int]) -> dict[str, object]:
+def _profile(shares: Sequence[PeakSample], frames: dict[StackCall, int]) -> dict[str, object]:
     """Return the profile of a memory space; new calls are added to ``frames``."""
     # left heavy or not, equal stacks stand side by side
     ordered = sorted(shares, key=lambda share: [(c.function, c.file, c.line) for c in share.stack])
@@ -57,7 +57,7 @@ def _profile(shares: Sequence[PeakSample], frames: dict[Call, int]) -> dict[str,
     }
 
 
-def _frame(call: Call) -> dict[str, object]:
+def _frame(call: StackCall) -> dict[str, object]:
     place = {"file": call.file} if call.file else {}
     line = {"line": call.line} if call.line else {}
     return {"name": call.function, **place, **line}

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from xlagraph.report.comparison import compare_sides, comparison_part
     from xlagraph.report.compilation import compilation_part
     from xlagraph.report.overview import overview_part, read_totals
-    from xlagraph.report.packed_tables import Part
+    from xlagraph.report.packed_tables import PagePart
     from xlagraph.report.page_source import PageSource, html_document, page_source
     from xlagraph.report.report import Report, make_report
 
 __all__ = [
+    "PagePart",
     "PageSource",
-    "Part",
     "Report",
     "advice_and_answers",
     "compare_sides",

@@ -7,7 +7,7 @@ from xlagraph.comparison.compared_sides import TOTALS, ComparedCompilation, Comp
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
-from xlagraph.report.packed_tables import Kind, Part, Table, typed_table
+from xlagraph.report.packed_tables import ColumnKind, PagePart, Table, typed_table
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
 GROUPINGS: Final = (By.CAUSE, By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
@@ -22,30 +22,30 @@ MOST_ROWS: Final = 30_000
 _PEAK_SHARES: Final = load_statement(__file__, "peak-shares")
 _ALLOCATIONS: Final = load_statement(__file__, "allocations-of-sides")
 _PEAK_COLUMNS: Final = {
-    "side": Kind.TEXT,
-    "compilation": Kind.TEXT,
-    "value": Kind.TEXT,
-    "opName": Kind.TEXT,
-    "scope": Kind.TEXT,
-    "opcode": Kind.TEXT,
-    "sourceFile": Kind.TEXT,
-    "sourceLine": Kind.NUMBER,
-    "shape": Kind.TEXT,
-    "bytes": Kind.WIDE_NUMBER,
+    "side": ColumnKind.TEXT,
+    "compilation": ColumnKind.TEXT,
+    "value": ColumnKind.TEXT,
+    "opName": ColumnKind.TEXT,
+    "scope": ColumnKind.TEXT,
+    "opcode": ColumnKind.TEXT,
+    "sourceFile": ColumnKind.TEXT,
+    "sourceLine": ColumnKind.NUMBER,
+    "shape": ColumnKind.TEXT,
+    "bytes": ColumnKind.WIDE_NUMBER,
 }
 _ALLOCATION_COLUMNS: Final = {
-    "side": Kind.TEXT,
-    "compilation": Kind.TEXT,
-    "number": Kind.NUMBER,
-    "role": Kind.TEXT,
-    "shape": Kind.TEXT,
-    "parameterNumber": Kind.NUMBER,
-    "bytes": Kind.WIDE_NUMBER,
+    "side": ColumnKind.TEXT,
+    "compilation": ColumnKind.TEXT,
+    "number": ColumnKind.NUMBER,
+    "role": ColumnKind.TEXT,
+    "shape": ColumnKind.TEXT,
+    "parameterNumber": ColumnKind.NUMBER,
+    "bytes": ColumnKind.WIDE_NUMBER,
 }
 _STEP_COLUMNS: Final = {
-    "step": Kind.NUMBER,
-    "physicalBytes": Kind.WIDE_NUMBER,
-    "logicalBytes": Kind.WIDE_NUMBER,
+    "step": ColumnKind.NUMBER,
+    "physicalBytes": ColumnKind.WIDE_NUMBER,
+    "logicalBytes": ColumnKind.WIDE_NUMBER,
 }
 
 
@@ -54,11 +54,11 @@ def compare_sides(graph: Graph, a: str, b: str) -> Comparison:
     return compare(graph, a, b, by=GROUPINGS, depth=SCOPE_PARTS)
 
 
-def comparison_part(graph: Graph, comparison: Comparison) -> Part:
+def comparison_part(graph: Graph, comparison: Comparison) -> PagePart:
     """Read all data of a comparison page."""
     pairs = (*comparison.pairs, *comparison.unpaired)
     timelines = list(_timelines(graph, comparison.pairs))
-    return Part(
+    return PagePart(
         facts={
             "kind": "comparison",
             "graph": graph.location,
@@ -123,7 +123,7 @@ def _reserved(pair: ComparedPair) -> int:
 
 
 def _both_sides(
-    graph: Graph, comparison: Comparison, statement: str, columns: dict[str, Kind]
+    graph: Graph, comparison: Comparison, statement: str, columns: dict[str, ColumnKind]
 ) -> Table:
     rows: list[dict[str, Cell]] = []
     for side, selection in (("a", comparison.a), ("b", comparison.b)):

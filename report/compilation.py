@@ -21,7 +21,7 @@ from xlagraph.planner.compilation.stored_compilation import (
     StoredCompilation,
 )
 from xlagraph.queries import load_catalogue
-from xlagraph.report.packed_tables import Kind, PackedColumn, Part, Table
+from xlagraph.report.packed_tables import ColumnKind, PackedColumn, PagePart, Table
 from xlagraph.report.reproduction import (
     Reproduction,
     command_line,
@@ -30,7 +30,12 @@ from xlagraph.report.reproduction import (
 )
 from xlagraph.runtime.garbage_collection import collector_paused
 
-_WIDE, _NUMBER, _FLAG, _TEXT = Kind.WIDE_NUMBER, Kind.NUMBER, Kind.FLAG, Kind.TEXT
+_WIDE, _NUMBER, _FLAG, _TEXT = (
+    ColumnKind.WIDE_NUMBER,
+    ColumnKind.NUMBER,
+    ColumnKind.FLAG,
+    ColumnKind.TEXT,
+)
 
 # the fields of records that a table of the page shows unchanged
 _VALUE_COLUMNS: Final = {
@@ -85,20 +90,20 @@ _SPACE_COLUMNS: Final = {
 }
 
 
-def compilation_part(graph: Graph, compilation: str) -> Part:
+def compilation_part(graph: Graph, compilation: str) -> PagePart:
     """Return the page data of a complete compilation, by its key; or raise NameUnknown."""
     return part_of(StoredCompilation(graph, compilation))
 
 
 @collector_paused()
-def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None = None) -> Part:
+def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None = None) -> PagePart:
     """Return all that a page shows of a compilation, and more facts about it.
 
     References to rows of other tables are row numbers. Raises NameUnknown.
     """
     totals = stored.totals
     rows = _RowNumbers(stored)
-    return Part(
+    return PagePart(
         facts={
             "kind": "compilation",
             "key": totals.key,
@@ -173,7 +178,7 @@ def _row_numbers(keys: Iterable[Cell], row_by_key: Mapping[Cell, int]) -> Packed
 
 
 def _table(
-    record: type[NamedTuple], rows: Sequence[NamedTuple], kinds: Mapping[str, Kind]
+    record: type[NamedTuple], rows: Sequence[NamedTuple], kinds: Mapping[str, ColumnKind]
 ) -> Table:
     """Return fields of records as columns, named as in the graph."""
     columns = dict(zip(record._fields, column_names(record), strict=True))

@@ -5,21 +5,21 @@ from typing import Final
 
 from xlagraph.graph import Cell, Graph
 from xlagraph.queries import run
-from xlagraph.report.packed_tables import Kind, Part, typed_table
+from xlagraph.report.packed_tables import ColumnKind, PagePart, typed_table
 
 TotalsRow = Mapping[str, Cell]
 """The row of a compilation in `overview/compilations`."""
 
 _COLUMNS: Final = {
-    "compilation": Kind.TEXT,
-    "module": Kind.TEXT,
-    "values": Kind.WIDE_NUMBER,
-    "reservedBytes": Kind.WIDE_NUMBER,
-    "physicalPeakBytes": Kind.WIDE_NUMBER,
-    "logicalPeakBytes": Kind.WIDE_NUMBER,
-    "allocationBytes": Kind.WIDE_NUMBER,
-    "printedPeakBytes": Kind.WIDE_NUMBER,
-    "carried": Kind.FLAG,
+    "compilation": ColumnKind.TEXT,
+    "module": ColumnKind.TEXT,
+    "values": ColumnKind.WIDE_NUMBER,
+    "reservedBytes": ColumnKind.WIDE_NUMBER,
+    "physicalPeakBytes": ColumnKind.WIDE_NUMBER,
+    "logicalPeakBytes": ColumnKind.WIDE_NUMBER,
+    "allocationBytes": ColumnKind.WIDE_NUMBER,
+    "printedPeakBytes": ColumnKind.WIDE_NUMBER,
+    "carried": ColumnKind.FLAG,
 }
 
 
@@ -36,13 +36,13 @@ def overview_part(
     title: str,
     location: str,
     carried: Collection[str] | None = None,
-) -> Part:
+) -> PagePart:
     """Pack the totals of compilations of the graph at a location.
 
     ``carried`` are the compilations that can be opened; all if None.
     """
     rows = [{**row, "carried": carried is None or row["compilation"] in carried} for row in totals]
-    return Part(
+    return PagePart(
         facts={"kind": "overview", "title": title, "graph": location},
         tables={"compilations": typed_table(_COLUMNS, rows)},
     )

@@ -31,7 +31,7 @@ _UNKNOWN_FLAG: Final = 2
 _ALIGNMENT: Final = 8
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """The type of the cells of a column, which defines its width."""
 
     WIDE_NUMBER = "wide"
@@ -45,7 +45,7 @@ class Kind(StrEnum):
 class PackedColumn(NamedTuple):
     """A column of a table; None means unknown."""
 
-    kind: Kind
+    kind: ColumnKind
     cells: Sequence[Cell]
 
 
@@ -53,7 +53,7 @@ Table = Mapping[str, PackedColumn]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PagePart:
     """A set of tables and facts that the page loads at once."""
 
     facts: Mapping[str, object]
@@ -90,7 +90,7 @@ class Part:
         return gzip.compress(whole, compresslevel=6 if is_kept else 1, mtime=0)
 
 
-def typed_table(kinds: Mapping[str, Kind], rows: Iterable[Mapping[str, Cell]]) -> Table:
+def typed_table(kinds: Mapping[str, ColumnKind], rows: Iterable[Mapping[str, Cell]]) -> Table:
     """Convert rows into a table with these columns."""
     found = list(rows)
     return {name: PackedColumn(kind, [row[name] for row in found]) for name, kind in kinds.items()}
@@ -116,17 +116,17 @@ def _cut(text: str) -> str:
 def _block(column: PackedColumn, strings: dict[str, int]) -> tuple[str, bytes]:
     cells = column.cells
     match column.kind:
-        case Kind.WIDE_NUMBER:
+        case ColumnKind.WIDE_NUMBER:
             return _wide_block(cells)
-        case Kind.NUMBER:
+        case ColumnKind.NUMBER:
             numbers = (_UNKNOWN_NUMBER if c is None else c for c in cells)
             try:
                 return "number", _little_endian("i", numbers)
             except OverflowError:
                 return _wide_block(cells)
-        case Kind.FLAG:
+        case ColumnKind.FLAG:
             return "flag", bytes(_UNKNOWN_FLAG if c is None else int(bool(c)) for c in cells)
-        case Kind.TEXT:
+        case ColumnKind.TEXT:
             index_by_text = {
                 cell: 0 if cell is None else strings.setdefault(_cut(str(cell)), len(strings))
                 for cell in dict.fromkeys(cells)  # most texts recur

@@ -14,7 +14,7 @@ from xlagraph.comparison.groups import (
     changed_groups,
     largest_groups,
 )
-from xlagraph.comparison.held_values import Part
+from xlagraph.comparison.held_values import ReservedPart
 from xlagraph.comparison.op_parts import stem
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
@@ -71,7 +71,7 @@ def cause_section(comparison: "Comparison", limit: int | None) -> Section:
     rows: list[tuple[Cell, ...]] = []
     for cause in causes:
         rows.append((cause.group[0], cause.bytes_a, cause.bytes_b, cause.growth_bytes))
-        if cause.group[0] == Part.LIVE and cause.growth_bytes:
+        if cause.group[0] == ReservedPart.LIVE and cause.growth_bytes:
             for place, op, bytes_a, bytes_b in temporary_rows(comparison, limit):
                 name = " ".join(part for part in (place, op) if part) or "line and op unknown"
                 rows.append((f"  {name}", bytes_a, bytes_b, bytes_b - bytes_a))

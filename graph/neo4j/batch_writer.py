@@ -9,7 +9,7 @@ import neo4j
 
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.neo4j import schema_statements
-from xlagraph.graph.neo4j.chunks import Batch, key_pairs
+from xlagraph.graph.neo4j.chunks import CompilationBatch, key_pairs
 from xlagraph.graph.neo4j.removal import Removal
 from xlagraph.graph.neo4j.transactions import (
     DELETE_UNCLAIMED,
@@ -57,7 +57,7 @@ class BatchWriter:
         self._removal = Removal(transactions)
         self._state = transactions.state
 
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: CompilationBatch) -> None:
         """Write a batch through all steps, without compilations that are already stored."""
         left = batch.rows.count()
         for rows in self._write_chunks(batch):
@@ -65,7 +65,7 @@ class BatchWriter:
             left -= rows
         self._state.written_rows.add(left)  # shared nodes and skipped rows
 
-    def _write_chunks(self, batch: Batch) -> Iterator[int]:
+    def _write_chunks(self, batch: CompilationBatch) -> Iterator[int]:
         """Write a batch and yield the number of rows of each chunk."""
         origins = batch.rows.origins
         statuses = self._claim(origins)
@@ -73,7 +73,7 @@ class BatchWriter:
         if not claimed:
             return
         if len(claimed) < len(origins):
-            batch = Batch(batch.rows.of(claimed))
+            batch = CompilationBatch(batch.rows.of(claimed))
         self._merge(batch, self._state.known)
         ids = self._element_ids(batch)
         start = 0
@@ -158,7 +158,7 @@ class BatchWriter:
             run_statement(tx, _CLAIM_NEW, keys=new, load=own).consume()
         return statuses | dict.fromkeys(new, "claimed"), replaced + abandoned
 
-    def _element_ids(self, batch: Batch) -> dict[str, str]:
+    def _element_ids(self, batch: CompilationBatch) -> dict[str, str]:
         """Return the element ids of the claimed compilations by key."""
         keys = list(batch.rows.origins)
         found = self._transactions.retried(
@@ -168,7 +168,7 @@ class BatchWriter:
             raise self._transactions.lease_expired()
         return dict(found)
 
-    def _merge(self, batch: Batch, known: Mapping[str, Collection[str]]) -> None:
+    def _merge(self, batch: CompilationBatch, known: Mapping[str, Collection[str]]) -> None:
         """Create the unknown shared nodes of a batch; all of them if a known one was removed."""
         misses = 0
         while True:
@@ -188,7 +188,7 @@ class BatchWriter:
                 return
 
     def _merge_unknown(
-        self, batch: Batch, known: Mapping[str, Collection[str]], limit: int
+        self, batch: CompilationBatch, known: Mapping[str, Collection[str]], limit: int
     ) -> None:
         """Create the shared nodes with unknown keys, then the relationships that start at them."""
         fresh: dict[str, dict[str, list[object]]] = {
@@ -219,7 +219,7 @@ class BatchWriter:
         for label, rows_by_key in fresh.items():
             self._state.known[label].update(rows_by_key)
 
-    def _write_chunk(self, batch: Batch, ids: Mapping[str, str], start: int) -> int:
+    def _write_chunk(self, batch: CompilationBatch, ids: Mapping[str, str], start: int) -> int:
         """Write the chunk that begins at an index; return where the next one begins."""
         misses = 0
         while True:
@@ -239,7 +239,9 @@ class BatchWriter:
             else:
                 return end
 
-    def _try_chunk(self, batch: Batch, ids: Mapping[str, str], start: int, end: int) -> None:
+    def _try_chunk(
+        self, batch: CompilationBatch, ids: Mapping[str, str], start: int, end: int
+    ) -> None:
         """Write a chunk, exactly once; the statement counts it itself."""
         expected = batch.relationships(start, end)
         parameters = batch.parameters(start, end)
@@ -261,7 +263,7 @@ class BatchWriter:
 
         self._transactions.retried(write)
 
-    def _complete(self, batch: Batch) -> None:
+    def _complete(self, batch: CompilationBatch) -> None:
         """Make the compilations of a batch visible after their properties are written."""
         rows = {
             row["key"]: row | {"state": "complete"}

@@ -25,7 +25,7 @@ from xlagraph.graph.schema_tables import PART_LABELS
 Parameters = dict[str, list[Any]]
 
 
-class Batch:
+class CompilationBatch:
     """Compilations that are written together, in consecutive chunks."""
 
     def __init__(self, rows: CompilationRows) -> None:

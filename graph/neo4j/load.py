@@ -33,7 +33,7 @@ from xlagraph.graph.engine import Load, WrittenKeys
 from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.batch_writer import BatchWriter
-from xlagraph.graph.neo4j.chunks import Batch
+from xlagraph.graph.neo4j.chunks import CompilationBatch
 from xlagraph.graph.neo4j.connections import ServerDatabase
 from xlagraph.graph.neo4j.removal import Removal
 from xlagraph.graph.neo4j.transactions import (
@@ -93,7 +93,7 @@ class Neo4jLoad(Load):
         self._report: Callable[[float], None] | None = None
         self._reported_rows = 0
         self._written = WrittenKeys()
-        self._batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+        self._batches: queue.SimpleQueue[CompilationBatch | None] = queue.SimpleQueue()
         """What is to be written; a worker ends at None."""
         self._slot = threading.Semaphore()
         """Taken by the batch that waits for a worker."""
@@ -179,7 +179,7 @@ class Neo4jLoad(Load):
             self._await_other(min(self._state.held_elsewhere))
 
     def _send(self) -> None:
-        batch = Batch(CompilationRows.joined(self._waiting))
+        batch = CompilationBatch(CompilationRows.joined(self._waiting))
         self._waiting, self._waiting_rows = [], 0
         if len(self._workers) < WORKERS:
             transactions = Transactions(self._state, str(len(self._workers)))

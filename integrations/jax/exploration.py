@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xlagraph.graph import Result
 from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.jax.planning import memory_plan
-from xlagraph.jax.prediction import Call, Prediction, predict
+from xlagraph.jax.prediction import FunctionCall, Prediction, predict
 from xlagraph.presentation.html_tables import html_title, measured_table
 from xlagraph.presentation.text_tables import text_table
 from xlagraph.queries import Diagnosis
@@ -99,7 +99,7 @@ def explore(
     A variant that cannot be compiled has its error in its row. If the base cannot be compiled,
     raises the errors of `memory_plan`.
     """
-    call = Call(function, arguments, {"topology": topology, **jit_options})
+    call = FunctionCall(function, arguments, {"topology": topology, **jit_options})
     base = memory_plan(function, *arguments, **call.options)
     diagnosis = base.advise()
     return Exploration(
@@ -111,10 +111,10 @@ def explore(
     )
 
 
-def _changed(call: Call, variant: Variant) -> Call:
+def _changed(call: FunctionCall, variant: Variant) -> FunctionCall:
     options = {**call.options, **_changes(variant)}
     function = options.pop("function", call.function)
-    return Call(function, options.pop("arguments", call.arguments), options)
+    return FunctionCall(function, options.pop("arguments", call.arguments), options)
 
 
 def _changes(variant: Variant) -> Mapping[str, Any]:
@@ -129,7 +129,7 @@ def _changes(variant: Variant) -> Mapping[str, Any]:
 
 
 def _explored(
-    name: str, before: Call, after: Call, base: FunctionPlan, diagnosis: Diagnosis
+    name: str, before: FunctionCall, after: FunctionCall, base: FunctionPlan, diagnosis: Diagnosis
 ) -> ExploredVariant:
     try:
         plan = memory_plan(after.function, *after.arguments, **after.options)

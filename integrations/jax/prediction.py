@@ -8,7 +8,7 @@ from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.queries import Diagnosis, Finding, QueryError
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["Call", "Prediction", "predict"]
+__all__ = ["FunctionCall", "Prediction", "predict"]
 
 _OF_SHARDING: Final = (ChangeKind.SHARD,)
 _OF_TYPES: Final = (ChangeKind.HALF,)
@@ -18,7 +18,7 @@ _OF_FUNCTION: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """A function, its arguments, and the options of `memory_plan`."""
 
     function: Any
@@ -38,7 +38,11 @@ class Prediction(NamedTuple):
 
 
 def predict(
-    base: FunctionPlan, diagnosis: Diagnosis, before: Call, after: Call, variant: FunctionPlan
+    base: FunctionPlan,
+    diagnosis: Diagnosis,
+    before: FunctionCall,
+    after: FunctionCall,
+    variant: FunctionPlan,
 ) -> Prediction | None:
     """Return the prediction of the base's plan; None if it predicts nothing about the change.
 

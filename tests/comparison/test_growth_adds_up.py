@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from xlagraph.comparison.explaining import explain_pair
-from xlagraph.comparison.held_values import Part, read_reserved
+from xlagraph.comparison.held_values import ReservedPart, read_reserved
 from xlagraph.queries import By, compare
 
 
@@ -36,5 +36,7 @@ def test_the_queries_split_the_growth_like_the_reasons(real):
         assert grown == found.reserved.growth_bytes
         assert sum(sentence.growth_bytes for sentence in found.sentences) == grown
         temporary = sum(growth.growth_bytes for growth in found.groups[By.TEMPORARY])
-        assert temporary == (causes[Part.LIVE].growth_bytes if Part.LIVE in causes else 0)
-        assert set(causes) <= {*Part}
+        assert temporary == (
+            causes[ReservedPart.LIVE].growth_bytes if ReservedPart.LIVE in causes else 0
+        )
+        assert set(causes) <= {*ReservedPart}

@@ -9,7 +9,7 @@ import pytest
 from tests.graph.made_rows import made_rows
 from tests.neo4j_server.server import Neo4jServer
 from xlagraph.graph import Graph
-from xlagraph.graph.neo4j.chunks import Batch
+from xlagraph.graph.neo4j.chunks import CompilationBatch
 from xlagraph.graph.neo4j.connections import ServerDatabase
 from xlagraph.graph.neo4j.schema_statements import write_chunk
 from xlagraph.graph.neo4j.transactions import LoadState, Transactions, run_statement
@@ -22,7 +22,7 @@ def count_again(transactions: Transactions) -> object:
 
 
 def write_a_chunk_again(transactions: Transactions) -> object:
-    batch = Batch(made_rows())
+    batch = CompilationBatch(made_rows())
     given = batch.parameters(0, batch.length) | {"worker": transactions.key, "count": 1}
     return transactions.retried(lambda tx: run_statement(tx, write_chunk(), **given).single())
 
