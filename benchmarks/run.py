@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.known_misses import mark_known_miss
 from benchmarks.measure import machine
-from benchmarks.sections import cli, corpus, embedded, fleet, memory, neo4j, parse, queries
+from benchmarks.sections import cli, corpus, embedded, fleet, memory, neo4j, parse, queries, waits
 from benchmarks.settings import Settings
 from benchmarks.table import HEADER, Row, Verdict, broken_row, failed, format_row, write_json
 
@@ -32,6 +32,7 @@ SECTIONS: Sections = {
     "memory": memory.rows,
     "neo4j": neo4j.rows,
     "queries": queries.rows,
+    "waits": waits.rows,
     "fleet": fleet.rows,
 }
 
@@ -54,13 +55,16 @@ def main(arguments: Sequence[str] | None = None, sections: Sections = SECTIONS) 
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the table")
     parser.add_argument("--only", action="append", choices=list(sections), metavar="SECTION")
     parser.add_argument("--repeats", type=int, default=3, help="runs of which the median counts")
+    parser.add_argument(
+        "--against", type=Path, metavar="XLAGRAPH", help="command of another checkout, for `waits`"
+    )
     parser.add_argument("--work", type=Path, help="where inputs are written and kept")
     options = parser.parse_args(arguments)
 
     shared = Path(__file__).resolve().parents[2] / "shared" / "dumps"
     work = options.work or Path(tempfile.mkdtemp(prefix="xlagraph-bench-"))
     work.mkdir(parents=True, exist_ok=True)
-    settings = Settings(options.full, work.resolve(), options.repeats, shared)
+    settings = Settings(options.full, work.resolve(), options.repeats, shared, options.against)
     start = time.perf_counter()
     facts = machine()
     for name, value in facts.items():

@@ -20,6 +20,8 @@ class Settings:
     repeats: int = 3
     shared: Path | None = None
     """Folder of real dumps, if there is one."""
+    against: Path | None = None
+    """The command `xlagraph` of another checkout, to measure in turns with this one."""
     loop_megabytes: ClassVar[tuple[float, ...]] = (25, 50, 100)
     """Sizes of the dumps with long lines, in both kinds of run: these are read in seconds."""
 

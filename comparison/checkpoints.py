@@ -1,14 +1,11 @@
 """Find checkpoints that exist on one side only, by op names."""
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue
-from xlagraph.comparison.op_parts import (
-    has_checkpoint,
-    names_before_checkpoint,
-    stem,
-)
+from xlagraph.comparison.op_parts import has_checkpoint, names_before_checkpoint, stem
+from xlagraph.comparison.reasons import ReasonKind
 
 __all__ = ["ChangedCheckpoints", "changed_checkpoints"]
 
@@ -22,21 +19,22 @@ class ChangedCheckpoints(NamedTuple):
     gone: frozenset[Scope]
     new: frozenset[Scope]
 
-    def around(self, value: HeldValue) -> Literal["gone", "new"] | None:
+    def around(self, value: HeldValue) -> ReasonKind | None:
         """Return the change that applies to a value: the one of its innermost scope."""
-        if not (self.gone or self.new):
-            return None
-        names = stem(value.op_name)
+        changes = (
+            (self.new, ReasonKind.CHECKPOINTED),
+            (self.gone, ReasonKind.UNCHECKPOINTED),
+        )
+        names = stem(value.op_name) if self.gone or self.new else ()
         for end in range(len(names), -1, -1):
-            if names[:end] in self.new:
-                return "new"
-            if names[:end] in self.gone:
-                return "gone"
+            for scopes, kind in changes:
+                if names[:end] in scopes:
+                    return kind
         # values that a loop stacks for the backward pass belong to the checkpoint in its body
         if names and names[-1] == "while":
-            for scopes, change in ((self.new, "new"), (self.gone, "gone")):
+            for scopes, kind in changes:
                 if any(scope[: len(names)] == names for scope in scopes):
-                    return "new" if change == "new" else "gone"
+                    return kind
         return None
 
 

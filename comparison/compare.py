@@ -8,12 +8,13 @@ from xlagraph.comparison.compared_sides import (
     ComparedCompilation,
     ComparedPair,
     Comparison,
+    Signature,
     Totals,
 )
 from xlagraph.comparison.explaining import explain_pair, merge_reasons
 from xlagraph.comparison.groups import By, group_growths
 from xlagraph.comparison.held_values import read_reserved
-from xlagraph.comparison.pairing import Candidate, Pairing, Signature, pair_compilations
+from xlagraph.comparison.pairing import Pairing, pair_compilations
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import Sentence, sentences_of
 from xlagraph.graph.engine import Graph
@@ -117,10 +118,7 @@ def _compilations(graph: Graph, side: Selection) -> dict[str, ComparedCompilatio
 def _sum(compilations: Iterable[ComparedCompilation]) -> Totals:
     totals = [compilation.totals for compilation in compilations]
     return Totals(
-        reserved_bytes=_known_sum(each.reserved_bytes for each in totals),
-        logical_peak_bytes=_known_sum(each.logical_peak_bytes for each in totals),
-        physical_peak_bytes=_known_sum(each.physical_peak_bytes for each in totals),
-        allocation_bytes=_known_sum(each.allocation_bytes for each in totals),
+        *(_known_sum(each[index] for each in totals) for index in range(len(Totals._fields)))
     )
 
 
@@ -139,14 +137,12 @@ def _pair(
     if not (side_a.is_run or side_b.is_run):
         return Pairing(((side_a.name, side_b.name),), (), ())
     signatures = _signatures(graph, [*a, *b])
-    candidates_a, candidates_b = (
-        [
-            Candidate(key, compilation.module, compilation.module_number, signatures.get(key, ()))
-            for key, compilation in side.items()
-        ]
-        for side in (a, b)
+    return pair_compilations(
+        *(
+            [each._replace(signature=signatures.get(key, ())) for key, each in side.items()]
+            for side in (a, b)
+        )
     )
-    return pair_compilations(candidates_a, candidates_b)
 
 
 def _signatures(graph: Graph, keys: Sequence[str]) -> dict[str, Signature]:

@@ -36,13 +36,20 @@ class Totals(NamedTuple):
     allocation_bytes: int | None
 
 
+Signature = tuple[tuple[int | str, ...], ...]
+"""Shapes of the parameters by number and shape index, then shape of the result."""
+
+
 class ComparedCompilation(NamedTuple):
     """A compilation of one side."""
 
     key: str
     module: str | None
+    """Name of the module without its number; None matches None."""
     module_number: int | None
     totals: Totals
+    signature: Signature = ()
+    """Empty if compilations are not paired by it."""
 
 
 @dataclass(frozen=True, slots=True)

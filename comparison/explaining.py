@@ -15,7 +15,6 @@ from xlagraph.hlo.shapes import dimensions
 
 __all__ = ["explain_pair", "merge_reasons"]
 
-_CHECKPOINT: Final = {"gone": ReasonKind.UNCHECKPOINTED, "new": ReasonKind.CHECKPOINTED}
 _UNMATCHED: Final = {
     ReservedPart.INPUTS: ReasonKind.INPUTS,
     ReservedPart.OUTPUTS: ReasonKind.OUTPUTS,
@@ -109,7 +108,7 @@ class _Explanation:
                 return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
             return self.of(ReasonKind.SIZE, factor=elements_b / elements_a if elements_a else 0.0)
         if a.part is ReservedPart.LIVE and (change := self.checkpoints.around(b)):
-            return self.of(_CHECKPOINT[change])
+            return self.of(change)
         return self.of(ReasonKind.PEAK if a.size_bytes == b.size_bytes else ReasonKind.PADDING)
 
     def _reason_of_one(self, value: HeldValue, *, is_new: bool) -> Reason:
@@ -122,7 +121,7 @@ class _Explanation:
                 return self.of(ReasonKind.DONATED)
         if value.part is ReservedPart.LIVE:
             if change := self.checkpoints.around(value):
-                return self.of(_CHECKPOINT[change])
+                return self.of(change)
             others = self.scopes_a if is_new else self.scopes_b
             unknown = [name for name in scope_names(value.op_name)[:-1] if name not in others]
             if unknown:

@@ -13,23 +13,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple
+from typing import Final
+
+from xlagraph.comparison.compared_sides import ComparedCompilation, Signature
 
 _LEAST_IDENTIFYING: Final = 3
 """Minimum number of shapes in a signature that identifies a program: two parameters, one result."""
-
-Signature = tuple[tuple[int | str, ...], ...]
-"""Shapes of the parameters by number and shape index, then shape of the result."""
-
-
-class Candidate(NamedTuple):
-    """A compilation to be paired."""
-
-    key: str
-    module: str | None
-    """Name of the module without its number; None matches None."""
-    module_number: int | None
-    signature: Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +30,14 @@ class Pairing:
     only_b: tuple[str, ...]
 
 
-def pair_compilations(a: Iterable[Candidate], b: Iterable[Candidate]) -> Pairing:
+def pair_compilations(
+    a: Iterable[ComparedCompilation], b: Iterable[ComparedCompilation]
+) -> Pairing:
     """Pair the compilations of two runs."""
     a_by_module, b_by_module = _by_module(a), _by_module(b)
     pairs: list[tuple[str, str]] = []
-    only_a: list[Candidate] = []
-    only_b: list[Candidate] = []
+    only_a: list[ComparedCompilation] = []
+    only_b: list[ComparedCompilation] = []
     for module in a_by_module.keys() | b_by_module.keys():
         some_a, some_b = a_by_module[module], b_by_module[module]
         aligned = _align(
@@ -72,7 +63,9 @@ def pair_compilations(a: Iterable[Candidate], b: Iterable[Candidate]) -> Pairing
     )
 
 
-def _renamed(a: Sequence[Candidate], b: Sequence[Candidate]) -> list[tuple[str, str]]:
+def _renamed(
+    a: Sequence[ComparedCompilation], b: Sequence[ComparedCompilation]
+) -> list[tuple[str, str]]:
     """Pair candidates of different modules whose signature is unique on both sides."""
     key_by_signature = [
         {
@@ -88,14 +81,16 @@ def _renamed(a: Sequence[Candidate], b: Sequence[Candidate]) -> list[tuple[str, 
     return [(known_a[signature], known_b[signature]) for signature in known_a.keys() & known_b]
 
 
-def _by_module(candidates: Iterable[Candidate]) -> defaultdict[str | None, list[Candidate]]:
-    by_module: defaultdict[str | None, list[Candidate]] = defaultdict(list)
+def _by_module(
+    candidates: Iterable[ComparedCompilation],
+) -> defaultdict[str | None, list[ComparedCompilation]]:
+    by_module: defaultdict[str | None, list[ComparedCompilation]] = defaultdict(list)
     for candidate in sorted(candidates, key=_compilation_order):
         by_module[candidate.module].append(candidate)
     return by_module
 
 
-def _compilation_order(candidate: Candidate) -> tuple[bool, int, str]:
+def _compilation_order(candidate: ComparedCompilation) -> tuple[bool, int, str]:
     return candidate.module_number is None, candidate.module_number or 0, candidate.key
 
 

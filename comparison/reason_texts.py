@@ -6,9 +6,9 @@ from pathlib import PurePath
 from typing import Final
 
 from xlagraph.comparison.reasons import Reason, ReasonKind
-from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
-__all__ = ["reason_text", "signed_bytes"]
+__all__ = ["reason_text"]
 
 _WITHOUT_LINE: Final = {
     ReasonKind.UNDONATED,
@@ -42,13 +42,13 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.CHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} added"
         case ReasonKind.DTYPE:
-            return f"dtype of {_counted(reason.count_b, 'value')} is now {after}, was {before}"
+            return f"dtype of {counted(reason.count_b, 'value')} is now {after}, was {before}"
         case ReasonKind.SIZE:
             have = "has" if reason.count_b == 1 else "have"
-            return f"{_counted(reason.count_b, 'value')} {have} {_times(factor)}{_shapes(reason)}"
+            return f"{counted(reason.count_b, 'value')} {have} {_times(factor)}{_shapes(reason)}"
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
             word = "new" if kind is ReasonKind.SCOPE_NEW else "gone"
-            values = _counted(max(reason.count_a, reason.count_b), "value")
+            values = counted(max(reason.count_a, reason.count_b), "value")
             return f"{_folded(reason.scopes)} {word}, with {values} at the peak"
         case ReasonKind.COPIES:
             return _copies(reason.count_b - reason.count_a)
@@ -60,10 +60,10 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _replaced(reason, "value") + " at the peak"
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
-            return f"{_counted(reason.count_b, 'value')} of the same shape with {padding}"
+            return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
         case ReasonKind.PLACED:
             moved = f"moved {'out of' if is_more else 'into'} allocations of inputs or outputs"
-            return f"{_counted(reason.count_b, 'temporary value')} {moved}"
+            return f"{counted(reason.count_b, 'temporary value')} {moved}"
         case ReasonKind.PEAK:
             return f"same values, but {'more' if is_more else 'fewer'} of them live at the peak"
         case ReasonKind.IDLE:
@@ -76,13 +76,13 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return "temporary memory, in dumps without live ranges"
         case ReasonKind.UNPAIRED:
             only = [
-                f"{_counted(count, 'compilation')} only in {name}"
+                f"{counted(count, 'compilation')} only in {name}"
                 for count, name in zip((reason.count_a, reason.count_b), names, strict=True)
                 if count
             ]
             return ", ".join(only)
         case ReasonKind.OTHER:
-            return f"{_counted(reason.count_b, 'other compilation')} changed less"
+            return f"{counted(reason.count_b, 'other compilation')} changed less"
 
 
 def _mostly(reason: Reason) -> str:
@@ -131,11 +131,11 @@ def _casts(more: int, dtype: str) -> str:
 
 def _replaced(reason: Reason, noun: str) -> str:
     if not reason.count_a:
-        return f"{_counted(reason.count_b, f'new {noun}')}"
+        return f"{counted(reason.count_b, f'new {noun}')}"
     if not reason.count_b:
         return f"{_are(reason.count_a, noun, 'gone')}"
     new = f"{reason.count_b:,} other{'' if reason.count_b == 1 else 's'}"
-    return f"{_counted(reason.count_a, noun)} replaced by {new}"
+    return f"{counted(reason.count_a, noun)} replaced by {new}"
 
 
 def _of(scopes: set[str]) -> str:
@@ -175,13 +175,4 @@ def _shapes(reason: Reason) -> str:
 
 
 def _are(count: int, noun: str, what: str) -> str:
-    return f"{_counted(count, noun)} {'is' if count == 1 else 'are'} {what}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def signed_bytes(growth_bytes: int) -> str:
-    """Return a growth with its sign: ``+23.8 MiB``."""
-    return f"{'+' if growth_bytes > 0 else ''}{human_bytes(growth_bytes)}"
+    return f"{counted(count, noun)} {'is' if count == 1 else 'are'} {what}"

@@ -5,8 +5,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.reason_texts import reason_text, signed_bytes
+from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.presentation.byte_sizes import signed_bytes
 
 __all__ = ["Sentence", "sentences_of"]
 

@@ -1,4 +1,4 @@
-"""Formats and parses byte counts and shares: `1.5 MiB`, `64MiB`, `2%`."""
+"""Formats and parses byte counts, shares and numbers of things: `1.5 MiB`, `64MiB`, `2%`."""
 
 import re
 from typing import Final
@@ -30,6 +30,16 @@ def human_bytes(size_bytes: float) -> str:
     sign = "-" if size_bytes < 0 else ""
     number = f"{magnitude:.1f}" if power else f"{magnitude:.0f}"
     return f"{sign}{number} {_UNITS[power]}"
+
+
+def signed_bytes(growth_bytes: int) -> str:
+    """Return a growth with its sign: ``+23.8 MiB``."""
+    return f"{'+' if growth_bytes > 0 else ''}{human_bytes(growth_bytes)}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: ``1 value``, ``1,200 values``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def distinct_bytes(size_bytes: int, other_bytes: int) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The data of the page of one compilation: values, slots, details and call stacks."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -11,7 +11,10 @@ from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredFrame,
     StoredInstruction,
+    StoredPosition,
     StoredSpace,
+    StoredSuccession,
+    StoredUse,
     StoredValue,
     column_names,
 )
@@ -78,6 +81,8 @@ _ALLOCATION_COLUMNS: Final = {
     "physical_peak_bytes": _WIDE,
     "largest_hole_bytes": _WIDE,
 }
+_USE_COLUMNS: Final = {"operand": _NUMBER, "operand_index": _TEXT}
+_SUCCESSION_COLUMNS: Final = {"shared_bytes": _WIDE, "steps": _NUMBER, "in_place": _FLAG}
 _FRAME_COLUMNS: Final = {"function": _TEXT, "file": _TEXT, "line": _NUMBER}
 _SPACE_COLUMNS: Final = {
     "color": _NUMBER,
@@ -122,22 +127,17 @@ def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None =
             "uses": {
                 "value": rows.of_values(use.value_id for use in stored.uses),
                 "instruction": rows.of_instructions(use.instruction for use in stored.uses),
-                "operand": PackedColumn(_NUMBER, [use.operand for use in stored.uses]),
-                "operandIndex": PackedColumn(_TEXT, [use.operand_index for use in stored.uses]),
+                **_table(StoredUse, stored.uses, _USE_COLUMNS),
             },
             "positions": {
                 "value": rows.of_values(each.value_id for each in stored.positions),
                 "instruction": rows.of_instructions(each.instruction for each in stored.positions),
-                "shapeIndex": PackedColumn(_TEXT, [each.shape_index for each in stored.positions]),
+                **_table(StoredPosition, stored.positions, {"shape_index": _TEXT}),
             },
             "successions": {
                 "later": rows.of_values(pair.later_id for pair in stored.successions),
                 "earlier": rows.of_values(pair.earlier_id for pair in stored.successions),
-                "sharedBytes": PackedColumn(
-                    _WIDE, [pair.shared_bytes for pair in stored.successions]
-                ),
-                "steps": PackedColumn(_NUMBER, [pair.steps for pair in stored.successions]),
-                "inPlace": PackedColumn(_FLAG, [pair.in_place for pair in stored.successions]),
+                **_table(StoredSuccession, stored.successions, _SUCCESSION_COLUMNS),
             },
             "frames": {
                 **_table(StoredFrame, tuple(stored.frames.values()), _FRAME_COLUMNS),
@@ -148,33 +148,19 @@ def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None =
 
 
 class _RowNumbers:
-    """Row numbers of values, instructions, allocations and frames in their tables."""
+    """Columns that refer to values, instructions, allocations and frames by row numbers."""
 
     def __init__(self, stored: StoredCompilation) -> None:
-        self._values = _numbered(value.value_id for value in stored.values)
-        self._instructions = _numbered(each.name for each in stored.instructions)
-        self._allocations = _numbered(allocation.number for allocation in stored.allocations)
-        self._frames = _numbered(stored.frames)
-
-    def of_values(self, ids: Iterable[int]) -> PackedColumn:
-        return _row_numbers(ids, self._values)
-
-    def of_instructions(self, names: Iterable[str]) -> PackedColumn:
-        return _row_numbers(names, self._instructions)
-
-    def of_allocations(self, numbers: Iterable[int]) -> PackedColumn:
-        return _row_numbers(numbers, self._allocations)
-
-    def of_frames(self, keys: Iterable[str | None]) -> PackedColumn:
-        return _row_numbers(keys, self._frames)
+        self.of_values = _numbering(value.value_id for value in stored.values)
+        self.of_instructions = _numbering(each.name for each in stored.instructions)
+        self.of_allocations = _numbering(allocation.number for allocation in stored.allocations)
+        self.of_frames = _numbering(stored.frames)
 
 
-def _numbered(keys: Iterable[Cell]) -> dict[Cell, int]:
-    return {key: row for row, key in enumerate(keys)}
-
-
-def _row_numbers(keys: Iterable[Cell], row_by_key: Mapping[Cell, int]) -> PackedColumn:
-    return PackedColumn(_NUMBER, list(map(row_by_key.get, keys)))
+def _numbering(keys: Iterable[Cell]) -> Callable[[Iterable[Cell]], PackedColumn]:
+    """Return the function from keys of some rows to the column of their numbers."""
+    row_by_key = {key: row for row, key in enumerate(keys)}
+    return lambda found: PackedColumn(_NUMBER, list(map(row_by_key.get, found)))
 
 
 def _table(

@@ -5,7 +5,7 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Cell, Graph
-from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes, share_text, signed_bytes
 from xlagraph.queries import Comparison, Diagnosis, run
 from xlagraph.report.overview import TotalsRow
 
@@ -55,7 +55,12 @@ def static_comparison_html(comparison: Comparison) -> str:
         _table(
             ("", before, after, "growth"),
             (
-                (name, _bytes(growth.bytes_a), _bytes(growth.bytes_b), _growth(growth.growth_bytes))
+                (
+                    name,
+                    _bytes(growth.bytes_a),
+                    _bytes(growth.bytes_b),
+                    signed_bytes(growth.growth_bytes),
+                )
                 for name, growth in totals
             ),
         ),
@@ -73,7 +78,7 @@ def static_comparison_html(comparison: Comparison) -> str:
                         " ".join("–" if cell is None else str(cell) for cell in growth.group),
                         _bytes(growth.bytes_a),
                         _bytes(growth.bytes_b),
-                        _growth(growth.growth_bytes),
+                        signed_bytes(growth.growth_bytes),
                     )
                     for growth in groups[:_LARGEST]
                 ),
@@ -139,7 +144,3 @@ def _text(cell: Cell) -> str:
 
 def _bytes(cell: Cell) -> str:
     return "unknown" if cell is None else human_bytes(cast("int", cell))
-
-
-def _growth(growth_bytes: int) -> str:
-    return f"+{human_bytes(growth_bytes)}" if growth_bytes > 0 else human_bytes(growth_bytes)

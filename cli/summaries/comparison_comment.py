@@ -11,8 +11,7 @@ from xlagraph.cli.output.limits import GrowthLimit
 from xlagraph.cli.summaries.comparison_sections import all_sections, temporary_rows
 from xlagraph.cli.summaries.sections import Section
 from xlagraph.comparison.groups import EVERYTHING_ELSE, By
-from xlagraph.comparison.reason_texts import signed_bytes
-from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes, share_text, signed_bytes
 
 if TYPE_CHECKING:
     from xlagraph.comparison.compared_sides import Comparison

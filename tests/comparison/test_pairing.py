@@ -1,13 +1,18 @@
 """Pairing of the compilations of two runs."""
 
-from xlagraph.comparison.pairing import Candidate, pair_compilations
+from xlagraph.comparison.compared_sides import ComparedCompilation, Totals
+from xlagraph.comparison.pairing import pair_compilations
 
 SMALL, LARGE, OTHER = ((("0", "f32[1]"),), (("0", "f32[9]"),), (("0", "s32[]"),))
 
 
 def candidates(run, *modules):
     """Name each by run and number: ("f", 1, SMALL) is `a/1`."""
-    return [Candidate(f"{run}/{number}", name, number, sig) for name, number, sig in modules]
+    unknown = Totals(None, None, None, None)
+    return [
+        ComparedCompilation(f"{run}/{number}", name, number, unknown, signature)
+        for name, number, signature in modules
+    ]
 
 
 def pairs_of(a, b):
