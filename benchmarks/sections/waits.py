@@ -15,7 +15,7 @@ LAYERS = (180, 360)
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "advise": ("advise",),
     "report": ("report", "--output", "page.html"),
-    "whatif --batch 2": ("whatif", "--batch", "2"),
+    "whatif --shrink": ("whatif", "--shrink", "*broadcast*=0.5"),
     "query peak/contributors": ("query", "peak/contributors"),
 }
 
