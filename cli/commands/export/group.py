@@ -3,9 +3,10 @@
 import typer
 
 from xlagraph.cli.commands.export.neo4j import neo4j
-from xlagraph.cli.commands.export.tables import csv, parquet
-from xlagraph.cli.commands.export.viewers import perfetto, pprof, speedscope, xprof
+from xlagraph.cli.commands.export.tables import TABLE_COMMANDS
+from xlagraph.cli.commands.export.viewers import file_command, xprof
 from xlagraph.cli.output.declared_options import QuickCommand, QuickGroup, spread_options
+from xlagraph.exports.file_formats import FILE_FORMATS
 
 export_app = typer.Typer(
     cls=QuickGroup,
@@ -24,5 +25,5 @@ def export() -> None:
 
 
 export_app.callback()(export)
-for command in (pprof, speedscope, perfetto, xprof, parquet, csv, neo4j):
+for command in (*map(file_command, FILE_FORMATS), xprof, *TABLE_COMMANDS, neo4j):
     export_app.command(cls=QuickCommand)(spread_options(command))

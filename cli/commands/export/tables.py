@@ -1,17 +1,14 @@
 """`xlagraph export parquet` and `csv`: the tables of the graph, for DuckDB and similar tools."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Final
 
 import typer
 
 from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.output.messages import counted, note
 from xlagraph.cli.output.shared_options import GraphOptions, parse_path
-
-if TYPE_CHECKING:
-    from xlagraph.exports import TableFormat
 
 FolderOption = Annotated[
     Path,
@@ -37,47 +34,31 @@ NamesArgument = Annotated[
 ]
 
 
-def parquet(
-    options: GraphOptions,
-    output: FolderOption,
-    names: NamesArgument = None,
-    run: RunsOption = None,
-) -> None:
-    """Write the tables of the graph as Parquet: a file for each table and run.
+def _table_command(name: str, shown: str, example: str) -> Callable[..., None]:
+    def write(
+        options: GraphOptions,
+        output: FolderOption,
+        names: NamesArgument = None,
+        run: RunsOption = None,
+    ) -> None:
+        from xlagraph.exports import TableFormat, write_tables
+        from xlagraph.queries import EmptyGraph, find_run
+        from xlagraph.queries.runner.compilations import run_names
 
-    Example: xlagraph export parquet -o tables/
-    """
-    from xlagraph.exports import TableFormat
+        with open_graph_of(options) as graph:
+            named = [find_run(graph, each) for each in (*(names or ()), *(run or ()))]
+            runs = sorted(set(named or run_names(graph)))
+            if not runs:
+                raise EmptyGraph
+            write_tables(graph, runs, output, TableFormat(name))
+        note(f"wrote the tables of {counted(len(runs), 'run')} below {output}")
 
-    _write(options, output, [*(names or ()), *(run or ())], TableFormat.PARQUET)
-
-
-def csv(
-    options: GraphOptions,
-    output: FolderOption,
-    names: NamesArgument = None,
-    run: RunsOption = None,
-) -> None:
-    """Write the tables of the graph as CSV: a file for each table and run.
-
-    Example: xlagraph export csv baseline -o tables/
-    """
-    from xlagraph.exports import TableFormat
-
-    _write(options, output, [*(names or ()), *(run or ())], TableFormat.CSV)
+    text = f"Write the tables of the graph as {shown}: a file for each table and run."
+    write.__name__, write.__doc__ = name, f"{text}\n\nExample: xlagraph export {example}"
+    return write
 
 
-def _write(
-    options: GraphOptions, output: Path, names: Sequence[str], format_: "TableFormat"
-) -> None:
-    from xlagraph.exports import write_tables
-    from xlagraph.queries import EmptyGraph, find_run
-    from xlagraph.queries.runner.compilations import run_names
-
-    with open_graph_of(options) as graph:
-        named = [find_run(graph, name) for name in names]
-        runs = sorted(set(named or run_names(graph)))
-        if not runs:
-            raise EmptyGraph
-        write_tables(graph, runs, output, format_)
-    note(f"wrote the tables of {counted(len(runs), 'run')} below {output}")
+TABLE_COMMANDS: Final = (
+    _table_command("parquet", "Parquet", "parquet -o tables/"),
+    _table_command("csv", "CSV", "csv baseline -o tables/"),
+)

@@ -12,6 +12,7 @@ from xlagraph.cli.output.messages import counted, note
 from xlagraph.cli.output.shared_options import GraphOptions, parse_path
 
 if TYPE_CHECKING:
+    from xlagraph.exports.file_formats import FileFormat
     from xlagraph.graph import Graph
 
 CompilationOption = Annotated[
@@ -37,51 +38,23 @@ FileOption = Annotated[
 ]
 
 
-def pprof(
-    options: GraphOptions,
-    output: FileOption,
-    name: NameArgument = None,
-    compilation: CompilationOption = None,
-) -> None:
-    """Write the peak by call stack for pprof; compare two with `pprof -diff_base`.
+def file_command(format_: "FileFormat") -> Callable[..., None]:
+    """Return the command that writes a compilation in a format."""
 
-    Example: xlagraph export pprof baseline -o baseline.pb.gz
-    """
-    from xlagraph.exports import write_pprof
+    def write(
+        options: GraphOptions,
+        output: FileOption,
+        name: NameArgument = None,
+        compilation: CompilationOption = None,
+    ) -> None:
+        wanted = _either(name, compilation)
+        with open_graph_of(options) as graph:
+            format_.write(graph, _found(graph, wanted), output)
+        note(f"wrote {output}")
 
-    _write(write_pprof, options, _either(name, compilation), output)
-
-
-def speedscope(
-    options: GraphOptions,
-    output: FileOption,
-    name: NameArgument = None,
-    compilation: CompilationOption = None,
-) -> None:
-    """Write the peak by call stack, as a flame graph of speedscope.
-
-    Example: xlagraph export speedscope baseline -o baseline.speedscope.json
-    """
-    from xlagraph.exports import write_speedscope
-
-    _write(write_speedscope, options, _either(name, compilation), output)
-
-
-def perfetto(
-    options: GraphOptions,
-    output: FileOption,
-    name: NameArgument = None,
-    compilation: CompilationOption = None,
-) -> None:
-    """Write the bytes along the schedule and the values of each allocation, for Perfetto.
-
-    A step of the schedule is drawn as a microsecond; steps are not time.
-
-    Example: xlagraph export perfetto baseline -o baseline.pftrace
-    """
-    from xlagraph.exports import write_perfetto
-
-    _write(write_perfetto, options, _either(name, compilation), output)
+    example = f"Example: xlagraph export {format_.name} baseline -o {format_.example}"
+    write.__name__, write.__doc__ = format_.name, f"{format_.help}\n\n{example}"
+    return write
 
 
 def xprof(
@@ -123,17 +96,6 @@ def xprof(
             keys = sorted(compilations_of_run(graph, session))
         path = write_xprof(graph, session, keys, output)
     note(f"wrote {counted(len(keys), 'compilation')} to {path}")
-
-
-def _write(
-    write: "Callable[[Graph, str, Path], None]",
-    options: GraphOptions,
-    compilation: str | None,
-    output: Path,
-) -> None:
-    with open_graph_of(options) as graph:
-        write(graph, _found(graph, compilation), output)
-    note(f"wrote {output}")
 
 
 def _either(name: str | None, compilation: str | None) -> str | None:

@@ -1,0 +1,53 @@
+"""The formats of one file for one compilation; `xlagraph export` has a command for each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Graph
+
+__all__ = ["FILE_FORMATS", "FileFormat"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """A format of one file for one compilation."""
+
+    name: str
+    help: str
+    """Text of the command; the first line is what it writes."""
+    example: str
+    """Name of a file."""
+    writer: str
+    """The function that writes it, imported on first use: it may need the extra `proto`."""
+
+    def write(self, graph: "Graph", compilation: str, path: Path) -> None:
+        """Write the file of a compilation, given by its key."""
+        writer = resolve_name(f"xlagraph.exports.{self.writer}")
+        cast("Callable[[Graph, str, Path], None]", writer)(graph, compilation, path)
+
+
+FILE_FORMATS: Final = (
+    FileFormat(
+        "pprof",
+        "Write the peak by call stack for pprof; compare two with `pprof -diff_base`.",
+        "baseline.pb.gz",
+        "pprof_profile:write_pprof",
+    ),
+    FileFormat(
+        "speedscope",
+        "Write the peak by call stack, as a flame graph of speedscope.",
+        "baseline.speedscope.json",
+        "speedscope_file:write_speedscope",
+    ),
+    FileFormat(
+        "perfetto",
+        "Write the bytes along the schedule and the values of each allocation, for Perfetto.\n\n"
+        "A step of the schedule is drawn as a microsecond; steps are not time.",
+        "baseline.pftrace",
+        "perfetto_trace:write_perfetto",
+    ),
+)
