@@ -17,9 +17,9 @@ from pages.queries import queries_page
 from pages.schema import schema_page
 from pages.schema_picture import schema_picture
 
+from xlagraph.graph.neo4j.browser_style import grass
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.queries.catalogue.query_files import load_catalogue
-from xlagraph.queries.grass import grass
 
 DOCS: Final = Path(__file__).resolve().parent
 
@@ -30,7 +30,7 @@ def generated_pages() -> dict[str, str]:
         "queries.md": queries_page(load_catalogue()),
         "schema.md": schema_page(),
         "schema.svg": schema_picture(SCHEMA),
-        "../browser/xlagraph.grass": grass(),
+        "xlagraph.grass": grass(),
         "cli.md": command_line_page(),
         "answers.schema.json": answers_schema(load_catalogue()),
         "../llms.txt": llms_index((DOCS / "README.md").read_text(encoding="utf-8")),

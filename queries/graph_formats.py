@@ -8,14 +8,14 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.row_cells import Node
-from xlagraph.queries.picture import Picture
-from xlagraph.queries.style import (
+from xlagraph.graph.styles import (
     EDGE_STYLES,
     NODE_STYLES,
     PLAIN_COLOR,
     edge_caption,
     node_caption,
 )
+from xlagraph.queries.picture import Picture
 
 __all__ = ["dot", "graphml", "mermaid"]
 

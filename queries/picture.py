@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.row_cells import Node, Path, Relationship
 from xlagraph.graph.schema_types import caption_property
+from xlagraph.graph.styles import node_name
 from xlagraph.presentation.byte_sizes import counts_bytes
-from xlagraph.queries.style import node_name
 
 __all__ = ["Picture", "picture_of"]
 

@@ -118,7 +118,7 @@ def _check_capacity(graph: "Graph", names: Sequence[str], options: CheckOptions)
 
 def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
     from xlagraph.advice.resident import check_resident
-    from xlagraph.cli.summaries.resident import write_resident
+    from xlagraph.cli.summaries.capacity import write_resident
 
     spaces = check_resident(graph, names, _sizes(options.capacity or ()))
     write_resident(spaces, options.limit, options)

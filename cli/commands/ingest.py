@@ -21,8 +21,12 @@ from xlagraph.cli.output.shared_options import (
     run_name_option,
     tag_option,
 )
-from xlagraph.cli.summaries.ingest import write_summary
-from xlagraph.cli.summaries.watch import write_ingested, write_problem, write_watched
+from xlagraph.cli.summaries.ingest import (
+    write_ingested,
+    write_problem,
+    write_summary,
+    write_watched,
+)
 from xlagraph.graph.schema_detail import Detail
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ def _style_links(options: GroupOptions) -> list[str]:
     """Return the links that load the styles and stop Browser from adding relationships."""
     from xlagraph.graph import GraphMissing, GraphUnreachable
     from xlagraph.graph.neo4j.browser import browser_page
-    from xlagraph.queries.grass import setup_commands
+    from xlagraph.graph.neo4j.browser_style import setup_commands
 
     page = options.browser_url
     if page is None:

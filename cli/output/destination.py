@@ -1,6 +1,5 @@
 """Destination of rows and pictures: stdout, or a file that is written atomically."""
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from xlagraph.cli.output.formats import (
 )
 from xlagraph.cli.output.messages import discard, note
 from xlagraph.cli.output.shared_options import CatalogueOptions, ListOptions, OutputOptions
+from xlagraph.runtime.whole_files import whole_file
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -158,16 +158,12 @@ def open_atomically(path: Path) -> Iterator[TextIO]:
         with _as_output_error(path), target.open("w", encoding="utf-8", newline="") as stream:
             yield stream
         return
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with _as_output_error(path):
-            with unfinished.open("w", encoding="utf-8", newline="") as stream:
-                yield stream
-            if target.exists():
-                unfinished.chmod(target.stat().st_mode)
-            unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with (
+        _as_output_error(path),
+        whole_file(target) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        yield stream
 
 
 def write_picture(answer: "Answer", options: CatalogueOptions) -> None:

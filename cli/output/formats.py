@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.cells import TextColumn, cell_text, escape_control_characters, text_columns
+from xlagraph.cli.output.cells import cell_text, escape_control_characters, text_columns
 from xlagraph.cli.output.columns import LeftOut, Selected, is_wide, without_columns
 from xlagraph.cli.output.messages import write_prose
 from xlagraph.graph.row_cells import without_nan
 from xlagraph.presentation.html_tables import is_numeric
+from xlagraph.presentation.text_tables import aligned_lines
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -27,7 +28,6 @@ _DEL_AND_C1: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 _MARKDOWN: Final = re.compile(
     r"[\\|*`<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|\[(?=[^\]]*\]\()|~(?=~)"
 )
-_GAP: Final = "  "
 _WIDEST_PADDING: Final = 120
 """A cell of a megabyte is written in full, but other cells are not padded to its width."""
 
@@ -96,7 +96,13 @@ def write_whole_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
 
         write_bands(table, stream, bar_column(columns, rows))
     else:
-        write_lines(table, stream)
+        lines = [
+            [column.heading for column in table],
+            *zip(*(column.cells for column in table), strict=True),
+        ]
+        numeric = [column.is_numeric for column in table]
+        aligned = aligned_lines(lines, numeric, _WIDEST_PADDING)
+        stream.writelines(f"{line}\n" for line in aligned)
 
 
 def write_json(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
@@ -184,17 +190,3 @@ def _holds_names(cells: "Sequence[Cell]") -> bool:
 
 def _write_md_line(cells: Sequence[str], stream: TextIO) -> None:
     stream.write("| " + " | ".join(map(escape_markdown, cells)) + " |\n")
-
-
-def write_lines(table: Sequence[TextColumn], stream: TextIO) -> None:
-    """Write a line of headings, a rule, and a line for each row."""
-    widths = [
-        min(_WIDEST_PADDING, max(map(len, (column.heading, *column.cells)))) for column in table
-    ]
-    headings, rules = [column.heading for column in table], ["-" * width for width in widths]
-    for line in (headings, rules, *zip(*(column.cells for column in table), strict=True)):
-        cells = [
-            text.rjust(width) if column.is_numeric else text.ljust(width)
-            for column, text, width in zip(table, line, widths, strict=True)
-        ]
-        stream.write(_GAP.join(cells).rstrip() + "\n")

@@ -1,4 +1,4 @@
-"""Write whether compilations fit, how much is missing, and what to change first."""
+"""Write whether compilations fit, alone or together, what is missing, and what to change."""
 
 import shlex
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from xlagraph.presentation.byte_sizes import human_bytes, share_text
 if TYPE_CHECKING:
     from xlagraph.advice.capacity import LackingSpace, SpaceFit
     from xlagraph.advice.combined_changes import CombinedChange
+    from xlagraph.advice.resident import ResidentSpace
     from xlagraph.graph import Cell
 
 NOT_COUNTED: Final = (
@@ -24,6 +25,17 @@ COLUMNS: Final = (
     "run", "compilation", "memorySpace", "memorySpaceName", "reservedBytes", "capacityBytes",
     "fits", "missingBytes", "freeBytes",
 )  # fmt: skip
+
+RESIDENT_COLUMNS: Final = (
+    "compilation", "memorySpace", "memorySpaceName", "argumentBytes", "sharedArgumentBytes",
+    "constantBytes", "runningBytes", "codeBytes", "addsBytes",
+)  # fmt: skip
+_LOWER_BOUND: Final = (
+    "This is a lower bound. Arguments of one shape are assumed to be the same arrays and count"
+    " once. Temporaries and results count for the largest program, because one program runs at a"
+    " time. Not counted: the code of programs (if null), arrays that are not arguments, and the"
+    " allocator's rounding and fragmentation."
+)
 
 
 def write_fit(
@@ -169,3 +181,42 @@ def change_cells(changes: "Sequence[CombinedChange]") -> "list[Cell]":
         }
         for change in changes
     ]
+
+
+def write_resident(
+    spaces: Sequence["ResidentSpace"], limit: int | None, options: RowOptions
+) -> None:
+    """Write a row for each program in each memory space; the sum of `addsBytes` is the bound."""
+    every: list[tuple[Cell, ...]] = [
+        (
+            *(program.compilation, space.memory_space, space.memory_space_name),
+            *(program.argument_bytes, program.shared_argument_bytes, program.constant_bytes),
+            *(program.running_bytes, program.code_bytes, program.adds_bytes),
+        )
+        for space in spaces
+        for program in space.programs
+    ]
+    rows = first_rows(every, limit, options.format)
+    if not is_page(options):
+        write_rows(RESIDENT_COLUMNS, rows, options)
+        return
+    with open_output(options) as stream:
+        lines = [_together(space) for space in spaces]
+        write_lines([*lines, _LOWER_BOUND], options.format, stream)
+        write_sections(
+            [Section("What each program adds", RESIDENT_COLUMNS, rows)], options.format, stream
+        )
+
+
+def _together(space: "ResidentSpace") -> str:
+    least = human_bytes(space.least_bytes)
+    count = counted(len(space.programs), "program")
+    text = f"Together {count} need {least} or more of {space.space_text}"
+    if space.capacity_bytes is None:
+        return f"{text}."
+    capacity = human_bytes(space.capacity_bytes)
+    if space.fits:
+        free = human_bytes(space.capacity_bytes - space.least_bytes)
+        return f"{text}: they may fit in {capacity}, with at most {free} left."
+    missing = human_bytes(space.missing_bytes or 0)
+    return f"{text}: they do not fit in {capacity}, {missing} are missing."

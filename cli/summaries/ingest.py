@@ -1,7 +1,8 @@
-"""Write the summary of `xlagraph ingest`."""
+"""Write the summary of `xlagraph ingest`, and the progress of `--watch`."""
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -9,7 +10,7 @@ from xlagraph.cli.output.messages import Verbosity, counted, detail, error, note
 from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
-    from xlagraph.ingest import IngestSummary
+    from xlagraph.ingest import IngestSummary, Problem, WatchSummary
 
 _MOST_KEYS: Final = 20
 _MOST_OF_KIND: Final = 5
@@ -101,3 +102,30 @@ def _write_keys(done: str, keys: tuple[str, ...], reason: str) -> None:
         note(f"{done} {key}: {reason}")
     if len(keys) > len(shown):
         note(f"{done} {len(keys) - len(shown)} more: {reason}")
+
+
+def write_ingested(summary: "IngestSummary") -> None:
+    """Write the compilations that were loaded, each on a line with the time."""
+    now = datetime.now().astimezone().strftime("%H:%M:%S")
+    for verb, keys in (("added", summary.added), ("replaced", summary.updated)):
+        shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_MOST_KEYS]
+        for key in shown:
+            note(f"{now} {verb} {key}")
+        if len(keys) > len(shown):
+            note(f"{now} {verb} {len(keys) - len(shown)} more")
+
+
+def write_problem(found: "Problem") -> None:
+    """Write a problem with a file, which will be read again later."""
+    problem(f"left out for now: {found}" if found.left_out else str(found))
+
+
+def write_watched(summary: "WatchSummary") -> None:
+    """Write the summary of a watch, and the compilations that were held back."""
+    for held in summary.held_back:
+        problem(f"held back {held.compilation}: {held.reason}")
+    note(
+        f"watched in {counted(summary.looks, 'look')}: {summary.added} added,"
+        f" {summary.updated} replaced, {summary.unchanged} unchanged,"
+        f" {len(summary.held_back)} held back"
+    )

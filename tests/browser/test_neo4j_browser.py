@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.browser.links import ODD_RUN, PICTURES, Command, assert_a_link_shows_rows
 from tests.browser.neo4j_browser import Neo4jBrowser
+from xlagraph.graph.styles import NODE_STYLES
 from xlagraph.queries import load_catalogue
-from xlagraph.queries.style import NODE_STYLES
 
 ODD = f"{ODD_RUN}/step"
 

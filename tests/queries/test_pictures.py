@@ -6,9 +6,9 @@ import pytest
 
 from xlagraph.graph import Cell, Result
 from xlagraph.graph.row_cells import Node, Path, Relationship
+from xlagraph.graph.styles import node_caption
 from xlagraph.queries import picture_of
 from xlagraph.queries.graph_formats import dot, graphml, mermaid
-from xlagraph.queries.style import node_caption
 
 XMLNS = "{http://graphml.graphdrawing.org/xmlns}"
 

@@ -1,5 +1,8 @@
 """`xlagraph export`: files for other tools, one command for each format."""
 
+from collections.abc import Callable, Sequence
+from typing import Final
+
 import typer
 
 from xlagraph.cli.commands.export.neo4j import neo4j
@@ -25,5 +28,11 @@ def export() -> None:
 
 
 export_app.callback()(export)
-for command in (*map(file_command, FILE_FORMATS), xprof, *TABLE_COMMANDS, neo4j):
+COMMANDS: Final[Sequence[Callable[..., None]]] = (
+    *map(file_command, FILE_FORMATS),
+    xprof,
+    *TABLE_COMMANDS,
+    neo4j,
+)
+for command in COMMANDS:
     export_app.command(cls=QuickCommand)(spread_options(command))

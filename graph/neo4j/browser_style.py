@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from xlagraph.graph.schema_types import caption_property
-from xlagraph.queries.style import (
+from xlagraph.graph.styles import (
     EDGE_STYLES,
     FIELD,
     NODE_STYLES,
