@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.output.destination import first_rows, is_page, open_output, write_rows
+from xlagraph.cli.output.destination import first_rows, is_page, write_rows
 from xlagraph.cli.output.messages import counted
 from xlagraph.cli.output.shared_options import RowOptions
-from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
+from xlagraph.cli.summaries.sections import Section, write_page
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
@@ -60,15 +60,10 @@ def write_fit(
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)
         return
-    with open_output(options) as stream:
-        verdicts = [_verdict(each) for each in lacking]
-        write_lines([_headline(spaces), *verdicts, NOT_COUNTED], options.format, stream)
-        every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
-        write_sections(
-            [*(changes_section(each.space, each.changes) for each in lacking), every],
-            options.format,
-            stream,
-        )
+    lines = [_headline(spaces), *(_verdict(each) for each in lacking), NOT_COUNTED]
+    every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
+    sections = [*(changes_section(each.space, each.changes) for each in lacking), every]
+    write_page(lines, sections, options)
 
 
 def _headline(spaces: Sequence["SpaceFit"]) -> str:
@@ -200,12 +195,8 @@ def write_resident(
     if not is_page(options):
         write_rows(RESIDENT_COLUMNS, rows, options)
         return
-    with open_output(options) as stream:
-        lines = [_together(space) for space in spaces]
-        write_lines([*lines, _LOWER_BOUND], options.format, stream)
-        write_sections(
-            [Section("What each program adds", RESIDENT_COLUMNS, rows)], options.format, stream
-        )
+    lines = [*map(_together, spaces), _LOWER_BOUND]
+    write_page(lines, [Section("What each program adds", RESIDENT_COLUMNS, rows)], options)
 
 
 def _together(space: "ResidentSpace") -> str:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.destination import open_output
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
 from xlagraph.cli.output.messages import write_prose
+from xlagraph.cli.output.shared_options import ListOptions
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -17,6 +19,13 @@ class Section(NamedTuple):
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence["Cell"]]
+
+
+def write_page(lines: Sequence[str], sections: Sequence[Section], options: ListOptions) -> None:
+    """Write sentences, and tables below them, to the destination of the user."""
+    with open_output(options) as stream:
+        write_lines(lines, options.format, stream)
+        write_sections(sections, options.format, stream)
 
 
 def write_lines(lines: Sequence[str], format_: Format, stream: TextIO) -> None:
