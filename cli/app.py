@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "value": "value",
     "advise": "advise",
     "whatif": "whatif",
+    "order": "order",
     "compare": "compare",
     "bisect": "bisect",
     "report": "report",

@@ -94,29 +94,40 @@ class LiveBytesModel:
         return {values[row].buffer_set: row for row in rows if values[row].buffer_set in self.sizes}
 
     @cached_property
-    def _overwrites(self) -> Sequence[tuple[int, Sequence[int], int]]:
-        """Row of each value that may be written over operands, their rows, and its bytes."""
+    def _overwrites(self) -> Sequence[tuple[int, Sequence[int]]]:
+        """Row of each value that may be written over operands, and the rows of these."""
         values = self.reordering.schedulable.values
-        alone = {values[row].value_id: row for row in self._alone.tolist()}
+        row_of = {value.value_id: row for row, value in enumerate(values)}
+        movable = [value.buffer_set in self.sizes for value in values]
         found = []
         for value_id, overwrites in self.reordering.planned.overwrites.items():
-            rows = [
-                alone[each.value_id]
-                for each in overwrites
-                if each.is_operand and each.value_id in alone
-            ]
-            if rows and value_id in alone:
-                row = alone[value_id]
-                found.append((row, rows, self.sizes[values[row].buffer_set]))
+            row = row_of.get(value_id)
+            if row is None or not movable[row]:
+                continue
+            others = [row_of[each.value_id] for each in overwrites if each.value_id in row_of]
+            own_set = values[row].buffer_set
+            if operands := [
+                other for other in others if movable[other] and values[other].buffer_set != own_set
+            ]:
+                found.append((row, operands))
         return found
 
     def _share_operands(self, firsts: _Numbers, lasts: _Numbers, by_step: _Numbers) -> None:
+        values = self.reordering.schedulable.values
         first_steps, last_steps = firsts.tolist(), lasts.tolist()
         taken: set[int] = set()
-        for row, operands, size_bytes in self._overwrites:
+        for row, operands in self._overwrites:
             step = first_steps[row]
             for operand in operands:
-                if last_steps[operand] == step and operand not in taken:
-                    taken.add(operand)
-                    by_step[step] -= size_bytes
-                    break
+                if last_steps[operand] != step or operand in taken:
+                    continue
+                own, other = values[row].buffer_set, values[operand].buffer_set
+                if any(
+                    first_steps[each] <= step <= last_steps[each]
+                    for each in (*self.rows_of_sets[own], *self.rows_of_sets[other])
+                    if each not in (row, operand)
+                ):
+                    continue  # other values are in these bytes at this step
+                taken.add(operand)
+                by_step[step] -= min(self.sizes[own], self.sizes[other])
+                break

@@ -11,7 +11,7 @@ from xlagraph.queries import load_catalogue
 
 COMMANDS = (
     *("ingest", "record", "runs", "compilations", "query", "cypher", "schema", "value"),
-    *("advise", "whatif"),
+    *("advise", "whatif", "order"),
     *("compare", "bisect", "report", "check", "oom", "remove", "export", "serve", "mcp"),
 )
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")

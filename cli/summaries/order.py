@@ -1,0 +1,105 @@
+"""Write what the order of instructions costs as a page."""
+
+from typing import TYPE_CHECKING, Final, TextIO
+
+from xlagraph.cli.output.formats import Format
+from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
+from xlagraph.planner.edits.order_result import named_order
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xlagraph.planner.edits.order_result import OrderCost
+
+SHOWN: Final = 10
+"""Number of groups of waiting values on a page."""
+
+
+def write_order(result: "OrderCost", format_: Format, stream: TextIO) -> None:
+    """Write a page: the answer, XLA's orders, the values that wait, and moves that save."""
+    lines = [f"{result.compilation}: {result.sentence}", _parts(result)]
+    write_lines(lines, format_, stream)
+    write_sections(list(_sections(result)), format_, stream)
+    settings = [
+        f"To compile with {named_order(each.name)}: {each.setting}."
+        for each in result.orders
+        if each.setting is not None and each.name not in result.present
+    ]
+    doubts = [f"Note: {doubt}." for doubt in result.doubts]
+    if settings or doubts:
+        stream.write("\n")
+        write_lines([*settings, *doubts], Format.TABLE, stream)
+
+
+def _parts(result: "OrderCost") -> str:
+    """Say which part of the reserved bytes the order is to blame for, and which the packing."""
+    share = result.packing_bytes / result.temp_bytes if result.temp_bytes else 0
+    proof = ", which proves the packing optimal" if result.packing_bytes == 0 else ""
+    where = f" at {result.bound_instruction}" if result.bound_instruction else ""
+    return (
+        f"Reserved: {human_bytes(result.bound_bytes)} that every order needs{where},"
+        f" {human_bytes(result.order_bytes)} because of the order,"
+        f" {human_bytes(result.sharing_bytes)} in blocks that temporaries cannot use at the peak,"
+        f" {human_bytes(result.packing_bytes)} because of the packing"
+        f" ({share_text(share)} of the temporary block{proof})."
+    )
+
+
+def _sections(result: "OrderCost") -> "Iterator[Section]":
+    yield Section(
+        "",
+        ("order", "reserved", "temporary block", "change"),
+        [
+            (
+                f"this: {', '.join(result.present) or 'none of these'}",
+                human_bytes(result.reserved_bytes),
+                human_bytes(result.temp_bytes),
+                None,
+            ),
+            *[
+                (
+                    each.name,
+                    human_bytes(each.reserved_bytes),
+                    human_bytes(each.temp_bytes),
+                    _change(each.reserved_bytes - result.reserved_bytes, result.reserved_bytes),
+                )
+                for each in result.orders
+            ],
+            ("any", f"at least {human_bytes(result.bound_bytes)}", None, None),
+        ],
+    )
+    if result.waiting:
+        total = sum(group.size_bytes for group in result.waiting)
+        yield Section(
+            f"Live at the peak, step {result.peak_step}, but not at the peak of"
+            f" {named_order(result.compared_with or '')}: {human_bytes(total)}",
+            ("wait", "sizeBytes", "values", "line", "scope", "largest", "delay"),
+            [
+                (
+                    *(each.wait, each.size_bytes, each.value_count, each.line, each.scope),
+                    *(each.largest, each.delay),
+                )
+                for each in result.waiting[:SHOWN]
+            ],
+        )
+    if result.moves:
+        yield Section(
+            "Moves that save most, one after the other. No setting makes them; a barrier"
+            " (jax.lax.optimization_barrier) can on GPUs, and on CPUs since jaxlib 0.12",
+            ("move", "instructions", "from step", "to before", "at step", "reserved after"),
+            [
+                (
+                    *(each.instruction, each.moved_count, each.from_step, each.before),
+                    *(each.before_step, human_bytes(each.reserved_bytes)),
+                )
+                for each in result.moves
+            ],
+        )
+
+
+def _change(change: int, reserved_bytes: int) -> str:
+    if not change:
+        return "none"
+    share = f", {share_text(change / reserved_bytes, signed=True)}" if reserved_bytes else ""
+    return f"{'+' if change > 0 else ''}{human_bytes(change)}{share}"

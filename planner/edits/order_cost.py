@@ -1,0 +1,204 @@
+"""Find what the order of instructions costs, and which values wait because of it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from xlagraph.graph.engine import Graph
+from xlagraph.planner.compilation.op_marks import is_recomputed
+from xlagraph.planner.compilation.plannable_compilation import (
+    PlannableCompilation,
+    plannable_compilation,
+)
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.compilation.value_facts import ValueFacts
+from xlagraph.planner.edits.order_result import (
+    MovedInstructions,
+    OrderCost,
+    PlannedOrder,
+    WaitingGroup,
+)
+from xlagraph.planner.edits.schedules import is_gpu, memory_setting, reordering_of
+from xlagraph.planner.memory_plan import MemoryPlan, replan
+from xlagraph.planner.orders.choice_of_three import choice_of_three
+from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
+from xlagraph.planner.orders.lower_bound import lower_bound
+from xlagraph.planner.orders.moves import best_moves
+from xlagraph.planner.orders.ordered_program import Reordering
+from xlagraph.planner.orders.rules import Rule, rules_of
+from xlagraph.planner.orders.schedulable import Order
+from xlagraph.planner.orders.waiting import WaitingValue, waiting_values
+from xlagraph.planner.replay import Replay, replay
+from xlagraph.queries.runner.compilations import find_compilation
+from xlagraph.runtime.garbage_collection import collector_paused
+
+__all__ = ["order_cost"]
+
+_MOVES: Final = 5
+_COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective")
+
+
+@collector_paused(has_many=True)
+def order_cost(graph: Graph, compilation: str | None = None, *, moves: int = _MOVES) -> OrderCost:
+    """Replan a compilation in XLA's other orders; find the values that wait, and what moves save.
+
+    At most `moves` moves are returned. Raises QueryError if the dump does not tell what
+    the instructions depend on.
+    """
+    key = find_compilation(graph, compilation)
+    stored = StoredCompilation(graph, key.key)
+    plannable = plannable_compilation(stored)
+    found = reordering_of(stored, plannable)
+    return _Costs(plannable, found).result(moves, () if key.note is None else (key.note,))
+
+
+class _Costs:
+    def __init__(self, stored: PlannableCompilation, reordering: Reordering) -> None:
+        self._stored = stored
+        self._reordering = reordering
+        self._program = reordering.schedulable
+        self._replays: Sequence[Replay] = replay(stored.program)
+        self._before = replan(stored.program, self._replays)
+        self._model = LiveBytesModel(reordering)
+        self._here = self._model.of(reordering.flat(self._program.present_order))
+        self._rules = rules_of(self._program)
+
+    def result(self, moves: int, notes: tuple[str, ...]) -> OrderCost:
+        stored, program = self._stored, self._program
+        preferred, orders = choice_of_three(self._reordering)
+        chosen = preferred if is_gpu(stored) else Rule.DEPTH_FIRST
+        planned = {rule: self._planned(rule, order, chosen) for rule, order in orders.items()}
+        bound = lower_bound(stored.program, program)
+        reserved = stored.reserved_bytes.get(0, 0)
+        best = min(planned, key=lambda rule: planned[rule].reserved_bytes)
+        is_better = planned[best].reserved_bytes < reserved
+        other = self._model.of(self._reordering.flat(orders[best])) if is_better else None
+        temp = [each for each in self._replays if each.allocation.color == 0]
+        heap = self._before.heap()
+        temp_bytes = sum(each.allocation.size_bytes for each in temp)
+        return OrderCost(
+            compilation=stored.key,
+            instruction_count=len(program.instructions),
+            present=tuple([rule.value for rule in self._rules]),
+            reserved_bytes=reserved,
+            reserved_bytes_replanned=self._before.reserved_bytes(),
+            temp_bytes=temp_bytes,
+            orders=tuple(planned.values()),
+            chosen=chosen.value,
+            is_choice=is_gpu(stored),
+            bound_bytes=bound.size_bytes,
+            bound_instruction=None if bound.instruction is None else self._name(bound.instruction),
+            live_bytes=self._here.peak_bytes,
+            peak_step=self._here.peak_step,
+            packing_bytes=temp_bytes - heap.lower_bound_bytes if heap is not None else 0,
+            compared_with=best.value if is_better else None,
+            waiting=tuple(self._waiting(other)) if other is not None else (),
+            moves=tuple(self._moves(moves)),
+            doubts=tuple(self._doubts()),
+            notes=notes,
+        )
+
+    def _plan(self, order: Order) -> MemoryPlan:
+        changed = self._reordering.program(self._reordering.flat(order))
+        return replan(changed, self._replays)
+
+    def _planned(self, rule: Rule, order: Order, chosen: Rule) -> PlannedOrder:
+        plan = self._plan(order)
+        setting = memory_setting(self._stored) if rule is chosen else None
+        return PlannedOrder(rule.value, plan.reserved_bytes(), plan.temp_bytes(), setting)
+
+    def _waiting(self, other: LiveBytes) -> Iterable[WaitingGroup]:
+        """Group the values that wait by kind, line and scope, the largest group first."""
+        facts = self._stored.facts
+        groups: dict[tuple[str, str | None, str | None], list[WaitingValue]] = {}
+        for value in waiting_values(self._model, self._here, other):
+            place = _place(facts[value.value_id])
+            groups.setdefault((value.wait, *place), []).append(value)
+        found = [
+            WaitingGroup(
+                wait,
+                sum(value.size_bytes for value in values),
+                len(values),
+                line,
+                scope,
+                facts[values[0].value_id].label,
+                self._delay(values[0]),
+            )
+            for (wait, line, scope), values in groups.items()
+        ]
+        return sorted(found, key=lambda group: (-group.size_bytes, group.largest))
+
+    def _delay(self, value: WaitingValue) -> str:
+        """Say what delays the last reader of a value."""
+        op_name = self._stored.facts[value.value_id].own_op_name
+        made = f"{'recomputed' if is_recomputed(op_name) else 'made'} at step {value.made_at}"
+        if value.read_at is None:
+            return f"{made}, not read after the peak"
+        reader = f"{self._named(value.read_at)} reads it at step {value.read_at}"
+        new_step = self._here.schedule.new_step
+        if value.waits_for is None or new_step[value.waits_for] <= new_step[value.made_at]:
+            return f"{made}; {reader}, and could at once"
+        needed = f"{self._named(value.waits_for)}, step {value.waits_for}"
+        if value.wait == "read late":
+            return f"{made}; {reader}, and could since {needed}"
+        return f"{made}; {reader}, and must wait for {needed}"
+
+    def _moves(self, count: int) -> Iterable[MovedInstructions]:
+        least = self._before.reserved_bytes()
+        found = []
+        for move in best_moves(self._model, self._program.present_order, count):
+            reserved = self._plan(move.order).reserved_bytes()
+            step = move.moved[-1]
+            found.append(
+                MovedInstructions(
+                    self._name(step),
+                    len(move.moved),
+                    step,
+                    self._name(move.before),
+                    move.before,
+                    reserved,
+                )
+            )
+        # a move that lowers the live bytes need not lower the reserved ones
+        best = min(found, key=lambda move: move.reserved_bytes, default=None)
+        if best is None or best.reserved_bytes >= least:
+            return ()
+        return found[: found.index(best) + 1]
+
+    def _doubts(self) -> Iterable[str]:
+        reserved = self._stored.reserved_bytes.get(0, 0)
+        if not self._reordering.is_exact:
+            yield "the live ranges of this order are not reproduced: do not trust the figures"
+        elif self._before.reserved_bytes() != reserved:
+            difference = self._before.reserved_bytes() - reserved
+            yield (
+                f"replanning this order differs by {difference:+,} bytes from XLA's plan: do not"
+                " trust differences of that size"
+            )
+        if self._stored.platform == "cpu" and not self._rules:
+            yield (
+                "XLA makes this order with none of its schedulers, so dependences may be missing:"
+                " jaxlib 0.12 drops barriers after it has ordered the instructions"
+            )
+        if is_gpu(self._stored):
+            yield (
+                "the list order can differ in ties, and asynchronous operations are not moved"
+                " apart, so figures for a GPU are near but not exact"
+            )
+
+    def _name(self, step: int) -> str:
+        return self._program.instructions[step].name
+
+    def _named(self, step: int) -> str:
+        """Return an instruction with its kind, if it is one that often delays others."""
+        each = self._program.instructions[step]
+        if each.opcode.startswith(_COLLECTIVES):
+            return f"the collective {each.name}"
+        if each.opcode.startswith(("copy", "slice-start", "slice-done")):
+            return f"the copy {each.name}"
+        return each.name
+
+
+def _place(facts: ValueFacts) -> tuple[str | None, str | None]:
+    """Return the user's line of a value, and the scope of its op name."""
+    scope, _, _ = (facts.op_name or "").rpartition("/")
+    return (facts.source_lines[-1] if facts.source_lines else None), scope or None

@@ -1,0 +1,132 @@
+"""Schedules that a user can ask for: XLA's orders of instructions on each platform."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.orders.choice_of_three import choice_of_three
+from xlagraph.planner.orders.order_ranges import FlatSchedule
+from xlagraph.planner.orders.ordered_program import Reordering, reordering
+from xlagraph.planner.orders.rules import Rule, order_of
+from xlagraph.planner.orders.schedulable import Order
+from xlagraph.queries.errors import QueryError
+
+__all__ = [
+    "ChosenOrder",
+    "Schedule",
+    "is_gpu",
+    "is_tpu",
+    "memory_setting",
+    "order_of_schedule",
+    "reordering_of",
+    "with_order",
+]
+
+_CPU: Final = (
+    'compiler_options={"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"} of jax.jit'
+    " (tried with jaxlib 0.10.2 and 0.12.0.1; from 0.5.1 to 0.9.0"
+    ' {"xla_cpu_enable_concurrency_optimized_scheduler": False})'
+)
+_GPU: Final = (
+    "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=false"
+    " --xla_gpu_enable_analytical_sol_latency_estimator=false (tried with jaxlib 0.10.2)"
+)
+
+
+class Schedule(StrEnum):
+    """An order of instructions to plan for."""
+
+    MEMORY = "memory"
+    """The order of the platform's setting that saves memory."""
+    DEPTH_FIRST = "depth-first"
+    POST_ORDER = "post-order"
+    LIST = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenOrder:
+    """The order of a schedule."""
+
+    rule: Rule
+    """The scheduler of XLA that makes it."""
+    order: Order
+    setting: str | None
+    """Setting with which XLA compiles it; None if there is none."""
+
+
+def memory_setting(stored: PlannableCompilation) -> str | None:
+    """Return the setting of the platform that saves memory, and where it was tried."""
+    if is_gpu(stored):
+        return _GPU
+    return _CPU if stored.platform == "cpu" else None
+
+
+def is_gpu(stored: PlannableCompilation) -> bool:
+    """Return True for a compilation for a GPU."""
+    return stored.platform in ("gpu", "rocm")
+
+
+def is_tpu(stored: PlannableCompilation) -> bool:
+    """Return True for a compilation for a TPU."""
+    return stored.platform == "tpu" or stored.space_names.get(0) == "HBM"
+
+
+def reordering_of(stored: StoredCompilation, plannable: PlannableCompilation) -> Reordering:
+    """Read what the instructions of a compilation depend on.
+
+    Raises QueryError if it is not stored, or if another order cannot be planned.
+    """
+    if not plannable.has_ranges:
+        raise QueryError(f"{stored.key}: the dump has no live ranges, so nothing can be planned")
+    if is_tpu(plannable):
+        raise QueryError(
+            f"{stored.key}: another order cannot be planned for a TPU, whose dump is written after"
+            " values were moved to VMEM and copies were inserted"
+        )
+    program = schedulable_program(stored) if plannable.has_buffer_sets else None
+    if program is None:
+        raise QueryError(
+            f"{stored.key}: the dump was ingested without a complete module text, so the order of"
+            " its instructions cannot be changed; keep the `.txt` file of the same name next to"
+            " the dump"
+        )
+    return reordering(plannable.program, program)
+
+
+def order_of_schedule(
+    found: Reordering, stored: PlannableCompilation, schedule: Schedule
+) -> ChosenOrder:
+    """Return the order that XLA makes for a schedule."""
+    if schedule is Schedule.MEMORY and is_gpu(stored):
+        rule, orders = choice_of_three(found)
+        return ChosenOrder(rule, orders[rule], _GPU)
+    if schedule in (Schedule.MEMORY, Schedule.DEPTH_FIRST):
+        rule = Rule.DEPTH_FIRST
+        setting = memory_setting(stored) if not is_gpu(stored) else None
+    else:
+        rule, setting = Rule(schedule.value), None
+    return ChosenOrder(rule, order_of(found.schedulable, rule), setting)
+
+
+def with_order(
+    stored: PlannableCompilation, found: Reordering, schedule: FlatSchedule
+) -> PlannableCompilation:
+    """Return a compilation whose instructions run in another order.
+
+    Its steps are those of the new order.
+    """
+    values = found.schedulable.values
+    _, lasts = found.ranges.of(schedule)
+    _, needed = found.ranges.needed(schedule)
+    facts = dict(stored.facts)
+    for row, value in enumerate(values):
+        known = facts[value.value_id]
+        facts[value.value_id] = known._replace(
+            live_until=int(lasts[row]),
+            last_use=max((int(schedule.new_step[step]) for step in value.uses), default=None),
+            needed_until=None if known.needed_until is None else int(needed[row]),
+        )
+    return replace(stored, program=found.program(schedule), facts=facts)

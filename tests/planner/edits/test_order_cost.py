@@ -1,0 +1,156 @@
+"""What the order of instructions costs, compared with programs compiled with another order."""
+
+import pytest
+
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest, ingest_compiled
+from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
+from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.order_cost import order_cost
+from xlagraph.planner.edits.schedules import (
+    Schedule,
+    order_of_schedule,
+    reordering_of,
+    with_order,
+)
+from xlagraph.planner.orders.ordered_program import reordering
+from xlagraph.planner.orders.rules import Rule, rules_of
+from xlagraph.queries import QueryError
+
+MEMORY_OPTIMIZED = {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
+
+
+def programs():
+    """Functions with the shapes of their arguments: chains, a checkpoint, a loop, branches."""
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    def layer(x, w):
+        return x + jnp.tanh(x @ w) @ w.T
+
+    def trained(weights, x):
+        def loss(weights):
+            y = x
+            for w in weights:
+                y = jax.checkpoint(layer)(y, w)
+            return (y**2).sum()
+
+        return [w - g for w, g in zip(weights, jax.grad(loss)(weights), strict=True)]
+
+    def looped(w, xs):
+        def step(carry, x):
+            carry = jnp.tanh(carry @ w) + x
+            return carry, carry.sum(0)
+
+        last, sums = jax.lax.scan(step, xs[0], xs)
+        return jnp.sort(last), sums
+
+    def branched(number, x, w):
+        branches = [lambda x: jnp.sin(x @ w), lambda x: jnp.cumsum(x @ w, 0)]
+        y = jax.lax.switch(number, branches, x)
+        return y @ y.T, jnp.exp(y).sum()
+
+    def shape(*dimensions, dtype="float32"):
+        return jax.ShapeDtypeStruct(dimensions, dtype)
+
+    return {
+        "trained": (trained, [shape(64, 96)] * 4, shape(256, 64)),
+        "looped": (looped, shape(64, 64), shape(12, 32, 64)),
+        "branched": (branched, shape(dtype="int32"), shape(128, 64), shape(64, 128)),
+    }
+
+
+@pytest.fixture(scope="module")
+def compiled_twice(tmp_path_factory):
+    """Programs compiled in the default and in the memory-optimized order."""
+    jax = pytest.importorskip("jax")
+    with open_graph(tmp_path_factory.mktemp("orders") / "g.lbug", create=True) as graph:
+        for name, (function, *arguments) in programs().items():
+            for order, options in (("default", {}), ("memory", MEMORY_OPTIMIZED)):
+                compiled = jax.jit(function, compiler_options=options).lower(*arguments).compile()
+                ingest_compiled(graph, compiled, run=f"{name}/{order}")
+        yield graph
+
+
+@pytest.mark.parametrize("name", ["trained", "looped", "branched"])
+def test_the_memory_order_is_that_of_the_compiler_to_the_byte(compiled_twice, name):
+    default, memory = (
+        stored_run(compiled_twice, f"{name}/{order}") for order in ("default", "memory")
+    )
+    plannable = plannable_compilation(default)
+    found = reordering_of(default, plannable)
+    schedule = found.flat(order_of_schedule(found, plannable, Schedule.MEMORY).order)
+    ordered = [found.schedulable.instructions[step].name for step in schedule.steps]
+    assert ordered == [each.name for each in memory.dependences]
+    changed = with_order(plannable, found, schedule)
+    real = {value.value_id: value for value in memory.values}
+    assert {value.value_id: (value.first, value.last) for value in changed.program.values} == {
+        value.value_id: (value.live_from, value.live_until)
+        for value in real.values()
+        if value.live_from is not None
+    }
+    cost = order_cost(compiled_twice, f"{name}/default", moves=0)
+    (reserved,) = [each.reserved_bytes for each in cost.orders if each.name == "depth-first"]
+    assert reserved == order_cost(compiled_twice, f"{name}/memory", moves=0).reserved_bytes
+
+
+def stored_run(graph, run):
+    (key,) = graph.query(
+        "MATCH (c:Compilation) WHERE c.run = $run RETURN c.key AS key", {"run": run}
+    ).rows[0]
+    return StoredCompilation(graph, key)
+
+
+def test_the_order_of_a_dump_is_recognized(compiled_twice):
+    memory = schedulable_program(stored_run(compiled_twice, "trained/memory"))
+    assert rules_of(memory) == [Rule.DEPTH_FIRST]
+
+
+@pytest.fixture(scope="module")
+def graph(corpus, tmp_path_factory):
+    """All dumps in the repository."""
+    with open_graph(tmp_path_factory.mktemp("orders") / "g.lbug", create=True) as graph:
+        ingest(graph, corpus)
+        yield graph
+
+
+def test_the_live_ranges_of_every_dump_are_computed_exactly(graph):
+    keys = graph.query("MATCH (c:Compilation) RETURN c.key AS key ORDER BY key").rows
+    count = 0
+    for (key,) in keys:
+        stored = StoredCompilation(graph, key)
+        plannable = plannable_compilation(stored)
+        if plannable.has_ranges and plannable.has_buffer_sets:
+            program = schedulable_program(stored)
+            found = reordering(plannable.program, program)
+            assert found.is_exact, key
+            assert found.flat(program.present_order).steps == tuple(
+                range(len(program.instructions))
+            )
+            count += 1
+    assert count > 10
+
+
+def test_the_parts_of_the_reserved_bytes_add_up_and_none_is_negative(graph):
+    keys = graph.query("MATCH (c:Compilation) RETURN c.key AS key ORDER BY key").rows
+    count = 0
+    for (key,) in keys:
+        try:
+            cost = order_cost(graph, key, moves=0)
+        except QueryError:
+            continue
+        count += 1
+        parts = (cost.bound_bytes, cost.order_bytes, cost.sharing_bytes, cost.packing_bytes)
+        assert min(parts) >= 0, key
+        assert sum(parts) == cost.reserved_bytes
+    assert count > 10
+
+
+def test_another_order_is_not_planned_for_a_tpu(graph):
+    key = graph.query(
+        "MATCH (c:Compilation) WHERE c.platform = 'tpu' AND c.scheduleLength IS NOT NULL"
+        " RETURN c.key AS key ORDER BY key"
+    ).rows[0][0]
+    with pytest.raises(QueryError, match="VMEM"):
+        order_cost(graph, key)
