@@ -104,6 +104,7 @@ def stored_run(graph, run):
 
 def test_the_order_of_a_dump_is_recognized(compiled_twice):
     memory = schedulable_program(stored_run(compiled_twice, "trained/memory"))
+    assert memory is not None
     assert rules_of(memory) == [Rule.DEPTH_FIRST]
 
 
@@ -123,6 +124,7 @@ def test_the_live_ranges_of_every_dump_are_computed_exactly(graph):
         plannable = plannable_compilation(stored)
         if plannable.has_ranges and plannable.has_buffer_sets:
             program = schedulable_program(stored)
+            assert program is not None
             found = reordering(plannable.program, program)
             assert found.is_exact, key
             assert found.flat(program.present_order).steps == tuple(
