@@ -13,14 +13,14 @@ Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Attributes, Instruction, ProgramError
 from xlagraph.hlo.metadata import StackFrame
 
-__all__ = ["NO_PROGRAM", "EntryParameter", "Program"]
+__all__ = ["EntryParameter", "Program"]
 
 
 class EntryParameter(NamedTuple):
@@ -71,10 +71,6 @@ class Program:
             raise ProgramError(f"there is no computation {name}")
         return found
 
-    def with_instructions(self, instructions: Mapping[str, Instruction]) -> Self:
-        """Return the same program with other instructions by name."""
-        return replace(self, instructions=instructions)
-
     def root_opcode(self, instruction: Instruction) -> str | None:
         """Return the opcode of the root of the computation that a fusion runs; else None."""
         runs = instruction.attributes.runs
@@ -96,6 +92,3 @@ class Program:
             return attributes.source_file, attributes.source_line
         frame = self.frames.get(attributes.stack_frame)
         return (frame.file, frame.line) if frame else (None, None)
-
-
-NO_PROGRAM: Final = Program()

@@ -12,10 +12,9 @@ an empty tuple. Shape indices are kept as XLA prints them, with their braces: ``
 Records that can exist by the million are named tuples, the others frozen dataclasses.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import repeat
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from xlagraph.hlo.shapes import Shape
 
@@ -153,14 +152,3 @@ class Plan:
     """Names of facts that were derived by XLA's rules instead of read."""
     heap_trace_agrees: bool | None = None
     """True if XLA's heap trace agrees with derived live ranges; None if one is missing."""
-
-
-_Record = TypeVar("_Record", bound=tuple[object, ...])
-
-
-def records(kind: type[_Record], rows: Iterable[tuple[object, ...]]) -> Iterator[_Record]:
-    """Return an iterator over rows of as many fields as a named tuple has, as such tuples.
-
-    To call the class for each row takes three times as long.
-    """
-    return map(tuple.__new__, repeat(kind), rows)

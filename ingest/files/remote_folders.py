@@ -22,7 +22,14 @@ from xlagraph.ingest.files.discovery import (
 )
 from xlagraph.ingest.files.listing import Listing
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
-from xlagraph.ingest.files.store import FILES_AT_ONCE, MOST_TRIES, Store, StoredFile, StoreStopped
+from xlagraph.ingest.files.store import (
+    FILES_AT_ONCE,
+    MOST_TRIES,
+    STORE_ERRORS,
+    Store,
+    StoredFile,
+    StoreFailed,
+)
 from xlagraph.ingest.problem import Problem
 
 __all__ = ["LentDumps", "RemoteFolders"]
@@ -122,7 +129,7 @@ class RemoteFolders(ExitStack):
             message = "cannot be read: it does not exist"
         except ExtraMissing as error:
             message = str(error)
-        except Exception as error:  # noqa: BLE001 - each store has its own errors
+        except STORE_ERRORS as error:
             message = f"cannot be listed: {_reason(error)}"
         return FoundDumps((), (Problem(shown, None, message),), frozenset())
 
@@ -188,7 +195,7 @@ class RemoteFolders(ExitStack):
         name = address_name(store.shown)
         try:
             beside = store.beside()
-        except Exception:  # noqa: BLE001 - a web server need not list its folders
+        except STORE_ERRORS:  # a web server need not list its folders
             beside = {}
         files = {path: each for path, each in beside.items() if path.endswith(ENDINGS)}
         return self._find(store, {**files, name: file}, name, run)
@@ -269,7 +276,10 @@ class RemoteFolders(ExitStack):
     def _for_each(
         self, paths_by_key: Mapping[str, Sequence[Path]], act: Callable[[Path], None]
     ) -> dict[str, Problem]:
-        """Apply a function to files in parallel; return the first problem of each key."""
+        """Apply a function to files in parallel; return the first problem of each key.
+
+        Errors that are not those of a store are raised: they are defects.
+        """
         pending = [
             (key, path, self._pool().submit(act, path))
             for key, paths in paths_by_key.items()
@@ -277,8 +287,9 @@ class RemoteFolders(ExitStack):
         ]
         problems: dict[str, Problem] = {}
         for key, path, future in pending:
-            error = future.exception()
-            if error is not None:
+            try:
+                future.result()
+            except (_Changed, *STORE_ERRORS) as error:
                 problems.setdefault(key, Problem(str(path), None, _what_is_wrong(error)))
         return problems
 
@@ -293,17 +304,16 @@ class _Changed(Exception):
     """Raised if a file differs from the listing."""
 
 
-def _what_is_wrong(error: BaseException) -> str:
+def _what_is_wrong(error: Exception) -> str:
     if isinstance(error, _Changed):
         return "changed while it was read; ingest it again once it is complete"
     if isinstance(error, FileNotFoundError):
         return "cannot be read: it no longer exists"
-    if isinstance(error, StoreStopped | PermissionError):
-        return f"cannot be read: {_reason(error)}"
-    return f"cannot be read after {MOST_TRIES} tries: {_reason(error)}"
+    tries = f" after {MOST_TRIES} tries" if isinstance(error, StoreFailed) else ""
+    return f"cannot be read{tries}: {_reason(error)}"
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: Exception) -> str:
     """Return the first line of an error without credentials."""
     text = without_secrets(str(error) or type(error).__name__).splitlines()
     return text[0] if text else type(error).__name__

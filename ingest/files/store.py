@@ -13,7 +13,15 @@ from uuid import uuid4
 from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.addresses import without_credentials
 
-__all__ = ["FILES_AT_ONCE", "MOST_TRIES", "Store", "StoreStopped", "StoredFile"]
+__all__ = [
+    "FILES_AT_ONCE",
+    "MOST_TRIES",
+    "STORE_ERRORS",
+    "Store",
+    "StoreFailed",
+    "StoreStopped",
+    "StoredFile",
+]
 
 FILES_AT_ONCE: Final = 16
 """Number of parallel requests; they wait for the network, not for the processor."""
@@ -31,8 +39,14 @@ _FINAL: Final = (
     NotImplementedError, TypeError, MemoryError,
 )  # fmt: skip
 """Errors for which a retry is useless."""
+STORE_ERRORS: Final = (OSError, ImportError, NotImplementedError)
+"""Errors of a store; any other one is a defect of this program."""
 
 _Result = TypeVar("_Result")
+
+
+class StoreFailed(OSError):
+    """Raised if a store fails at each try; the message is that of its last error."""
 
 
 class StoreStopped(OSError):
@@ -200,23 +214,23 @@ class Store:
 def _repeated(call: Callable[[], _Result], stop: Event) -> _Result:
     """Return the result of a call, which is repeated up to `MOST_TRIES` times if it fails.
 
-    Raises the error of the last try, and `StoreStopped` if ``stop`` is set between two tries.
+    Raises `StoreFailed` after the last try, and `StoreStopped` if ``stop`` is set between two.
     """
     wait = _FIRST_WAIT_SECONDS
-    for _ in range(MOST_TRIES - 1):
-        if stop.is_set():
-            break
+    tries = 0
+    while not stop.is_set():
+        tries += 1
         try:
             return call()
         except _FINAL:
             raise
-        except Exception:  # noqa: BLE001 - each store has other network errors
+        except Exception as error:  # each store has other network errors
+            if tries == MOST_TRIES:
+                raise StoreFailed(str(error) or type(error).__name__) from error
             # jitter: many clients of one store must not retry at the same time
             stop.wait(wait * random.uniform(0.5, 1.5))  # noqa: S311
             wait *= 2
-    if stop.is_set():
-        raise StoreStopped("interrupted")
-    return call()
+    raise StoreStopped("interrupted")
 
 
 def _protocol(address: str) -> str:
@@ -246,6 +260,8 @@ def _file_system(address: str) -> tuple[Any, str]:
             files.retries = 1  # nested retries would take minutes
     except (ImportError, ValueError) as error:
         raise ExtraMissing(f"{error}: pip install 'xlagraph[remote]'") from None
+    except Exception as error:  # each store has other errors of credentials
+        raise StoreFailed(str(error) or type(error).__name__) from error
     return files, root
 
 

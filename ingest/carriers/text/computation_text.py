@@ -1,7 +1,7 @@
 """The text of a computation of a module, parsed when it is needed."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Final
@@ -16,7 +16,7 @@ from xlagraph.ingest.carriers.text.instruction_text import (
     parse_instruction,
 )
 
-__all__ = ["PrintedComputation"]
+__all__ = ["NO_TEXTS", "PrintedComputation"]
 
 _NAME: Final = r"\n  (?:ROOT )?%?([^\s=]++) = "
 _PLAIN_LINE: Final = re.compile(_NAME + PLAIN_INSTRUCTION)
@@ -38,6 +38,8 @@ _RUN: Final = re.compile(
 _MENTION: Final = re.compile(r"%?([^\s,()#{}]+)(?=[,)#])")
 _COMPUTATIONS: Final = re.compile(r"[^\s,{}%]+")
 
+NO_TEXTS: Final[Mapping[str, str]] = {}
+
 _Fields = tuple[str, str, str, str, str]
 """Name, shape, opcode, operands and attributes."""
 
@@ -45,10 +47,12 @@ _Fields = tuple[str, str, str, str, str]
 class PrintedComputation(Computation):
     """A computation of a module text, parsed on first access."""
 
-    def __init__(self, name: str, body: str) -> None:
+    def __init__(self, name: str, body: str, plan_texts: Mapping[str, str] = NO_TEXTS) -> None:
         self.name = name
         self._body = body
         """Lines of the computation, each after a line break."""
+        self._plan_texts = plan_texts
+        """Text of its instructions in the memory plan, by name."""
 
     def outline(self) -> Outline:
         """Return names, opcodes and operands; only if a line is unusual are instructions built."""
@@ -132,6 +136,10 @@ class PrintedComputation(Computation):
         else:
             read = map(self._instruction, self._lines)
             found = [instruction for instruction in read if instruction is not None]
+        if self._plan_texts:
+            for each in found:
+                if (text := self._plan_texts.get(each.name)) is not None:
+                    each.state(text)
         # keep one object of each instruction
         alone = self.__dict__.get("_read_alone", {})
         if (root := self.__dict__.get("_found_root")) is not None:

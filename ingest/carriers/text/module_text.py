@@ -14,14 +14,15 @@ match are skipped.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.metadata import StackFrame, acyclic_callers
 from xlagraph.hlo.program import Program
-from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
-from xlagraph.ingest.carriers.text.instruction_text import unescaped
+from xlagraph.ingest.carriers.text.attribute_text import unescaped
+from xlagraph.ingest.carriers.text.computation_text import NO_TEXTS, PrintedComputation
+from xlagraph.ingest.carriers.text.instruction_text import PrintedInstruction, parse_instruction
 from xlagraph.ingest.carriers.text.module_header import parse_module_header
 
 __all__ = ["parse_module_text"]
@@ -43,8 +44,14 @@ _FIELD: Final = re.compile(r"(\w+)=(\d{1,18})(?!\d)")
 _TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 
-def parse_module_text(text: str) -> Program:
-    """Parse a module text, its computations on first access; linear in its length."""
+def parse_module_text(text: str, plan_texts: Mapping[str, str] = NO_TEXTS) -> Program:
+    """Parse a module text, its computations on first access; linear in its length.
+
+    ``plan_texts`` are the texts of instructions in the memory plan, by name. They take precedence;
+    the module text fills the facts that they lack.
+    """
+    if not text:
+        return Program(instructions=_only_planned(plan_texts, ()))
     text = text.removeprefix("\N{BYTE ORDER MARK}")
     if "\r" in text:
         text = text.replace("\r\n", "\n")
@@ -71,17 +78,21 @@ def parse_module_text(text: str) -> Program:
     lines = [line.rstrip() for part in dict.fromkeys(between) for line in part.split("\n")]
     header_line = next((line for line in lines if line.startswith(_HEADER)), "")
     header = parse_module_header(header_line)
-    computations = {name: PrintedComputation(name, body) for name, body in bodies.items()}
     # A plan names no instruction inside a fusion.
     inside: set[str] = set()
     for body in bodies.values():
         if _FUSION in body:
             inside.update(_FUSED.findall(body))
+    computations = {
+        name: PrintedComputation(name, body, NO_TEXTS if name in inside else plan_texts)
+        for name, body in bodies.items()
+    }
     named: dict[str, Instruction] = {}
     for name, each in computations.items():
         if name not in inside:
             for instruction in each.instructions:
                 named.setdefault(instruction.name, instruction)
+    named |= _only_planned(plan_texts, named)
     return Program(
         name=header.name,
         entry_name=entry,
@@ -93,6 +104,20 @@ def parse_module_text(text: str) -> Program:
         partitions=header.partitions,
         is_gpu=_GPU_FINGERPRINT in header_line or _GPU_TARGET in text,
     )
+
+
+def _only_planned(
+    plan_texts: Mapping[str, str], named: Collection[str]
+) -> dict[str, PrintedInstruction]:
+    """Return the instructions that only the plan has."""
+    found = {
+        name: parse_instruction(name, text)
+        for name, text in plan_texts.items()
+        if name not in named
+    }
+    for name, instruction in found.items():
+        instruction.text = plan_texts[name]
+    return found
 
 
 def _tables(lines: Iterable[str]) -> dict[str, dict[int, str]]:

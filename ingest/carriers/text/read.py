@@ -3,14 +3,9 @@
 import re
 from typing import Final
 
-from xlagraph.hlo.program import NO_PROGRAM, Program
+from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Carrier, Contents
 from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps, is_dump, needs
-from xlagraph.ingest.carriers.text.instruction_text import (
-    PrintedInstruction,
-    fill_from_plan,
-    parse_instruction,
-)
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
@@ -19,7 +14,7 @@ from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.problem import Problem, readable
 
-__all__ = ["TEXT_CARRIER", "join_texts", "read_text_dump"]
+__all__ = ["TEXT_CARRIER", "read_text_dump"]
 
 _CONTENT: Final = re.compile("[^\ufeff\r\n]")
 _EMPTY: Final = "the file is empty"
@@ -34,33 +29,15 @@ def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
     the allocation file is empty.
     """
     plan = parse_plan(_plan_parts(contents))
-    module = NO_PROGRAM
+    text = ""
     try:
         if (part := _decoded(contents, "module text")) is not None:
             text = part.joined().text
             del part
-            module = parse_module_text(text) if text else NO_PROGRAM
     except UnreadableDump as error:  # the dump is complete without the module text
         contents.problems.append(error.problem._replace(left_out=False))
     _name_missing_companions(contents, plan)
-    return plan, join_texts(plan, module)
-
-
-def join_texts(plan: PrintedPlan, module: Program) -> Program:
-    """Return a program with the instructions that a plan names.
-
-    The plan takes precedence; the module text fills the facts that the plan lacks.
-    """
-    instructions = dict(module.instructions)
-    for name, text in plan.instructions.items():
-        known = instructions.get(name)
-        if known is None:
-            known = instructions[name] = parse_instruction(name, text)
-        elif not (isinstance(known, PrintedInstruction) and known.prints(text)):
-            # both texts are equal except in the oldest producers
-            fill_from_plan(known, parse_instruction(name, text))
-        known.text = text
-    return module.with_instructions(instructions)
+    return plan, parse_module_text(text, plan.instructions)
 
 
 def _plan_parts(contents: Contents) -> tuple[DumpPart, ...]:

@@ -13,7 +13,7 @@ from typing import Final
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
-from xlagraph.ingest.plan import Allocation, ParameterStorage, Value, records
+from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["parsed_allocation", "read_usual_allocations"]
 
@@ -91,7 +91,7 @@ def _read_values(
         map(shape_of.__getitem__, shapes),
         strict=True,
     )
-    values = list(records(Value, columns))
+    values = list(map(Value._make, columns))
     draft.values += values
     draft.value_ids.update(value_ids)
     draft.unused_values.update(zip(headers, values, strict=True))

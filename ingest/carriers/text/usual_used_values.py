@@ -11,7 +11,7 @@ from typing import Final
 
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
-from xlagraph.ingest.plan import Position, Use, UsedValue, records
+from xlagraph.ingest.plan import Position, Use, UsedValue
 
 __all__ = ["read_usual_used_values"]
 
@@ -131,4 +131,4 @@ def _uses(text: str, draft: DraftPlan) -> tuple[Use, ...]:
         map(index_of.__getitem__, operands),
         strict=True,
     )
-    return tuple(records(Use, fields))
+    return tuple(map(Use._make, fields))

@@ -169,3 +169,13 @@ def test_an_unknown_protocol_is_named(graph):
     (message,) = messages(ingest(None, "nowhere://x/y", IngestOptions(dry_run=True)))
     assert message.startswith("nowhere://x/y: ")
     assert "pip install 'xlagraph[remote]'" in message
+
+
+def test_a_defect_is_raised_and_not_reported_as_a_failure_of_the_store(graph, memory, monkeypatch):
+    def fetch(*_):
+        raise KeyError("defect")
+
+    put(f"{memory}/runs/a/{name(1)}-buffer-assignment.txt", dump_text())
+    monkeypatch.setattr(store.Store, "fetch", fetch)
+    with pytest.raises(KeyError, match="defect"):
+        ingest(graph, f"{memory}/runs", jobs=1)

@@ -8,7 +8,6 @@ import pytest
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
-from xlagraph.ingest.carriers.text.read import join_texts
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import derive_facts
 from xlagraph.ingest.plan import (
@@ -43,7 +42,7 @@ def attributed(
         instructions=texts or {},
         live_ranges=LiveRanges(len(schedule), tuple(schedule), (), None) if schedule else None,
     )
-    (found,) = derive_facts(plan, join_texts(plan, parse_module_text(module))).attributions
+    (found,) = derive_facts(plan, parse_module_text(module, plan.instructions)).attributions
     return found
 
 

@@ -3,7 +3,6 @@
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
-from xlagraph.ingest.carriers.text.read import join_texts
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
 from xlagraph.ingest.plan import Allocation, LiveRanges, Value
 
@@ -70,7 +69,7 @@ def facts_of(module: str, *labels: str) -> CompilationFacts:
         instructions={},
         live_ranges=LiveRanges(len(schedule), schedule, (), None),
     )
-    return derive_facts(plan, join_texts(plan, parse_module_text("\n".join(lines))))
+    return derive_facts(plan, parse_module_text("\n".join(lines), plan.instructions))
 
 
 def owners(module: str, *labels: str) -> list[tuple[str, str, int | None]]:

@@ -3,12 +3,10 @@
 from pathlib import Path
 
 from xlagraph.graph import CompilationRows
-from xlagraph.hlo.program import NO_PROGRAM
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.carriers.carrier import Part, Source
 from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
-from xlagraph.ingest.carriers.text.read import join_texts
 from xlagraph.ingest.measures.compilation_facts import derive_facts
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows
 
@@ -137,7 +135,7 @@ def rows_of(
         size_bytes=len(dump),
     )
     plan = parse_plan([DumpPart("x.txt", dump)])
-    program = join_texts(plan, parse_module_text(module_text) if module_text else NO_PROGRAM)
+    program = parse_module_text(module_text or "", plan.instructions)
     provenance = Provenance(files, "digest", "2026-11-21T07:00:00+00:00", tags)
     return compilation_rows([(provenance, derive_facts(plan, program))])
 

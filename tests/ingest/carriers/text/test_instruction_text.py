@@ -7,14 +7,11 @@ from xlagraph.hlo.instruction import (
     Aliasing,
     Attributes,
     Callee,
-    Instruction,
     Operand,
 )
-from xlagraph.hlo.shapes import parse_shape
+from xlagraph.ingest.carriers.text.attribute_text import unescaped
 from xlagraph.ingest.carriers.text.instruction_text import (
-    fill_from_plan,
     parse_instruction,
-    unescaped,
 )
 
 
@@ -244,11 +241,12 @@ def test_aliasing_control_predecessors_and_backend_facts_are_read():
 
 
 def test_the_plan_takes_precedence_over_the_module_text_and_file_and_line_stay_together():
-    instruction = Instruction(
-        "x", "copy", parse_shape("f32[]"), "main", (Operand("p"),),
-        Attributes("op", "b.py", 7, 3, "kernel", "{manual}", "f", (Callee("calls", "f"),)),
-    )  # fmt: skip
-    fill_from_plan(instruction, parsed('f32[] add(%t), metadata={source_file="a.py"}'))
+    instruction = parse_instruction(
+        "x",
+        'f32[] copy(%p), custom_call_target="kernel", sharding={manual}, calls=%f, '
+        'metadata={op_name="op" source_file="b.py" source_line=7 stack_frame_id=3}',
+    )
+    instruction.state('f32[] add(%t), metadata={source_file="a.py"}')
     assert (instruction.opcode, instruction.operands) == ("add", (Operand("p"),))
     assert instruction.attributes == Attributes(
         "op", "a.py", None, 3, "kernel", "{manual}", "f", (Callee("calls", "f"),)

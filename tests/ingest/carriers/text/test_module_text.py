@@ -201,3 +201,13 @@ def test_lines_that_do_not_match_are_skipped():
     text = "garbage\n  more = garbage\n  ROOT\n  ROOT x\n{\n}\n  \n%%% {\n"
     program = parse_module_text(text)
     assert (program.instructions, program.entry_name) == ({}, None)
+
+
+def test_the_plan_completes_the_instructions_of_the_module_text_as_they_are_read():
+    text = "HloModule f\n\nENTRY %main {\n  ROOT %a = f32[] add(%p, %p)\n}\n"
+    stated = {"a": 'f32[] add(%p, %p), metadata={op_name="x"}', "b": "f32[] copy(%p)"}
+    program = parse_module_text(text, stated)
+    assert program.instructions["a"] is program.entry["a"]
+    assert program.entry["a"].attributes.op_name == "x"
+    assert program.instructions["b"].text == "f32[] copy(%p)"
+    assert program.entry.find("b") is None
