@@ -8,7 +8,7 @@ from xlagraph.advice.places import Place, places
 from xlagraph.advice.planned_savings import PotentialSavings
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.planner.edits.savings import Change
-from xlagraph.presentation.html_tables import (
+from xlagraph.presentation.readable_tables import (
     html_notes,
     html_text,
     html_title,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 from xlagraph.comparison.groups import GROWTH_COLUMNS, By, GroupGrowth, largest_groups
 from xlagraph.comparison.sentences import Sentence
 from xlagraph.graph.engine import Cell, Result
-from xlagraph.presentation.html_tables import html_title, measured_table
+from xlagraph.presentation.readable_tables import html_title, measured_table
 from xlagraph.queries.runner.compilations import Selection
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ class Result:
         return iter(self.mappings())
 
     def _repr_html_(self) -> str:
-        from xlagraph.presentation.html_tables import html_table
+        from xlagraph.presentation.readable_tables import html_table
 
         return html_table(self.columns, self.rows)
 

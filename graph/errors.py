@@ -80,6 +80,15 @@ class QueryFailed(GraphError):
     """The engine refused the statement, a parameter is missing, or a limit is passed."""
 
 
+def check_version(stored: int, current: int, *, where: str, remedy: str) -> None:
+    """Raise GraphTooNew or WrongSchema unless a graph has the current version of the schema."""
+    versions = f"(schema {stored}, here {current})"
+    if stored > current:
+        raise GraphTooNew(f"{where} was written by a newer xlagraph {versions}: upgrade xlagraph")
+    if stored < current:
+        raise WrongSchema(f"{where} was written by an older xlagraph {versions}: {remedy}")
+
+
 @contextmanager
 def raise_unwritable(path: Path, consequence: str = "") -> Iterator[None]:
     """Turn an OSError into GraphUnwritable; ``consequence`` follows the path in its message."""

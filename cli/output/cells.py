@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
-from xlagraph.presentation.html_tables import is_numeric
+from xlagraph.presentation.readable_tables import is_numeric
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

@@ -11,8 +11,7 @@ from xlagraph.cli.output.cells import cell_text, escape_control_characters, text
 from xlagraph.cli.output.columns import LeftOut, Selected, is_wide, without_columns
 from xlagraph.cli.output.messages import write_prose
 from xlagraph.graph.row_cells import without_nan
-from xlagraph.presentation.html_tables import is_numeric
-from xlagraph.presentation.text_tables import aligned_lines
+from xlagraph.presentation.readable_tables import aligned_lines, is_numeric
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

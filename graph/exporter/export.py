@@ -21,9 +21,9 @@ from xlagraph.graph.exporter.import_files import (
     TAG_DELIMITER,
     TAG_DELIMITER_NAME,
     ImportFiles,
+    keep_latest,
 )
 from xlagraph.graph.exporter.manifest import Manifest
-from xlagraph.graph.exporter.run_rows import keep_latest
 from xlagraph.graph.rows.read_back import read_compilations
 from xlagraph.graph.rows.shared_nodes import SharedRows
 from xlagraph.graph.rows.tables import CompilationRows

@@ -284,3 +284,14 @@ def _arguments(manifest: Manifest) -> list[str]:
             files = ",".join(path if "/" in path else f"./{path}" for path in paths)
             arguments.append(shlex.quote(f"{option}={name}={files}"))
     return arguments
+
+
+def keep_latest(runs: dict[str, dict[str, object]], run: Mapping[str, object]) -> None:
+    """Keep a row of a run if it is the latest: by ``ingestedAt``, then by path and tags."""
+    key = str(run["key"])
+    if key not in runs or _run_order(runs[key]) < _run_order(run):
+        runs[key] = dict(run)
+
+
+def _run_order(run: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(str(run[name] or "") for name in ("ingestedAt", "path", "tags"))

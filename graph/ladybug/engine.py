@@ -17,10 +17,9 @@ from xlagraph.graph.errors import (
     GraphBusy,
     GraphError,
     GraphMissing,
-    GraphTooNew,
     QueryFailed,
     QueryRefused,
-    WrongSchema,
+    check_version,
 )
 from xlagraph.graph.ladybug.database import (
     NO_ADDRESSES,
@@ -179,16 +178,8 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
         version = schema_version(connection)
         if version is None:
             raise GraphMissing(f"{path} is a database without an xlagraph graph")
-        if version > VERSION:
-            raise GraphTooNew(
-                f"{path} was written by a newer xlagraph (schema {version}, here {VERSION}): "
-                "upgrade xlagraph"
-            )
-        if version < VERSION:
-            raise WrongSchema(
-                f"{path} was written by an older xlagraph (schema {version}, here {VERSION}): "
-                "ingest the dumps into a new file"
-            )
+        remedy = "ingest the dumps into a new file"
+        check_version(version, VERSION, where=str(path), remedy=remedy)
     except GraphError:
         connection.close()
         database.close()

@@ -25,10 +25,9 @@ from neo4j.graph import Node, Path, Relationship
 from xlagraph.graph import row_cells
 from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
 from xlagraph.graph.errors import (
-    GraphTooNew,
     GraphUnreachable,
     QueryFailed,
-    WrongSchema,
+    check_version,
 )
 from xlagraph.graph.neo4j.bookmarks import StoredBookmarks
 from xlagraph.graph.neo4j.browser import page_of_settings
@@ -217,16 +216,10 @@ class Neo4jGraph(Graph):
             # a run that is deleted while it is read has no properties: read again
             found = self.query(_STORED_SCHEMA_VERSIONS)
         ((oldest, newest),) = found.rows
-        if isinstance(newest, int) and newest > VERSION:
-            raise GraphTooNew(
-                f"the graph at {self._uri} was written by a newer xlagraph "
-                f"(schema {newest}, here {VERSION}): upgrade xlagraph"
-            )
-        if isinstance(oldest, int) and oldest < VERSION:
-            raise WrongSchema(
-                f"the graph at {self._uri} was written by an older xlagraph "
-                f"(schema {oldest}, here {VERSION}): ingest the dumps into an empty database"
-            )
+        other = newest if isinstance(newest, int) and newest > VERSION else oldest
+        if isinstance(other, int):
+            remedy = "ingest the dumps into an empty database"
+            check_version(other, VERSION, where=f"the graph at {self._uri}", remedy=remedy)
 
     def query(
         self,

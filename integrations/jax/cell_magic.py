@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlagraph.jax.compilation_watch import watch_compilations
 from xlagraph.jax.function_plan import FunctionPlan
-from xlagraph.presentation.html_tables import html_notes, measured_table
-from xlagraph.presentation.text_tables import text_table
+from xlagraph.presentation.readable_tables import html_notes, measured_table, text_table
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -9,8 +9,7 @@ from xlagraph.graph import Result
 from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.jax.planning import memory_plan
 from xlagraph.jax.prediction import FunctionCall, Prediction, predict
-from xlagraph.presentation.html_tables import html_title, measured_table
-from xlagraph.presentation.text_tables import text_table
+from xlagraph.presentation.readable_tables import html_title, measured_table, text_table
 from xlagraph.queries import Diagnosis
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from xlagraph.ingest.loading.compiled import ingest_held
 from xlagraph.ingest.loading.space_peaks import space_peaks
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.presentation.byte_sizes import human_bytes, parse_bytes
-from xlagraph.presentation.html_tables import html_notes, html_title, measured_table
+from xlagraph.presentation.readable_tables import html_notes, html_title, measured_table
 from xlagraph.queries import Answer, Changes, Diagnosis, WhatIf, advise, run, whatif
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from xlagraph.jax.function_plan import FunctionPlan, size_of
 from xlagraph.jax.planning import memory_plan
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.presentation.html_tables import html_title, measured_table
-from xlagraph.presentation.text_tables import text_table
+from xlagraph.presentation.readable_tables import html_title, measured_table, text_table
 
 __all__ = ["LargestSize", "TriedSize", "largest"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
-from xlagraph.presentation.text_tables import text_table
+from xlagraph.presentation.readable_tables import text_table
 from xlagraph.pytest.baseline import (
     Entries,
     Entry,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import pytest
 
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.presentation.text_tables import text_table
+from xlagraph.presentation.readable_tables import text_table
 from xlagraph.pytest.look import look_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from xlagraph.presentation.byte_sizes import distinct_bytes, parse_bytes
-from xlagraph.presentation.text_tables import text_table
+from xlagraph.presentation.readable_tables import text_table
 from xlagraph.pytest.look import look_text
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Formats rows as an HTML table for notebooks: escaped and limited in size."""
+"""Formats rows for people: an HTML table for notebooks, escaped and limited, or aligned text."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import zip_longest
 from typing import Final
@@ -10,6 +10,7 @@ from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_te
 
 __all__ = [
     "MAX_ROWS",
+    "aligned_lines",
     "cell_text",
     "html_notes",
     "html_table",
@@ -18,6 +19,7 @@ __all__ = [
     "is_numeric",
     "measured_table",
     "measured_text",
+    "text_table",
 ]
 
 MAX_ROWS: Final = 40
@@ -25,6 +27,7 @@ MAX_COLUMNS: Final = 24
 MAX_CHARACTERS: Final = 200
 """Characters shown of a cell."""
 _LONGEST_TEXT: Final = 2000
+_GAP: Final = "  "
 # a notebook would show text between two $ as a formula
 _TABLE: Final = '<div style="overflow-x: auto"><table class="tex2jax_ignore mathjax_ignore">'
 
@@ -130,3 +133,35 @@ def is_numeric(cells: Sequence[object]) -> bool:
     return bool(known) and all(
         isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known
     )
+
+
+def text_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return rows below their columns: bytes with units, numbers at the right, None empty."""
+    texts = [
+        [
+            "" if cell is None else measured_text(column, cell)
+            for column, cell in zip(columns, row, strict=True)
+        ]
+        for row in rows
+    ]
+    numeric = [is_numeric(cells) for cells in zip_longest(*rows)] or [False] * len(columns)
+    return "\n".join(aligned_lines([list(columns), *texts], numeric))
+
+
+def aligned_lines(
+    lines: Sequence[Sequence[str]], numeric: Sequence[bool], widest: int | None = None
+) -> Iterator[str]:
+    """Yield headings, a rule, and the other lines, with numeric columns at the right.
+
+    No column is padded beyond ``widest``; longer cells are written in full.
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    if widest is not None:
+        widths = [min(width, widest) for width in widths]
+    headings, *rows = lines
+    for line in (headings, ["-" * width for width in widths], *rows):
+        cells = [
+            text.rjust(width) if at_right else text.ljust(width)
+            for text, width, at_right in zip(line, widths, numeric, strict=True)
+        ]
+        yield _GAP.join(cells).rstrip()
