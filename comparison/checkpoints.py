@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue
-from xlagraph.comparison.op_parts import has_checkpoint, names_before_checkpoint, stem
 from xlagraph.comparison.reasons import ReasonKind
+from xlagraph.hlo.op_names import has_checkpoint, names_before_checkpoint, stem
 
 __all__ = ["ChangedCheckpoints", "changed_checkpoints"]
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from xlagraph.comparison.checkpoints import ChangedCheckpoints, changed_checkpoints
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
-from xlagraph.comparison.op_parts import has_checkpoint, primitive, scope_names
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching, match_values
+from xlagraph.hlo.op_names import has_checkpoint, primitive, scope_names
 from xlagraph.hlo.shapes import dimensions
 
 __all__ = ["explain_pair", "merge_reasons"]

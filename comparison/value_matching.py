@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue
-from xlagraph.comparison.op_parts import own_op_name, primitive, stem
+from xlagraph.hlo.op_names import own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
 __all__ = ["Matching", "match_values"]

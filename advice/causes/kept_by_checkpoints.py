@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
-from xlagraph.planner.compilation.op_marks import is_checkpointed, is_recomputed, scope_parts
+from xlagraph.hlo.op_names import is_checkpointed, is_recomputed, scope_parts
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.savings import Change
 from xlagraph.queries.catalogue.declarations import ChangeKind

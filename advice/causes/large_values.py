@@ -13,7 +13,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram, dimensions
-from xlagraph.planner.compilation.op_marks import is_backward, is_per_example
+from xlagraph.hlo.op_names import is_backward, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.savings import Change
 from xlagraph.queries.catalogue.declarations import ChangeKind

@@ -15,7 +15,7 @@ from xlagraph.comparison.groups import (
     largest_groups,
 )
 from xlagraph.comparison.held_values import ReservedPart
-from xlagraph.comparison.op_parts import stem
+from xlagraph.hlo.op_names import stem
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:

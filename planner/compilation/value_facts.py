@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from xlagraph.planner.compilation.op_marks import is_backward
+from xlagraph.hlo.op_names import is_backward
 from xlagraph.planner.compilation.records import StoredValue
 
 __all__ = ["ValueFacts", "value_facts"]

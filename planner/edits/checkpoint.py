@@ -1,6 +1,6 @@
 """Predict what a checkpoint frees: forward values of a scope that the backward pass reads.
 
-Op names tell which pass a value belongs to (`op_marks`). Forward values of the scope that another
+Op names tell which pass a value belongs to (`op_names`). Forward values of the scope that another
 scope reads are kept, because they are its inputs and outputs. The others end with their last
 forward reader. A loop that stacks values for the backward loop (`lax.scan`) stacks fewer of them
 (`loop_stacks`).
@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from xlagraph.planner.compilation.op_marks import is_recomputed
+from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.patterns import in_scope, similar_scopes

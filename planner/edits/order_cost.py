@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.planner.compilation.op_marks import is_recomputed
+from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,

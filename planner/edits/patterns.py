@@ -8,7 +8,7 @@ is in `jit(f)/jvp(layer_0)/dot`. A pattern with `*`, `?` or `[…]` names all va
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from xlagraph.planner.compilation.op_marks import scope_parts
+from xlagraph.hlo.op_names import scope_parts
 from xlagraph.planner.compilation.value_facts import ValueFacts
 from xlagraph.queries.errors import NoSuchName, similar_names
 

@@ -3,13 +3,13 @@
 import pytest
 
 from tests.tiny_dumps import tiny_dump
-from xlagraph.ingest import ingest
-from xlagraph.planner.compilation.op_marks import (
+from xlagraph.hlo.op_names import (
     BACKWARD_MARKS,
     RECOMPUTED_MARKS,
     is_backward,
     is_recomputed,
 )
+from xlagraph.ingest import ingest
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.checkpoint import checkpoint

@@ -1,0 +1,184 @@
+"""Op names: their scopes and parts, and the pass of a program that an op belongs to.
+
+An op name has parts between slashes outside of brackets, such as ``jit(f)`` and
+``transpose(jvp(layer_0))``. The queries of the theme `lifetime` contain the same words for the
+backward pass and recomputed ops; a test compares them.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from itertools import accumulate, groupby, takewhile
+from typing import Final
+
+__all__ = [
+    "BACKWARD_MARKS",
+    "RECOMPUTED_MARKS",
+    "has_checkpoint",
+    "is_backward",
+    "is_checkpointed",
+    "is_per_example",
+    "is_recomputed",
+    "names_before_checkpoint",
+    "own_op_name",
+    "primitive",
+    "scope_names",
+    "scope_parts",
+    "scopes",
+    "stem",
+]
+
+_LONGEST: Final = 1000
+"""Most characters of a scope: a name of one megabyte could have gigabytes of scopes."""
+_WRAPPED: Final = re.compile(r"[A-Za-z_]\w*\((?P<inner>.*)\)", re.DOTALL)
+_FUNCTION: Final = re.compile(r"(?:jit|pjit|pmap|xmap)\(.*\)", re.DOTALL)
+_OTHER_VERSIONS: Final = (
+    ("/jit(main)", ""),
+    ("/closed_call", ""),
+    ("/jit(dynamic_index_in_dim)", ""),
+    ("/jit(dynamic_update_index_in_dim)", ""),
+    ("(while)))", "()))/while"),
+    ("(while))", "())/while"),
+    ("(while)", "()/while"),
+)
+"""Parts of op names that JAX versions write differently, and their replacements, in order."""
+_CHECKPOINT_NAMES: Final = frozenset({"checkpoint", "remat", "remat2", "rematted_computation"})
+"""Parts of op names that `jax.checkpoint` adds."""
+BACKWARD_MARKS: Final = ("transpose(", "gradient_tape/", "gradients/")
+"""Parts of the op names of the backward pass: JAX, TensorFlow 2, TensorFlow graphs."""
+RECOMPUTED_MARKS: Final = ("rematted_computation", "recompute_grad")
+"""Parts of the op names of recomputed ops: JAX, and a scope that TensorFlow programs name so."""
+_PER_EXAMPLE_MARKS: Final = ("vmap(", "pfor/", "vectorized_map")
+"""Parts of the op names of computations vectorized over examples."""
+
+
+@lru_cache(maxsize=1 << 16)
+def scopes(op_name: str) -> tuple[str, ...]:
+    """Return every leading part of an op name, shortest first, the whole name last.
+
+    ``jit(f)/a[b/c]/dot`` has the scopes ``jit(f)``, ``jit(f)/a[b/c]`` and itself. The position in
+    the tuple, from 1, is the depth. Scopes longer than 1,000 characters are omitted, except the
+    whole name.
+    """
+    if "/" not in op_name:
+        return (op_name,)
+    ends = accumulate(_split(op_name[: _LONGEST + 1])[:-1], lambda end, part: f"{end}/{part}")
+    return (*ends, op_name)
+
+
+def own_op_name(op_name: str | None) -> str | None:
+    """Return an op name without the name of the compiled function, which may change.
+
+    ``jit(f)/jit(main)/mul`` of older JAX and ``jit(f)/mul`` of newer are both ``mul``;
+    ``jvp(while)/body/mul`` and ``jvp()/while/body/closed_call/mul`` are both
+    ``jvp()/while/body/mul``.
+    """
+    if op_name is None:
+        return None
+    for part, same in _OTHER_VERSIONS:
+        op_name = op_name.replace(part, same)
+    parts = _split(op_name)
+    return "/".join(parts[1:] if len(parts) > 1 and _FUNCTION.fullmatch(parts[0]) else parts)
+
+
+@cache
+def scope_names(op_name: str | None) -> tuple[str, ...]:
+    """Return the scopes and the primitive of an op name, outermost first, without transformations.
+
+    ``jit(f)/transpose(jvp(layer_0))/mlp/mul`` has ``layer_0``, ``mlp`` and ``mul``.
+    """
+    own = own_op_name(op_name)
+    if own is None:
+        return ()
+    names = []
+    for part in _split(own):
+        while found := _WRAPPED.fullmatch(part):
+            part = found["inner"]
+        if part:
+            names.append(part)
+    return tuple(names)
+
+
+@cache
+def stem(op_name: str | None) -> tuple[str, ...]:
+    """Return the scope names without checkpoints and without direct repetitions.
+
+    An op of the forward pass and its recomputation have the same stem.
+    """
+    return _once(name for name in scope_names(op_name) if name not in _CHECKPOINT_NAMES)
+
+
+def names_before_checkpoint(op_name: str | None) -> tuple[str, ...]:
+    """Return the scopes around the outermost checkpoint, or all names if there is none."""
+    return _once(takewhile(lambda name: name not in _CHECKPOINT_NAMES, scope_names(op_name)))
+
+
+def primitive(op_name: str | None) -> str | None:
+    """Return the last part of an op name, which is the primitive; None without an op name."""
+    names = scope_names(op_name)
+    return names[-1] if names else None
+
+
+def has_checkpoint(op_name: str | None) -> bool:
+    """Return True if the op belongs to a function wrapped in `jax.checkpoint`."""
+    return not _CHECKPOINT_NAMES.isdisjoint(scope_names(op_name))
+
+
+def is_backward(op_name: str | None) -> bool:
+    """Return True if an op belongs to the backward pass; False without a name."""
+    return any(mark in (op_name or "") for mark in BACKWARD_MARKS)
+
+
+def is_recomputed(op_name: str | None) -> bool:
+    """Return True if a checkpoint recomputes an op; False without a name."""
+    return any(mark in (op_name or "") for mark in RECOMPUTED_MARKS)
+
+
+def is_checkpointed(op_name: str | None) -> bool:
+    """Return True for an op of the backward pass of a checkpoint; False without a name."""
+    if is_recomputed(op_name):
+        return True
+    return is_backward(op_name) and not _CHECKPOINT_NAMES.isdisjoint(scope_parts(op_name or ""))
+
+
+def is_per_example(op_name: str | None) -> bool:
+    """Return True if an op is vectorized over examples; False without a name."""
+    return any(mark in (op_name or "") for mark in _PER_EXAMPLE_MARKS)
+
+
+@lru_cache(maxsize=1 << 14)
+def scope_parts(op_name: str) -> tuple[str, ...]:
+    """Return the parts of an op name without their transformations."""
+    return tuple(map(_without_transformations, _split(op_name)))
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names without direct repetitions."""
+    return tuple(name for name, _ in groupby(names))
+
+
+def _split(op_name: str) -> list[str]:
+    """Split at slashes outside brackets."""
+    if not any(bracket in op_name for bracket in "([{"):
+        return op_name.split("/")
+    parts, depth = [""], 0
+    for piece in re.split(r"([/()\[\]{}])", op_name):
+        if piece == "/" and depth == 0:
+            parts.append("")
+            continue
+        if piece in ("(", "[", "{"):
+            depth += 1
+        elif piece in (")", "]", "}") and depth:
+            depth -= 1
+        parts[-1] += piece
+    return parts
+
+
+def _without_transformations(part: str) -> str:
+    """Return `layer_0` of `transpose(jvp(layer_0))`; keep `jit(f)`, which is a function."""
+    while part.endswith(")") and not part.startswith(("jit(", "pjit(")):
+        _, opening, inner = part[:-1].partition("(")
+        if not opening or not inner:
+            break
+        part = inner
+    return part
