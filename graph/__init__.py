@@ -32,10 +32,10 @@ from xlagraph.graph.run_changes import (
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.graph.exporter.export import Export, export, open_export
-    from xlagraph.graph.exporter.import_files import import_command
-    from xlagraph.graph.exporter.manifest import Manifest
-    from xlagraph.graph.exporter.merge import merge_exports
+    from xlagraph.graph.neo4j.export import Export, export, open_export
+    from xlagraph.graph.neo4j.import_files import import_command
+    from xlagraph.graph.neo4j.manifest import Manifest
+    from xlagraph.graph.neo4j.merge import merge_exports
     from xlagraph.graph.rows.tables import CompilationRows
     from xlagraph.graph.schema import SCHEMA
     from xlagraph.graph.schema_detail import Detail

@@ -29,9 +29,13 @@ from xlagraph.graph.errors import (
     QueryFailed,
     check_version,
 )
-from xlagraph.graph.neo4j.bookmarks import StoredBookmarks
 from xlagraph.graph.neo4j.browser import page_of_settings
-from xlagraph.graph.neo4j.connections import Outcome, ServerDatabase, call_uninterrupted
+from xlagraph.graph.neo4j.connections import (
+    Outcome,
+    ServerDatabase,
+    StoredBookmarks,
+    call_uninterrupted,
+)
 from xlagraph.graph.neo4j.driver_errors import (
     TESTED_FROM,
     encryption_error,

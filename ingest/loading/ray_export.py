@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from xlagraph.graph.exporter.export import open_export
-from xlagraph.graph.exporter.manifest import Manifest
+from xlagraph.graph.neo4j.export import open_export
+from xlagraph.graph.neo4j.manifest import Manifest
 from xlagraph.ingest.files.addresses import is_address, without_secrets
 from xlagraph.ingest.files.discovery import ENDINGS, DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.files.remote_folders import LentDumps, RemoteFolders

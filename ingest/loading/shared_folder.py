@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.exporter.manifest import MANIFEST, Manifest, read_manifest
-from xlagraph.graph.exporter.merge import merge_exports
+from xlagraph.graph.neo4j.manifest import MANIFEST, Manifest, read_manifest
+from xlagraph.graph.neo4j.merge import merge_exports
 from xlagraph.graph.schema_tables import SHARED_TABLES
 from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.addresses import is_address, without_credentials, without_secrets

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from xlagraph.graph.exporter.manifest import read_manifest
+from xlagraph.graph.neo4j.manifest import read_manifest
 
 
 def sorted_tables(folder: Path) -> dict[str, bytes]:

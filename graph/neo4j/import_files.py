@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphUnwritable, raise_unwritable
-from xlagraph.graph.exporter.manifest import (
+from xlagraph.graph.neo4j.manifest import (
     MANIFEST,
     UNFINISHED_MANIFEST,
     Manifest,

@@ -16,14 +16,14 @@ import pyarrow as pa
 
 from xlagraph.graph.engine import Cell, Graph, Load, StoredRun, WrittenKeys
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.exporter.import_files import (
+from xlagraph.graph.neo4j.import_files import (
     FILE_COLUMNS,
     TAG_DELIMITER,
     TAG_DELIMITER_NAME,
     ImportFiles,
     keep_latest,
 )
-from xlagraph.graph.exporter.manifest import Manifest
+from xlagraph.graph.neo4j.manifest import Manifest
 from xlagraph.graph.rows.read_back import read_compilations
 from xlagraph.graph.rows.shared_nodes import SharedRows
 from xlagraph.graph.rows.tables import CompilationRows

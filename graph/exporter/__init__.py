@@ -1,1 +1,0 @@
-"""Export to files for Neo4j's offline importer."""
