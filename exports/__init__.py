@@ -1,4 +1,4 @@
-"""Writers of files that other tools open: pprof, speedscope, Perfetto, XProf, Parquet, CSV.
+"""Writers of files for other tools: pprof, speedscope, Perfetto, XProf, MiniMalloc, Parquet, CSV.
 
 The writers read an open graph and take complete keys of compilations, or names of runs. pprof,
 Perfetto and XProf need the extra `proto`.
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
+    from xlagraph.exports.minimalloc_file import write_minimalloc
     from xlagraph.exports.perfetto_trace import write_perfetto
     from xlagraph.exports.pprof_profile import write_pprof
     from xlagraph.exports.speedscope_file import write_speedscope
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NothingToExport",
     "TableFormat",
+    "write_minimalloc",
     "write_perfetto",
     "write_pprof",
     "write_speedscope",

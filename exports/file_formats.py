@@ -50,4 +50,12 @@ FILE_FORMATS: Final = (
         "baseline.pftrace",
         "perfetto_trace:write_perfetto",
     ),
+    FileFormat(
+        "minimalloc",
+        "Write the heap as CSV for MiniMalloc and other static allocators.\n\n"
+        "A row is a value with its size; its time is that of XLA's heap simulation. The heap of"
+        " another memory space is in a file of its own.",
+        "baseline.csv",
+        "minimalloc_file:write_minimalloc",
+    ),
 )

@@ -76,16 +76,20 @@ def dump_variables(folder: Path, environment: Mapping[str, str]) -> dict[str, st
     return {_FLAGS: " ".join(filter(None, flags)), **_NO_CACHE, **defaults}
 
 
-def process_variables(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+def process_variables(
+    folder: Path, environment: Mapping[str, str], *, saves_memory: bool = False
+) -> dict[str, str]:
     """Return `dump_variables` that also give each Python process a folder of its own.
 
-    The folders are `process-PID` in ``folder``; `recorded_processes` reads them.
+    The folders are `process-PID` in ``folder``; `recorded_processes` reads them. With
+    ``saves_memory``, processes with jaxlib compile in the memory-optimized order on CPUs and GPUs.
     """
     paths = [str(_STARTUP), *filter(None, [environment.get("PYTHONPATH")])]
     return {
         **dump_variables(folder, environment),
         "PYTHONPATH": os.pathsep.join(paths),
         "XLAGRAPH_DUMPS": str(folder.absolute()),
+        **({"XLAGRAPH_SCHEDULE": "memory"} if saves_memory else {}),
     }
 
 

@@ -20,6 +20,13 @@ FLAGS = "XLA_FLAGS"
 LATEST_WITHOUT_STACKS = (0, 8)
 """Newest jaxlib whose module text has no call stacks; its protobuf has them."""
 
+SCHEDULE = "XLAGRAPH_SCHEDULE"
+"""Variable that is `memory` if programs are compiled in the order that saves memory."""
+FIRST_WITH_SCHEDULER_TYPE = (0, 11)
+"""First jaxlib that is told the type of the scheduler; older ones abort at a flag unknown to them.
+0.10 knows both flags."""
+FIRST_WITH_GPU_FLAGS = (0, 10)
+
 _facts: "dict[str, object]" = {}
 
 
@@ -36,6 +43,8 @@ def start_process() -> None:
     added = " --xla_dump_to=" + _quoted(_own_folder())
     if _lacks_stacks():
         added += " --xla_dump_hlo_as_proto"
+    if os.environ.get(SCHEDULE) == "memory":
+        added += _memory_flags()
     of_parent = os.environ.get(ADDED, "")
     flags = os.environ.get(FLAGS, "")
     if of_parent and flags.endswith(of_parent):
@@ -76,12 +85,32 @@ def _new_folder(recording: str) -> str:
 
 
 def _lacks_stacks() -> bool:
+    version = _jaxlib()
+    return version is not None and version <= LATEST_WITHOUT_STACKS
+
+
+def _memory_flags() -> str:
+    """Return the flags of the memory-optimized order on CPUs and GPUs; none without jaxlib."""
+    version = _jaxlib()
+    if version is None:
+        return ""
+    if version >= FIRST_WITH_SCHEDULER_TYPE:
+        flags = " --xla_cpu_scheduler_type=CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"
+    else:
+        flags = " --xla_cpu_enable_concurrency_optimized_scheduler=false"
+    if version >= FIRST_WITH_GPU_FLAGS:
+        flags += " --xla_gpu_enable_latency_hiding_scheduler=false"
+        flags += " --xla_gpu_enable_analytical_sol_latency_estimator=false"
+    return flags
+
+
+def _jaxlib() -> "tuple[int, ...] | None":
     try:
         from importlib.metadata import version
 
-        return tuple(map(int, version("jaxlib").split(".")[:2])) <= LATEST_WITHOUT_STACKS
+        return tuple(map(int, version("jaxlib").split(".")[:2]))
     except Exception:  # noqa: BLE001  not installed, or a version of another form: the flags stay
-        return False
+        return None
 
 
 def _quoted(folder: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
     from xlagraph.recording import ProcessDumps
 
 
+class RecordedSchedule(StrEnum):
+    """The order of instructions in which a recorded program is compiled."""
+
+    DEFAULT = "default"
+    MEMORY = "memory"
+
+
 @dataclass(frozen=True)
 class RecordOptions(GraphOptions):
     """Options of the command."""
@@ -42,6 +50,11 @@ class RecordOptions(GraphOptions):
         "Keep the dump files that an ingest reads, in a new or empty folder.",
         metavar="DIR",
         parser=parse_path,
+    )
+    schedule: RecordedSchedule = option(
+        "Order of instructions that JAX programs are compiled with: `memory` saves memory on CPUs"
+        " and GPUs, often at the cost of time.",
+        default=RecordedSchedule.DEFAULT,
     )
     no_ingest: bool = flag("Only dump; do not load into the graph.")
     print_only: bool = flag("Print the environment for a shell; run nothing.", "--print")
@@ -67,16 +80,17 @@ def record(
     from xlagraph.recording import process_variables, recording_name, run_program
 
     parse_tags(options.tag or ())  # errors in tags show before the program runs
+    saves_memory = options.schedule is RecordedSchedule.MEMORY
     if options.print_only:
         with _dump_folder(options) as folder:
-            _print_variables(process_variables(folder, os.environ))
+            _print_variables(process_variables(folder, os.environ, saves_memory=saves_memory))
         return
     command = _checked(command)
     name = options.run or recording_name(command, datetime.now(UTC))
     if not options.no_ingest:
         _check_graph(options, name)
     with _dump_folder(options) as folder:
-        variables = process_variables(folder, os.environ)
+        variables = process_variables(folder, os.environ, saves_memory=saves_memory)
         note(f"recording run {name}: XLA dumps to {folder}")
         started = time.time()
         code = run_program(command, variables)

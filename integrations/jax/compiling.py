@@ -1,9 +1,10 @@
 """Compile lowered functions and keep their dumps, even if the compiler fails afterwards."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xlagraph.ingest.errors import NoMemoryPlan
@@ -25,8 +26,14 @@ class CompiledDump(NamedTuple):
     """Error of the compiler after it planned the memory; None if it finished."""
 
 
-def compile_lowered(lowered: "jax.stages.Lowered", run: str, *, holds_plan: bool) -> CompiledDump:
-    """Compile a lowered function, and return its dump as part of a run.
+def compile_lowered(
+    lowered: "jax.stages.Lowered",
+    run: str,
+    options: Mapping[str, str | bool] = MappingProxyType({}),
+    *,
+    holds_plan: bool,
+) -> CompiledDump:
+    """Compile a lowered function with options of XLA; return its dump as part of a run.
 
     ``holds_plan`` is True if executables of this platform contain their plan, as those for CPUs
     do; then no file is written. Otherwise XLA dumps into a temporary folder, and JAX's
@@ -35,15 +42,15 @@ def compile_lowered(lowered: "jax.stages.Lowered", run: str, *, holds_plan: bool
     """
     if holds_plan:
         try:
-            return CompiledDump(compiled_dump(lowered.compile(), run), None)
+            return CompiledDump(compiled_dump(lowered.compile(dict(options) or None), run), None)
         except (NoMemoryPlan, ModuleNotFoundError):  # for example, protobuf is not installed
             pass
     failure: RuntimeError | None = None
     with TemporaryDirectory(prefix="xlagraph-") as folder:
-        options: dict[str, str | bool] = {"xla_dump_to": folder, "xla_dump_hlo_as_text": True}
+        dumping = {**options, "xla_dump_to": folder, "xla_dump_hlo_as_text": True}
         try:
             with _without_compilation_cache():
-                lowered.compile(compiler_options=options)
+                lowered.compile(compiler_options=dumping)
         except RuntimeError as error:  # errors of JAX and XLA have several names
             failure = error
         files = hold_largest_dump(Path(folder), run)

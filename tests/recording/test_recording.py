@@ -13,6 +13,7 @@ from xlagraph.recording import (
     dump_folder_in_flags,
     dump_variables,
     new_dump_folder,
+    process_variables,
     recording_name,
     remove_unread_files,
     run_program,
@@ -140,3 +141,8 @@ def test_signal_handlers_are_restored_after_the_program_ends():
 def test_a_program_that_cannot_be_started_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         run_program([str(tmp_path / "nothing")], {})
+
+
+def test_processes_are_told_to_compile_in_the_order_that_saves_memory() -> None:
+    assert "XLAGRAPH_SCHEDULE" not in process_variables(DUMPS, {})
+    assert process_variables(DUMPS, {}, saves_memory=True)["XLAGRAPH_SCHEDULE"] == "memory"

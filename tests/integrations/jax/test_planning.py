@@ -12,6 +12,7 @@ from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.graph import open_graph
 from xlagraph.jax import FunctionPlan, NoTarget, devices_of, memory_plan, plan_of_compiled
 from xlagraph.jax.compiling import compile_lowered
+from xlagraph.planner.edits.order_cost import order_cost
 
 KIB = 2**10
 ROW = jax.ShapeDtypeStruct((256,), jnp.float32)  # 1 KiB
@@ -180,3 +181,21 @@ def test_an_unknown_target_is_refused_with_the_known_ones(topology, remedy):
     with pytest.raises(NoTarget) as refused:
         devices_of(topology)
     assert str(refused.value).startswith(remedy)
+
+
+def test_another_order_is_compiled_as_foretold_from_the_default_one() -> None:
+    def counts(numbers: jax.Array) -> jax.Array:
+        chosen = [jnp.bincount(numbers * each % 97, length=4096) for each in range(1, 6)]
+        return jnp.stack(chosen).sum(0)
+
+    numbers = jax.ShapeDtypeStruct((4000,), jnp.int32)
+    with memory_plan(counts, numbers) as default:
+        foretold = order_cost(default.graph, moves=0)
+    compiled = memory_plan(counts, numbers, schedule="memory")
+    (depth_first,) = [each for each in foretold.orders if each.name == "depth-first"]
+    assert compiled.reserved == depth_first.reserved_bytes < default.reserved
+
+
+def test_an_unknown_schedule_is_an_error() -> None:
+    with pytest.raises(ValueError, match="expected the schedule 'memory'"):
+        memory_plan(jnp.sin, jax.ShapeDtypeStruct((4,), "float32"), schedule="fast")  # type: ignore[arg-type]
