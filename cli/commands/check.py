@@ -38,6 +38,7 @@ class CheckOptions(RowOptions):
     limit: int | None = limit_option()
     resident: bool = flag("Add up programs that are loaded together: a lower bound.")
     replay: bool = flag("Pack each temporary block again, the way XLA does.")
+    schedule: bool = flag("With --replay: show which scheduler of XLA makes each schedule.")
 
 
 def check(
@@ -59,7 +60,9 @@ def check(
     constants of each, the largest temporaries and results. With --capacity it is a gate, too.
 
     --replay packs each temporary block again and shows whether size and offsets equal XLA's. If
-    they differ, do not trust `whatif`.
+    they differ, do not trust `whatif`. With --schedule it shows which of XLA's schedulers makes the
+    order of the instructions, and whether the live ranges follow from it. If they do not, do not
+    trust `order`.
 
     Example: xlagraph check baseline --capacity 16GiB
     """
@@ -69,12 +72,16 @@ def check(
     if options.replay and (options.capacity or options.resident):
         other = "--resident" if options.resident else "--capacity"
         raise UsageError(f"{other} and --replay print different rows: give one of them")
+    if options.schedule and not options.replay:
+        raise UsageError("--schedule shows more of a replay: give --replay too")
     with open_graph_of(options) as graph:
         checked = check_graph(graph, names or ())
         if options.resident:
             code = _check_resident(graph, names or (), options)
         elif options.capacity:
             code = _check_capacity(graph, names or (), options)
+        elif options.schedule:
+            code = _check_schedules(graph, names or (), options)
         elif options.replay:
             code = _check_replay(graph, names or (), options)
         else:
@@ -145,5 +152,20 @@ def _check_replay(graph: "Graph", names: Sequence[str], options: CheckOptions) -
         problem(
             f"{block.compilation}: allocation {block.allocation} does not replay;"
             " do not trust what is replanned for it"
+        )
+    return ExitCode.FAILED if differing else ExitCode.DONE
+
+
+def _check_schedules(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
+    from xlagraph.cli.summaries.checks import write_schedules
+    from xlagraph.planner.edits.replayed_schedules import replay_schedules
+
+    schedules = replay_schedules(graph, names)
+    write_schedules(schedules, options.limit, options)
+    differing = [each for each in schedules if not each.ranges_equal]
+    for each in differing:
+        problem(
+            f"{each.compilation}: the live ranges do not follow from the schedule;"
+            " do not trust what is replanned for another order"
         )
     return ExitCode.FAILED if differing else ExitCode.DONE

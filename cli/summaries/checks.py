@@ -11,6 +11,7 @@ from xlagraph.presentation.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.advice.totals import CheckResult
+    from xlagraph.planner.edits.replayed_schedules import ReplayedSchedule
     from xlagraph.planner.edits.replays import ReplayedBlock
 
 _TOTALS: Final = (
@@ -19,6 +20,10 @@ _TOTALS: Final = (
 )  # fmt: skip
 _SHOWN: Final = ("run", "compilation", "agrees", "…", "allocationBytes", "logicalPeakBytes")
 """Columns of totals by importance."""
+_SCHEDULES: Final = (
+    *("compilation", "instructions", "computations", "schedulers", "closest"),
+    *("computationsEqual", "rangesEqual"),
+)
 _REPLAYS: Final = (
     "compilation", "memorySpace", "memorySpaceName", "allocation",
     "tempBytes", "tempBytesReplayed", "offsetsEqual",
@@ -86,3 +91,19 @@ def write_replays(
     write_rows(_REPLAYS, first_rows(rows, limit, options.format), options)
     exact = sum(block.is_exact for block in blocks)
     note(f"{exact:,} of {counted(len(blocks), 'temporary block')} replay byte for byte")
+
+
+def write_schedules(
+    schedules: Sequence["ReplayedSchedule"], limit: int | None, options: RowOptions
+) -> None:
+    """Write a row for each schedule, and the number that a scheduler of XLA makes."""
+    rows = [
+        (
+            *(each.compilation, each.instructions, each.computations, list(each.schedulers)),
+            *(each.closest, each.computations_equal, each.ranges_equal),
+        )
+        for each in schedules
+    ]
+    write_rows(_SCHEDULES, first_rows(rows, limit, options.format), options)
+    known = sum(bool(each.schedulers) for each in schedules)
+    note(f"{known:,} of {counted(len(schedules), 'schedule')} are made by a scheduler of XLA")

@@ -60,3 +60,13 @@ def test_a_dump_without_module_text_has_no_other_order(run, tmp_path, monkeypatc
     ended = run("order")
     assert ended.code == 1
     assert "without a complete module text" in ended.err
+
+
+def test_a_check_names_the_scheduler_of_each_schedule(run, baseline, monkeypatch):
+    monkeypatch.setenv("XLAGRAPH_GRAPH", str(baseline))
+    ended = run("check", "--replay", "--schedule", "--format", "json")
+    assert ended.code == 0
+    rows = json.loads(ended.out)
+    assert [row["schedulers"] for row in rows] == [["breadth-first"]] * len(rows)
+    assert all(row["rangesEqual"] for row in rows)
+    assert run("check", "--schedule").code == 2
