@@ -125,6 +125,22 @@ class AllocationNodes(NodeRows, key_prefix="#a/"):
         "absent if not, or without module text"
     )
     donated_to: Strings = described("tuple index of the output that it is paired with, in braces")
+    donated_value: Integers = described(
+        "valueId of the value that the caller donates; absent if the input is not donated"
+    )
+    donation_outcome: Strings = described(
+        "`in place` (an output uses its bytes without a copy), `copied first` or `never used`"
+    )
+    donation_reason: Strings = described("reason why no output is written over it in place")
+    next_value: Strings = described("of a donated input: label of the next value in its bytes")
+    donation_copy: Strings = described(
+        "copy that preserves the old value or writes the new one, by its label"
+    )
+    donation_reader: Strings = described(
+        "last instruction that reads the old value, and so prevents the update in place"
+    )
+    donation_reader_file: Strings = described("source file of your line that the reader is from")
+    donation_reader_line: Integers = described("line in that file")
     is_output: Booleans = described("holds the top-level result of the entry computation")
     maybe_live_out: Booleans = described("may hold a part of the result, or what aliases it")
     physical_peak_bytes: Integers = described("most bytes that hold a live value at one step")

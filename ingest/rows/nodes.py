@@ -25,6 +25,7 @@ from xlagraph.graph.schema_detail import Detail
 from xlagraph.graph.schema_types import NodeRows
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
+from xlagraph.ingest.measures.donated_inputs import donated_inputs
 from xlagraph.ingest.measures.memory_spaces import memory_space_names, shown_platform
 from xlagraph.ingest.measures.peaks import NO_PEAK, UNKNOWN_PEAK, SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
@@ -117,6 +118,7 @@ def _allocations(source: NumberedFacts) -> AllocationNodes:
     parameters = [each.parameter for each in allocations]
     shapes = [each.output_shape for each in allocations]
     has_outputs = marks_outputs(allocations)
+    inputs = _at(donated_inputs(source.facts), numbers)
     return AllocationNodes(
         key=numbers,
         number=numbers,
@@ -132,6 +134,14 @@ def _allocations(source: NumberedFacts) -> AllocationNodes:
         ],
         donation=[None if each is None else each.state for each in donations],
         donated_to=[None if each is None else each.output_index for each in donations],
+        donated_value=[None if each is None else each.value_id for each in inputs],
+        donation_outcome=[None if each is None else each.outcome for each in inputs],
+        donation_reason=[None if each is None else each.reason for each in inputs],
+        next_value=[None if each is None else each.next_value for each in inputs],
+        donation_copy=[None if each is None else each.copy for each in inputs],
+        donation_reader=[None if each is None else each.reader for each in inputs],
+        donation_reader_file=[None if each is None else each.reader_file for each in inputs],
+        donation_reader_line=[None if each is None else each.reader_line for each in inputs],
         is_output=[shape is not None if has_outputs else None for shape in shapes],
         maybe_live_out=[each.maybe_live_out for each in allocations],
         physical_peak_bytes=[each.physical.bytes for each in peaks],

@@ -43,78 +43,15 @@
 // @empty    nothing is donated in this compilation; alias/not-donated lists inputs that could be
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:ALLOCATES]->(b:Allocation)-[:HOLDS]->(o:Value)
-WHERE b.maybeLiveOut = true AND o.liveUntil = c.scheduleLength
-// long: outputs, the copy, its last reader and the next value are separate walks
-WITH c, o.sizeBytes AS sizeBytes, o.dtype AS dtype, count(o) AS outputCount,
-     count(b.parameterNumber) AS takenCount
-WITH c, collect({sizeBytes: sizeBytes, dtype: dtype, outputCount: outputCount,
-                 takenCount: takenCount}) AS outputs
-MATCH (c)-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-WHERE a.parameterNumber IS NOT NULL AND (a.maybeLiveOut = true OR a.donation IS NOT NULL)
-      AND NOT EXISTS {
-        MATCH (a)-[:HOLDS]->(x:Value)
-        WHERE x.liveFrom < v.liveFrom
-              OR (coalesce(x.liveFrom, 0) = coalesce(v.liveFrom, 0) AND x.valueId < v.valueId)
-      }
-UNWIND outputs AS candidate
-WITH c, a, v,
-     sum(CASE WHEN candidate.sizeBytes = v.sizeBytes AND candidate.dtype = v.dtype
-              THEN candidate.outputCount ELSE 0 END) AS fitting,
-     sum(CASE WHEN candidate.sizeBytes = v.sizeBytes AND candidate.dtype = v.dtype
-              THEN candidate.takenCount ELSE 0 END) AS taken
-// the copy that preserves the old value, and the last instruction that computes with it
-OPTIONAL MATCH (v)-[:USED_BY]->(:Instruction)-[:DEFINES]->(k:Value)
-WITH c, a, v, fitting, taken,
-     min(CASE WHEN k.opcode = 'copy' AND k.shape = v.shape
-                   AND (k.layout = v.layout OR (k.layout IS NULL AND v.layout IS NULL))
-              THEN k.valueId ELSE null END) AS copyId
-OPTIONAL MATCH (v)-[:USED_BY]->(:Instruction)-[:DEFINES]->(k:Value) WHERE k.valueId = copyId
-OPTIONAL MATCH (k)-[:USED_BY]->(r:Instruction) WHERE r.step IS NOT NULL
-WITH c, a, v, fitting, taken, k.key AS copyKey, k.label AS copied,
-     coalesce(k.liveUntil = c.scheduleLength, false) AS isReturned,
-     max(r.step) AS lastStep,
-     max(CASE WHEN r.opcode IN ['copy', 'tuple'] THEN null ELSE r.step END) AS readStep
-WITH c, a, v, fitting, taken, copied, isReturned, coalesce(copyKey, v.key) AS oldKey,
-     CASE WHEN copyKey IS NULL THEN v.lastUse WHEN readStep IS NULL THEN lastStep
-          ELSE readStep END AS readStep
-OPTIONAL MATCH (:Value {key: oldKey})-[:USED_BY]->(r:Instruction) WHERE r.step = readStep
-OPTIONAL MATCH (r)-[:DEFINES]->(m:Value)
-WITH c, a, v, fitting, taken, copied, isReturned, min(r.name) AS lastReader,
-     min(coalesce(m.userFile, r.sourceFile)) AS lastReaderFile,
-     min(CASE WHEN m.userFile IS NULL THEN r.sourceLine ELSE m.userLine END) AS lastReaderLine
-// the next value in its bytes: if the old value is not copied, a copy of the new one
-OPTIONAL MATCH (a)-[:HOLDS]->(n:Value) WHERE n.key <> v.key AND n.liveFrom >= v.liveUntil
-WITH c, a, v, fitting, taken, copied, isReturned, lastReader, lastReaderFile, lastReaderLine,
-     min(n.liveFrom) AS nextFrom
-OPTIONAL MATCH (a)-[:HOLDS]->(n:Value) WHERE n.key <> v.key AND n.liveFrom = nextFrom
-WITH c, a, v, fitting, taken, copied, isReturned, lastReader, lastReaderFile, lastReaderLine,
-     min(n.label) AS by, min(CASE WHEN n.opcode = 'copy' THEN n.label ELSE null END) AS copiedTo
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WHERE v.valueId = a.donatedValue
 OPTIONAL MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.liveUntil = c.scheduleLength AND w.key <> v.key
-WITH a, v, w, fitting, taken, isReturned, coalesce(copied, copiedTo) AS copied, lastReader,
-     lastReaderFile, lastReaderLine, by,
-     CASE WHEN a.maybeLiveOut = false THEN 'never used'
-          WHEN w.key IS NULL OR w.aliasSet = v.aliasSet THEN 'in place'
-          WHEN copied IS NULL AND copiedTo IS NULL THEN 'in place'
-          ELSE 'copied first' END AS outcome
 RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label AS value,
-       v.shape AS shape, v.sizeBytes AS sizeBytes, outcome,
-       CASE WHEN outcome = 'in place' AND w.key IS NULL THEN 'returned as it is'
-            WHEN outcome = 'in place' AND w.aliasSet <> v.aliasSet
-            THEN 'its bytes are used again after its last use'
-            WHEN outcome = 'in place' THEN null
-            WHEN isReturned THEN 'it is returned too: it must stay for the caller'
-            WHEN outcome = 'copied first' THEN 'it is still read when its bytes are needed'
-            WHEN fitting = 0 THEN 'no output of that size and type'
-            WHEN fitting = taken THEN 'every such output is in another donated input'
-            ELSE 'it is still read when such an output is written' END AS reason,
-       by, CASE WHEN outcome = 'copied first' THEN copied ELSE null END AS copy,
-       CASE WHEN outcome = 'copied first' AND NOT isReturned THEN lastReader ELSE null END AS reader,
-       CASE WHEN outcome = 'copied first' AND NOT isReturned THEN lastReaderFile
-            ELSE null END AS readerFile,
-       CASE WHEN outcome = 'copied first' AND NOT isReturned THEN lastReaderLine
-            ELSE null END AS readerLine,
+       v.shape AS shape, v.sizeBytes AS sizeBytes, a.donationOutcome AS outcome,
+       a.donationReason AS reason, a.nextValue AS by, a.donationCopy AS copy,
+       a.donationReader AS reader, a.donationReaderFile AS readerFile,
+       a.donationReaderLine AS readerLine,
        w.label AS output, w.aliasSet = v.aliasSet AS inPlace,
        v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,

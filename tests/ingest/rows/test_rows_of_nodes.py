@@ -91,6 +91,14 @@ def test_allocations_have_a_role_and_the_facts_of_their_line(rows):
     ]
 
 
+def test_the_allocation_of_a_donated_input_tells_what_happened_to_its_bytes(rows):
+    columns = ("donatedValue", "donationOutcome", "donationReason", "nextValue", "donationCopy")
+    assert nodes(rows, "Allocation", *columns)[:2] == [
+        (0, "in place", None, "add", None),
+        (None, None, None, None, None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "role"),
     [
