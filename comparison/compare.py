@@ -19,8 +19,7 @@ from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import Sentence, sentences_of
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.runner.compilations import Selection, select
-from xlagraph.queries.runner.stored_detail import is_at_peak
+from xlagraph.queries.runner.compilations import Selection, is_at_peak, select
 
 _COMPILATIONS: Final = load_statement(__file__, "compilations")
 _SIGNATURES: Final = load_statement(__file__, "signatures")

@@ -94,7 +94,7 @@ def group_growths(
     facts that are not stored is empty; if it is the only grouping, raise NotStored.
     """
     from xlagraph.queries.catalogue.declarations import NO_LIMIT
-    from xlagraph.queries.runner.stored_detail import check_stored, is_at_peak
+    from xlagraph.queries.runner.compilations import check_stored, is_at_peak
 
     given: Mapping[str, Scalar] = {"runA": a, "runB": b, "depth": depth, "limit": NO_LIMIT}
     growths: dict[By, tuple[GroupGrowth, ...]] = {}

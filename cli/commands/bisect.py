@@ -6,22 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
 from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
-from xlagraph.cli.output.graph_and_queries import ask_password
+from xlagraph.cli.output.graph_and_queries import ask_password, open_graph_of
 from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.cli.output.shared_options import RowOptions, parse_path
-from xlagraph.cli.summaries.bisection import Recording, verdict_line, write_growth
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.recording.package_range import PackageRange, parse_package_range
 
 if TYPE_CHECKING:
-    from xlagraph.recording import Installer
+    from xlagraph.recording import Bisection, Installer
 
 _STDERR: Final = 2
 _INTERRUPTED: Final = frozenset({129, 130, 143})
@@ -33,6 +32,13 @@ def _parse_range(text: str) -> PackageRange:
         return parse_package_range(text)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+class Recording(NamedTuple):
+    """The run of a version, and the bytes that all its compilations reserve."""
+
+    run: str
+    reserved_bytes: int
 
 
 @dataclass(frozen=True)
@@ -108,12 +114,39 @@ def bisect(
     if found is None:
         problem("fewer than two versions could be measured: there is nothing to compare")
         raise typer.Exit(ExitCode.FAILED)
-    write_growth(found, options.limit, options)
-    verdict = verdict_line(found, package.name, limit)
+    _write_growth(found, options.limit, options)
+    verdict = _verdict_line(found, package.name, limit)
     if found.bad is not None:
         problem(verdict)
         raise typer.Exit(ExitCode.GATE)
     note(verdict)
+
+
+def _write_growth(found: "Bisection[Recording]", limit: int | None, options: RowOptions) -> None:
+    """Write the comparison of the good and bad version; of both ends if none is bad."""
+    from xlagraph.cli.summaries.comparison import write_comparisons
+    from xlagraph.queries import compare
+
+    before, after = (found.good, found.bad) if found.bad else (found.first, found.good)
+    with open_graph_of(options) as graph:
+        comparison = compare(graph, before[1].run, after[1].run)
+    write_comparisons([comparison], None, limit, None, options)
+
+
+def _verdict_line(found: "Bisection[Recording]", package: str, limit: GrowthLimit) -> str:
+    """Return one line with the first bad version, or that there is none."""
+    version, last = found.bad or found.good
+    sizes = (
+        f"{human_bytes(last.reserved_bytes)} reserved,"
+        f" {human_bytes(found.first[1].reserved_bytes)} with {found.first[0]}"
+    )
+    if found.bad is None:
+        return f"{package} {version}: {sizes}; no more than {limit.text} of growth"
+    skipped = f" (or, skipped: {', '.join(found.unknown)})" if found.unknown else ""
+    return (
+        f"{package} {version} is the first bad version{skipped}: {sizes};"
+        f" more than {limit.text} is not allowed"
+    )
 
 
 class _NotRecorded(Exception):

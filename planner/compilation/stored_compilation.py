@@ -22,7 +22,7 @@ from xlagraph.planner.compilation.records import (
     StoredValue,
     read_records,
 )
-from xlagraph.queries.runner.stored_detail import check_stored
+from xlagraph.queries.runner.compilations import check_stored
 from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = [

@@ -1,7 +1,7 @@
-"""Find runs and compilations by name: a key, a unique part of a key, or a run."""
+"""Find runs and compilations by name, and reject those stored without the necessary facts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, cast
@@ -14,16 +14,19 @@ from xlagraph.queries.errors import (
     InexactName,
     NoSuchCompilation,
     NoSuchRun,
+    NotStored,
     similar_names,
 )
 
 __all__ = [
     "FoundCompilation",
     "Selection",
+    "check_stored",
     "compilation_keys",
     "compilations_of_run",
     "find_compilation",
     "find_run",
+    "is_at_peak",
     "is_compilation",
     "list_runs",
     "run_names",
@@ -39,6 +42,8 @@ _LARGEST: Final = load_statement(__file__, "largest-compilation")
 _COUNT: Final = load_statement(__file__, "compilation-count")
 _RUNS: Final = load_statement(__file__, "runs")
 _RUN_NAMES: Final = load_statement(__file__, "run-names")
+_AT_PEAK: Final = load_statement(__file__, "compilations-at-peak")
+_ANY_AT_PEAK: Final = load_statement(__file__, "any-compilation-at-peak")
 _COMPILATIONS: Final = load_statement(__file__, "compilations-of-run-by-size")
 
 _MOST_NEAR: Final = 5
@@ -223,3 +228,22 @@ def find_run(graph: Graph, name: str) -> str:
 def compilations_of_run(graph: Graph, run: str) -> tuple[str, ...]:
     """Return the keys of the compilations of a run, the most reserved bytes first."""
     return tuple(str(row[0]) for row in graph.query(_COMPILATIONS, {"run": run}).rows)
+
+
+def check_stored(graph: Graph, names: Collection[str]) -> None:
+    """Raise NotStored if a compilation of these runs or keys is stored with `peak` detail only.
+
+    Check all compilations if there are no names.
+    """
+    for key in _at_peak(graph, names):
+        raise NotStored(key)
+
+
+def is_at_peak(graph: Graph, names: Collection[str]) -> bool:
+    """Return True if a compilation of these runs or keys is stored with `peak` detail only."""
+    return bool(_at_peak(graph, names))
+
+
+def _at_peak(graph: Graph, names: Collection[str]) -> list[str]:
+    found = graph.query(_AT_PEAK, {"sides": list(names)}) if names else graph.query(_ANY_AT_PEAK)
+    return [str(key) for (key,) in found.rows]

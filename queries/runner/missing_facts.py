@@ -11,7 +11,7 @@ from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.catalogue.statement import Clause, clauses
-from xlagraph.queries.runner.stored_detail import is_at_peak
+from xlagraph.queries.runner.compilations import is_at_peak
 
 _SCHEMA_NAMES: Final = frozenset(
     name
@@ -28,64 +28,45 @@ class _Fact:
     """Columns that are null everywhere without the fact."""
     absence: str
 
-    def __post_init__(self) -> None:
-        if unknown := sorted(self.words - _SCHEMA_NAMES):
-            raise ValueError(f"the schema has neither a type nor a property {unknown[0]}")
+
+def _fact(words: str, columns: str, absence: str) -> _Fact:
+    """Return a fact; the names are separated by spaces."""
+    fact = _Fact(frozenset(words.split()), frozenset(columns.split()), absence)
+    if unknown := sorted(fact.words - _SCHEMA_NAMES):
+        raise ValueError(f"the schema has neither a type nor a property {unknown[0]}")
+    return fact
 
 
-_LIVE_RANGES: Final = _Fact(
-    frozenset(
-        (
-            "LIVE_AT_PEAK",
-            "SCHEDULES",
-            "LIVE_UNTIL",
-            "UPDATES_IN_PLACE",
-            "REUSES",
-            "IN_PRINTED_PEAK",
-            "liveFrom",
-            "liveUntil",
-        )
-    ),
-    frozenset(
-        (
-            "physicalPeakBytes",
-            "physicalPeakBytesA",
-            "physicalPeakBytesB",
-            "logicalPeakBytes",
-            "liveFrom",
-            "liveUntil",
-            "idleBytes",
-            "lastUse",
-            "liveAtPeak",
-            "inPlace",
-        )
-    ),
+_LIVE_RANGES: Final = _fact(
+    "LIVE_AT_PEAK SCHEDULES LIVE_UNTIL UPDATES_IN_PLACE REUSES IN_PRINTED_PEAK liveFrom liveUntil",
+    "physicalPeakBytes physicalPeakBytesA physicalPeakBytesB logicalPeakBytes liveFrom liveUntil"
+    " idleBytes lastUse liveAtPeak inPlace",
     "the dump has no live ranges (TensorFlow before 2.6, or its -live-range.txt is missing)",
 )
-_USES: Final = _Fact(
-    frozenset(("USED_BY", "APPEARS_AT", "lastUse")),
-    frozenset(("lastUse",)),
+_USES: Final = _fact(
+    "USED_BY APPEARS_AT lastUse",
+    "lastUse",
     "the dump does not list the users of values"
     " (TensorFlow before 2.1, or its -buffer-assignment-values.txt is missing)",
 )
-_INSTRUCTIONS: Final = _Fact(
-    frozenset(("opcode", "rootOpcode")),
-    frozenset(("opcode",)),
+_INSTRUCTIONS: Final = _fact(
+    "opcode rootOpcode",
+    "opcode",
     "the dump has no text of instructions (TensorFlow before 2.7) and no module text beside it",
 )
-_OP_NAMES: Final = _Fact(
-    frozenset(("opName", "FROM_OP")),
-    frozenset(("opName",)),
+_OP_NAMES: Final = _fact(
+    "opName FROM_OP",
+    "opName",
     "the dump has no op names; the module text, NAME.txt beside the dump, may have them",
 )
-_SOURCE_LINES: Final = _Fact(
-    frozenset(("sourceFile",)),
-    frozenset(("sourceFile",)),
+_SOURCE_LINES: Final = _fact(
+    "sourceFile",
+    "sourceFile",
     "the dump has no source lines; the module text, NAME.txt beside the dump, may have them",
 )
-_FUSION_ROOTS: Final = _Fact(
-    frozenset(("rootOpcode",)),
-    frozenset(("rootOpcode",)),
+_FUSION_ROOTS: Final = _fact(
+    "rootOpcode",
+    "rootOpcode",
     "the dump has no root opcodes of fusions; the module text, NAME.txt beside the dump, has them",
 )
 _FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS)

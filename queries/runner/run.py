@@ -25,10 +25,14 @@ from xlagraph.queries.errors import (
     UnknownQuery,
     similar_names,
 )
-from xlagraph.queries.runner.compilations import find_compilation, find_run, is_compilation
+from xlagraph.queries.runner.compilations import (
+    check_stored,
+    find_compilation,
+    find_run,
+    is_compilation,
+)
 from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.runner.name_checks import check_names, check_tag
-from xlagraph.queries.runner.stored_detail import check_stored
 from xlagraph.queries.runner.values import find_label
 
 if TYPE_CHECKING:

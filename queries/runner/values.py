@@ -6,8 +6,8 @@ from typing import Final
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import AmbiguousValue, NoSuchName
+from xlagraph.queries.runner.compilations import check_stored
 from xlagraph.queries.runner.name_checks import check_names
-from xlagraph.queries.runner.stored_detail import check_stored
 
 __all__ = ["find_label", "find_value"]
 
