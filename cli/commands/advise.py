@@ -1,9 +1,11 @@
 """`xlagraph advise`: find what to change, and what each change saves."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
@@ -14,22 +16,24 @@ if TYPE_CHECKING:
     from xlagraph.advice.diagnosis import Diagnosis
 
 
+@dataclass(frozen=True)
+class AdviseOptions(RowOptions):
+    """Options of the command."""
+
+    memory_space: int = option("Number of the memory space.", default=0, least=0)
+    limit: int | None = option(
+        "Findings to show, small ones too; 0 shows all. (default: those from 5%)", least=0
+    )
+
+
 def advise(
-    options: RowOptions,
+    options: AdviseOptions,
     name: Annotated[
         str | None,
         typer.Argument(
             metavar="COMPILATION|RUN",
             help="By default the compilation that reserves most.",
             autocompletion=complete_compilation,
-        ),
-    ] = None,
-    memory_space: Annotated[int, typer.Option(min=0, help="Number of the memory space.")] = 0,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Findings to show, small ones too; 0 shows all. (default: those from 5%)",
         ),
     ] = None,
 ) -> None:
@@ -47,18 +51,18 @@ def advise(
         diagnosis = diagnose(
             graph,
             name,
-            memory_space=memory_space,
+            memory_space=options.memory_space,
             catalogue=catalogue(),
-            least_share=LEAST_SHARE if limit is None else 0,
+            least_share=LEAST_SHARE if options.limit is None else 0,
         )
-    _write(diagnosis, limit, options)
+    _write(diagnosis, options)
     for text in diagnosis.problems:
         problem(f"left out: {text}")
     if diagnosis.problems:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _write(diagnosis: "Diagnosis", limit: int | None, options: RowOptions) -> None:
+def _write(diagnosis: "Diagnosis", options: AdviseOptions) -> None:
     from xlagraph.advice.diagnosis import diagnosis_result
     from xlagraph.cli.summaries.advice import write_diagnosis
 
@@ -66,7 +70,7 @@ def _write(diagnosis: "Diagnosis", limit: int | None, options: RowOptions) -> No
         note(text)
     if is_page(options):
         with open_output(options) as stream:
-            write_diagnosis(diagnosis, options.format, stream, limit=limit)
+            write_diagnosis(diagnosis, options.format, stream, limit=options.limit)
     else:
         result = diagnosis_result(diagnosis)
-        write_rows(result.columns, result.rows[: limit or None], options)
+        write_rows(result.columns, result.rows[: options.limit or None], options)

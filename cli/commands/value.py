@@ -6,7 +6,7 @@ import typer
 
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.formats import WRITERS, Format
-from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
+from xlagraph.cli.output.graph_and_queries import CompilationOption, open_graph_of
 from xlagraph.cli.output.messages import note
 from xlagraph.cli.output.shared_options import RowOptions
 
@@ -20,15 +20,7 @@ def value(
             help="Label or another name: fusion.7, while.1{1}.",
         ),
     ],
-    compilation: Annotated[
-        str | None,
-        typer.Option(
-            "--compilation",
-            "-c",
-            help="A key, a unique part of one, or a run; by default the one that reserves most.",
-            autocompletion=complete_compilation,
-        ),
-    ] = None,
+    compilation: CompilationOption = None,
 ) -> None:
     """Show one value: its instruction, the values before it in its bytes, its readers, its end.
 

@@ -2,23 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING
 
-import typer
-
-from xlagraph.cli.output.columns import choose_columns
 from xlagraph.cli.output.declared_options import option
-from xlagraph.cli.output.destination import is_page, open_output, write_rows
+from xlagraph.cli.output.destination import write_record
 from xlagraph.cli.output.exit_codes import UsageError
-from xlagraph.cli.output.formats import Format, write_object
-from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
+from xlagraph.cli.output.graph_and_queries import CompilationArgument, open_graph_of
 from xlagraph.cli.output.messages import note
 from xlagraph.cli.output.shared_options import RowOptions
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from xlagraph.planner.edits.result import WhatIf
 
 
 @dataclass(frozen=True)
@@ -58,14 +53,7 @@ class ChangeOptions(RowOptions):
 
 def whatif(
     options: ChangeOptions,
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="COMPILATION",
-            help="A key, a unique part of one, or a run; by default the one that reserves most.",
-            autocompletion=complete_compilation,
-        ),
-    ] = None,
+    name: CompilationArgument = None,
 ) -> None:
     """Replan memory the way XLA would after a change: what is reserved then, and why.
 
@@ -73,6 +61,8 @@ def whatif(
 
     Example: xlagraph whatif baseline --donate all
     """
+    from xlagraph.cli.summaries.whatif import write_whatif
+    from xlagraph.planner.edits.result import whatif_cells
     from xlagraph.planner.edits.whatif import Changes
     from xlagraph.planner.edits.whatif import whatif as replan
 
@@ -92,24 +82,7 @@ def whatif(
         result = replan(graph, name, changes)
     for text in result.notes:
         note(text)
-    _write(result, options)
-
-
-def _write(result: "WhatIf", options: RowOptions) -> None:
-    from xlagraph.cli.summaries.whatif import write_whatif
-    from xlagraph.planner.edits.result import whatif_cells
-
-    cells = whatif_cells(result)
-    columns, rows = tuple(cells), [tuple(cells.values())]
-    if is_page(options):
-        with open_output(options) as stream:
-            write_whatif(result, options.format, stream)
-    elif options.format is Format.JSON:
-        chosen, (row,) = choose_columns(columns, rows, options.columns)
-        with open_output(options) as stream:
-            write_object(dict(zip(chosen, row, strict=True)), stream)
-    else:
-        write_rows(columns, rows, options)
+    write_record(whatif_cells(result), options, partial(write_whatif, result))
 
 
 def _parse_factors(texts: Sequence[str]) -> "dict[str, Fraction]":

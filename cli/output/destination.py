@@ -1,7 +1,7 @@
 """Destination of rows and pictures: stdout, or a file that is written atomically."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
@@ -13,6 +13,7 @@ from xlagraph.cli.output.formats import (
     Format,
     PictureFormat,
     shown_columns,
+    write_object,
     write_whole_table,
 )
 from xlagraph.cli.output.messages import discard, note
@@ -55,6 +56,21 @@ def write_rows(
     is_chosen = options.columns is not None and format_ is Format.TABLE
     with open_output(options) as stream:
         (write_whole_table if is_chosen else WRITERS[format_])(*selected, stream)
+
+
+def write_record(
+    cells: Mapping[str, "Cell"], options: ListOptions, page: Callable[[Format, TextIO], None]
+) -> None:
+    """Write one result: a page for people, an object in JSON, a row in the other formats."""
+    if is_page(options):
+        with open_output(options) as stream:
+            page(options.format, stream)
+    elif options.format is Format.JSON:
+        columns, (row,) = choose_columns(tuple(cells), [tuple(cells.values())], options.columns)
+        with open_output(options) as stream:
+            write_object(dict(zip(columns, row, strict=True)), stream)
+    else:
+        write_rows(tuple(cells), [tuple(cells.values())], options)
 
 
 def is_page(options: ListOptions) -> bool:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from xlagraph.queries.catalogue.query_files import Query
 
 __all__ = [
+    "CompilationArgument",
+    "CompilationOption",
     "ask_password",
     "catalogue",
     "complete_compilation",
@@ -98,3 +100,14 @@ def _names_beginning_with(
             return [name for name in names(graph) if name.startswith(incomplete)]
     except (GraphError, QueryError):  # completion must not print messages
         return []
+
+
+_A_NAME = "A key, a unique part of one, or a run; by default the one that reserves most."
+CompilationArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="COMPILATION", help=_A_NAME, autocompletion=complete_compilation),
+]
+CompilationOption = Annotated[
+    str | None,
+    typer.Option("--compilation", "-c", help=_A_NAME, autocompletion=complete_compilation),
+]

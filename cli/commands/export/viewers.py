@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xlagraph.cli.output.exit_codes import UsageError
-from xlagraph.cli.output.graph_and_queries import complete_compilation, complete_run, open_graph_of
+from xlagraph.cli.output.graph_and_queries import (
+    CompilationOption,
+    complete_compilation,
+    complete_run,
+    open_graph_of,
+)
 from xlagraph.cli.output.messages import counted, note
 from xlagraph.cli.output.shared_options import GraphOptions, parse_path
 
@@ -15,15 +20,6 @@ if TYPE_CHECKING:
     from xlagraph.exports.file_formats import FileFormat
     from xlagraph.graph import Graph
 
-CompilationOption = Annotated[
-    str | None,
-    typer.Option(
-        "--compilation",
-        "-c",
-        help="A key, a unique part of one, or a run; by default the one that reserves most.",
-        autocompletion=complete_compilation,
-    ),
-]
 NameArgument = Annotated[
     str | None,
     typer.Argument(
