@@ -7,17 +7,15 @@ already counted.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from xlagraph.exports.placed_program import PlacedProgram, computation_of, step_range
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.planner.compilation.records import StoredValue
 
 __all__ = ["fill_heap_traces"]
 
 _NOT_TEMPORARY: Final = frozenset(["parameter", "constant", "threadLocal", "output", "liveOut"])
-
-# fields of messages are known to protobuf, not to mypy
-Message = Any
 
 
 def fill_heap_traces(traces: Message, program: PlacedProgram) -> None:

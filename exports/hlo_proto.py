@@ -6,11 +6,11 @@ schedule. It is not the complete program: operands and the contents of fusions a
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from xlagraph.exports.heap_traces import fill_heap_traces
 from xlagraph.exports.placed_program import PlacedProgram, computation_of
 from xlagraph.exports.shape_protos import shape_proto
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.proto_messages import HloProto
 from xlagraph.hlo.shape_indices import index_numbers
 from xlagraph.planner.compilation.records import (
@@ -20,9 +20,6 @@ from xlagraph.planner.compilation.records import (
 )
 
 __all__ = ["hlo_proto"]
-
-# fields of messages are known to protobuf, not to mypy
-Message = Any
 
 
 def hlo_proto(program: PlacedProgram) -> Message:

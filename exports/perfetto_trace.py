@@ -7,7 +7,7 @@ so.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from xlagraph.exports.placed_program import (
     PlacedProgram,
@@ -17,7 +17,7 @@ from xlagraph.exports.placed_program import (
 )
 from xlagraph.exports.writing import NothingToExport, write_whole
 from xlagraph.graph.engine import Graph
-from xlagraph.hlo.descriptor_sets import DescriptorSet
+from xlagraph.hlo.descriptor_sets import DescriptorSet, Message
 from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,
@@ -26,9 +26,6 @@ from xlagraph.planner.compilation.records import (
 from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["write_perfetto"]
-
-# fields of messages are known to protobuf, not to mypy
-Message = Any
 
 Trace: Final = DescriptorSet(Path(__file__).parent, "perfetto").message("Trace")
 _NANOSECONDS_OF_A_STEP: Final = 1_000

@@ -5,8 +5,9 @@ Of a layout, the tiles `T(8,128)`, the element bits `E(4)` and the memory space 
 
 import re
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
+from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.proto_messages import PrimitiveType, ShapeProto
 from xlagraph.hlo.shapes import Shape, parse_shape
 
@@ -16,9 +17,6 @@ _TILES: Final = re.compile(r"T((?:\([\d,]*\))+)")
 _MEMORY_SPACE: Final = re.compile(r"S\((\d+)\)")
 _OPAQUE: Final = "OPAQUE_TYPE"
 _UNBOUNDED: Final = -(2**63)
-
-# fields of messages are known to protobuf, not to mypy
-Message = Any
 
 
 @lru_cache(maxsize=2048)  # a program has few shapes and repeats them
