@@ -122,9 +122,8 @@ def parse(*paths: str) -> None:
 def parse_and_derive(*paths: str) -> None:
     """Read, parse and derive: ranges, peaks, slot succession, alias sets."""
     from xlagraph.ingest import DumpPart, parse_plan
-    from xlagraph.ingest.measures.live_ranges import value_spans
+    from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
     from xlagraph.ingest.measures.peaks import peaks
-    from xlagraph.ingest.measures.residents import residents_of_allocations
     from xlagraph.ingest.measures.succession import alias_positions, succession
     from xlagraph.ingest.measures.takeovers import takeovers
     from xlagraph.runtime.garbage_collection import collector_paused

@@ -2,9 +2,8 @@
 
 from xlagraph.ingest.files.contents import read_compilation, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
 from xlagraph.ingest.measures.peaks import SpacePeaks, peaks
-from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.takeovers import takeovers
 
 __all__ = ["space_peaks"]

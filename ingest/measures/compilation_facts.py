@@ -1,6 +1,6 @@
 """Everything known about a compilation once its measures are derived."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -12,14 +12,12 @@ from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.dependence import Dependence, dependences
-from xlagraph.ingest.measures.live_ranges import Span, value_spans
-from xlagraph.ingest.measures.loops import loop_of_computations
+from xlagraph.ingest.measures.live_ranges import Span, residents_of_allocations, value_spans
 from xlagraph.ingest.measures.op_search import StackOfValue
 from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.planner_inputs import PlannerInputs, planner_inputs
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
 from xlagraph.ingest.measures.range_end import RangeEndKind, range_ends
-from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.source_places import LOCATION, Places
 from xlagraph.ingest.measures.succession import (
     AliasPosition,
@@ -125,7 +123,7 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
         succession=followers,
         printed_shares=printed_shares(plan, spans),
         instructions=tuple(with_facts),
-        loops=loop_of_computations(instructions),
+        loops=_loop_of_computations(instructions),
         attributions=belonging.owners,
         stacks=belonging.stacks,
         call_path_of_values=tuple(map(path_of_frame, value_frames)),
@@ -175,3 +173,30 @@ def _last_uses(plan: Plan, steps: Mapping[str, int]) -> tuple[int | None, ...]:
         if last >= 0:
             last_uses[value_id] = last
     return tuple([last_uses.get(value.value_id) for value in plan.values])
+
+
+def _loop_of_computations(instructions: Collection[Instruction]) -> Mapping[str | None, str]:
+    """Return the name of the innermost loop that runs each computation, by computation name.
+
+    ``instructions`` are those that the plan names. Computations outside of loops are omitted.
+    """
+    if all(instruction.opcode != "while" for instruction in instructions):
+        return {}
+    callers: dict[str, Instruction] = {}
+    for instruction in instructions:
+        for _, computation in instruction.attributes.callees:
+            callers.setdefault(computation, instruction)
+    loops: dict[str | None, str] = {}
+    for computation in callers:
+        at: str | None = computation
+        passed: list[str] = []
+        while at is not None and at in callers and at not in loops and at not in passed:
+            passed.append(at)
+            caller = callers[at]
+            if caller.opcode == "while":
+                loops[at] = caller.name
+                break
+            at = caller.computation
+        if at in loops:
+            loops.update(dict.fromkeys(passed, loops[at]))
+    return loops

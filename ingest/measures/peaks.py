@@ -18,8 +18,7 @@ from itertools import accumulate, chain, repeat
 from typing import Final, NamedTuple, cast
 
 from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
-from xlagraph.ingest.measures.live_ranges import Span
-from xlagraph.ingest.measures.residents import Resident, Residents
+from xlagraph.ingest.measures.live_ranges import Resident, Residents, Span
 from xlagraph.ingest.measures.takeovers import Takeover
 from xlagraph.ingest.plan import Allocation, Plan
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xlagraph.ingest.measures.interval_map import IntervalMap
-from xlagraph.ingest.measures.residents import Resident, Residents
+from xlagraph.ingest.measures.live_ranges import Resident, Residents
 
 __all__ = ["Takeover", "takeovers"]
 

@@ -23,10 +23,14 @@ from xlagraph.graph.schema import (
 )
 from xlagraph.graph.schema_detail import Detail
 from xlagraph.graph.schema_types import NodeRows
-from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
+from xlagraph.ingest.measures.allocation_roles import (
+    marks_outputs,
+    memory_space_names,
+    role,
+    shown_platform,
+)
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.donated_inputs import donated_inputs
-from xlagraph.ingest.measures.memory_spaces import memory_space_names, shown_platform
 from xlagraph.ingest.measures.peaks import NO_PEAK, UNKNOWN_PEAK, SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
 from xlagraph.ingest.rows.row_source import NumberedFacts, Provenance

@@ -5,9 +5,8 @@ import dataclasses
 from hypothesis import given
 
 from tests.ingest.measures.small_plans import block, plans, small_plan
-from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
 from xlagraph.ingest.measures.peaks import AllocationPeak, Peak, peaks
-from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.takeovers import takeovers
 
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.ingest.measures.small_plans import block, small_plan
-from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
 from xlagraph.ingest.measures.range_end import range_ends
-from xlagraph.ingest.measures.residents import residents_of_allocations
 from xlagraph.ingest.measures.succession import succession
 from xlagraph.ingest.measures.takeovers import takeovers
 from xlagraph.ingest.plan import ParameterStorage
