@@ -55,7 +55,7 @@ def _sections(result: "OrderCost") -> "Iterator[Section]":
                 f"this: {', '.join(result.present) or 'none of these'}",
                 human_bytes(result.reserved_bytes),
                 human_bytes(result.temp_bytes),
-                None,
+                "",
             ),
             *[
                 (
@@ -66,7 +66,7 @@ def _sections(result: "OrderCost") -> "Iterator[Section]":
                 )
                 for each in result.orders
             ],
-            ("any", f"at least {human_bytes(result.bound_bytes)}", None, None),
+            ("any", f"at least {human_bytes(result.bound_bytes)}", "", ""),
         ],
     )
     if result.waiting:

@@ -69,7 +69,9 @@ class _Costs:
         planned = {rule: self._planned(rule, order, chosen) for rule, order in orders.items()}
         bound = lower_bound(stored.program, program)
         reserved = stored.reserved_bytes.get(0, 0)
-        best = min(planned, key=lambda rule: planned[rule].reserved_bytes)
+        best = min(planned, key=lambda rule: (planned[rule].reserved_bytes, rule is not chosen))
+        if planned[chosen].reserved_bytes < reserved:
+            best = chosen  # what a setting makes is of more use than the very best
         is_better = planned[best].reserved_bytes < reserved
         other = self._model.of(self._reordering.flat(orders[best])) if is_better else None
         temp = [each for each in self._replays if each.allocation.color == 0]

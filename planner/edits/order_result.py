@@ -115,10 +115,10 @@ class OrderCost:
         by_name = {each.name: each for each in self.orders}
         chosen = by_name[self.chosen]
         if self.chosen not in self.present:
-            parts.append(_compared(chosen, self.reserved_bytes))
+            parts.append(_compared(chosen, self.reserved_bytes, is_near=bool(self.doubts)))
         best = min(self.orders, key=lambda each: each.reserved_bytes)
         if self.is_choice and best.reserved_bytes < chosen.reserved_bytes:
-            text = _compared(best, chosen.reserved_bytes)
+            text = _compared(best, chosen.reserved_bytes, is_near=True)
             parts.append(f"XLA prefers {named_order(self.chosen)}, but {text}")
         parts.append(f"no order reserves less than {human_bytes(self.bound_bytes)}")
         if self.reserved_bytes - self.bound_bytes <= _NEAR * self.reserved_bytes:
@@ -131,12 +131,13 @@ def named_order(name: str) -> str:
     return f"the {name}" if name.endswith("order") else f"the {name} order"
 
 
-def _compared(other: PlannedOrder, reserved_bytes: int) -> str:
+def _compared(other: PlannedOrder, reserved_bytes: int, *, is_near: bool) -> str:
     change = other.reserved_bytes - reserved_bytes
+    about = " about" if is_near else ""
     if change == 0:
-        return f"{named_order(other.name)} reserves as much"
+        return f"{named_order(other.name)} reserves{about} as much"
     share = f" ({share_text(change / reserved_bytes, signed=True)})" if reserved_bytes else ""
-    return f"{named_order(other.name)} reserves {human_bytes(other.reserved_bytes)}{share}"
+    return f"{named_order(other.name)} reserves{about} {human_bytes(other.reserved_bytes)}{share}"
 
 
 def order_cells(result: OrderCost) -> dict[str, Cell]:
