@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from xlagraph.queries import CatalogueError, LiteralType, check_queries, load_catalogue
+from xlagraph.queries.catalogue import query_files
 from xlagraph.queries.catalogue.query_check import query_faults
-from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY
+from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, read_query
 
 GOOD = """\
 // Values of one compilation
@@ -231,3 +232,29 @@ def test_a_folder_without_queries_is_a_problem(tmp_path: Path):
     assert problem.endswith("contains no query; add one at theme/noun-phrase.cypher")
     with pytest.raises(CatalogueError, match="no such folder"):
         load_catalogue([tmp_path / "absent"])
+
+
+def test_a_query_is_read_when_it_is_asked_for(monkeypatch):
+    read = []
+
+    def note(path: Path, directory: Path) -> Query:
+        read.append(path.stem)
+        return read_query(path, directory)
+
+    monkeypatch.setattr(query_files, "read_query", note)
+    query_files._own_queries.cache_clear()
+    catalogue = load_catalogue()
+    assert "overview/roles" in catalogue
+    assert len(catalogue) == len(list(catalogue))
+    assert read == []
+    assert catalogue["overview/roles"] is catalogue["overview/roles"]
+    assert read == ["roles"]
+
+
+def test_the_header_says_which_columns_are_shown_first(tmp_path: Path):
+    kept = "// @measure  assigned"
+    write(tmp_path, GOOD.replace(kept, f"// @shown    sizeBytes … value\n{kept}"))
+    assert load_catalogue([tmp_path])["mine/values"].shown == ("sizeBytes", "…", "value")
+    assert problems(tmp_path, kept, f"// @shown    size\n{kept}") == [
+        "10: 'size' is not a @column; name one that is"
+    ]
