@@ -1,16 +1,20 @@
-"""Ingest a compilation of this process into a graph, without a dump."""
+"""Ingest a compilation of this process into a graph, or compute its peaks, without a dump."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from xlagraph.graph.engine import LoadTarget
+from xlagraph.ingest.files.contents import read_compilation, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
 from xlagraph.ingest.files.memory_dumps import compiled_dump
 from xlagraph.ingest.loading.load import ingest_found
 from xlagraph.ingest.loading.summary import IngestSummary
+from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
+from xlagraph.ingest.measures.peaks import SpacePeaks, peaks
+from xlagraph.ingest.measures.takeovers import takeovers
 from xlagraph.ingest.options import IngestOptions
 
-__all__ = ["ingest_compiled", "ingest_held"]
+__all__ = ["ingest_compiled", "ingest_held", "space_peaks"]
 
 
 def ingest_compiled(
@@ -37,3 +41,14 @@ def ingest_held(graph: LoadTarget, dump: DumpFiles) -> IngestSummary:
     """Ingest a dump that is in memory, in this process; raises `GraphError` if the graph fails."""
     found = FoundDumps((dump,), (), frozenset())
     return ingest_found(graph, found, IngestOptions(run=dump.run), jobs=1)
+
+
+def space_peaks(dump: DumpFiles) -> tuple[SpacePeaks, ...]:
+    """Return the sums and peaks of each memory space of a dump.
+
+    Raises `ParseError` and `UnreadableDump`.
+    """
+    plan, _ = read_compilation(read_dump(dump))
+    spans = value_spans(plan)
+    residents = residents_of_allocations(plan, spans)
+    return peaks(plan, spans, residents, takeovers(residents)).spaces

@@ -13,8 +13,7 @@ from xlagraph.advice.error_message.failure import Stage
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.files.memory_dumps import compiled_dump
-from xlagraph.ingest.loading.compiled import ingest_held
-from xlagraph.ingest.loading.space_peaks import space_peaks
+from xlagraph.ingest.loading.compiled import ingest_held, space_peaks
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.presentation.byte_sizes import human_bytes, parse_bytes
 from xlagraph.presentation.readable_tables import html_notes, html_title, measured_table
