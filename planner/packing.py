@@ -7,18 +7,21 @@ large enough, the lowest of equal ones; if there is none, it is placed on top. A
 end of the chunks below it, rounded up to the alignment.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from itertools import chain
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from xlagraph.planner.combining import rounded_up
 from xlagraph.planner.heap import Group, live_bytes_by_step, merged
 
-__all__ = ["STRATEGIES", "Order", "Packing", "Strategy", "pack"]
+__all__ = ["STRATEGIES", "Order", "Packer", "Packing", "Strategy", "pack"]
 
 
 class Order(Enum):
@@ -74,88 +77,137 @@ class Packing:
     """Offsets in bytes, aligned with the groups."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The groups placed in one order."""
+
+    packing: Packing | None
+    """None if they take as many bytes as another order, or more."""
+    depends_on_top: bool
+    """True if it matters that the space at the top counts as a gap."""
+
+
+_Intervals = list[tuple[int, int]]
+"""Disjoint intervals in which a group is live, both ends inclusive."""
+
+
 def pack(groups: Sequence[Group], alignment: int, strategy: Strategy) -> Packing:
-    """Pack the groups; O(n²) with a small constant: 20,000 groups take a few seconds."""
-    best: Packing | None = None
-    least = max((total for _, total in live_bytes_by_step(groups)), default=0)
-    for order in strategy.orders:
-        most = best.size_bytes if best is not None else None
-        found = _pack(groups, alignment, order, has_bounded_top=strategy.has_bounded_top, most=most)
-        best = found or best
-        if best is not None and best.size_bytes <= least:
-            break  # no other order is smaller
-    return best or Packing(0, ())
+    """Pack the groups once; a `Packer` packs them by several strategies."""
+    return Packer(groups).pack(alignment, strategy)
 
 
-def _pack(
-    groups: Sequence[Group],
-    alignment: int,
-    order: Order,
-    *,
-    has_bounded_top: bool,
-    most: int | None,
-) -> Packing | None:
-    """Pack the groups in an order; None if they take `most` bytes or more."""
-    chunks = _Chunks(sum(len(merged(group.ticks)) for group in groups), alignment)
-    offsets = [0] * len(groups)
-    heap_bytes = 0
-    key = _KEYS[order]
-    for row in sorted(range(len(groups)), key=lambda row: key(groups[row])):
-        group = groups[row]
-        ticks = merged(group.ticks)
-        limit = heap_bytes if has_bounded_top else None
-        offset = chunks.best_offset(ticks, group.size_bytes, limit)
-        chunks.add(ticks, offset, group.size_bytes)
-        offsets[row] = offset
-        heap_bytes = max(heap_bytes, offset + group.size_bytes)
-        if most is not None and heap_bytes >= most:
-            return None
-    return Packing(heap_bytes, tuple(offsets))
+class Packer:
+    """Packs the same groups by several strategies.
 
+    O(n²) with a small constant: 20,000 groups take about a second for each order.
+    """
 
-_Mask = npt.NDArray[np.bool_]
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self._groups = groups
+        self._trials: dict[tuple[int, Order, int | None], _Trial] = {}
+        """Trials without a bound at the top."""
+
+    def pack(self, alignment: int, strategy: Strategy) -> Packing:
+        """Pack the groups."""
+        best: Packing | None = None
+        for order in strategy.orders:
+            most = best.size_bytes if best is not None else None
+            trial = self._trial(alignment, order, most, has_bound=strategy.has_bounded_top)
+            best = trial.packing or best
+            if best is not None and best.size_bytes <= self._least_bytes:
+                break  # no other order is smaller
+        return best or Packing(0, ())
+
+    def _trial(self, alignment: int, order: Order, most: int | None, *, has_bound: bool) -> _Trial:
+        key = alignment, order, most
+        if has_bound:
+            known = self._trials.get(key)
+            is_equal = known is not None and not known.depends_on_top
+            return known if known and is_equal else self._place(*key, has_bound=True)
+        if key not in self._trials:
+            self._trials[key] = self._place(*key, has_bound=False)
+        return self._trials[key]
+
+    def _place(self, alignment: int, order: Order, most: int | None, *, has_bound: bool) -> _Trial:
+        """Place the groups in an order; stop when they take `most` bytes."""
+        chunks = _Chunks(alignment, self._intervals, has_bound=has_bound)
+        offsets = [0] * len(self._groups)
+        key = _KEYS[order]
+        for row in sorted(range(len(self._groups)), key=lambda row: key(self._groups[row])):
+            offsets[row] = chunks.place(self._intervals[row], self._groups[row].size_bytes)
+            if most is not None and chunks.heap_bytes >= most:
+                return _Trial(None, chunks.depends_on_top)
+        return _Trial(Packing(chunks.heap_bytes, tuple(offsets)), chunks.depends_on_top)
+
+    @cached_property
+    def _least_bytes(self) -> int:
+        return max((total for _, total in live_bytes_by_step(self._groups)), default=0)
+
+    @cached_property
+    def _intervals(self) -> list[_Intervals]:
+        """Intervals of each group, in ranks: the number of intervals that end before a tick.
+
+        Ranks overlap as ticks do, and most programs need no more than two bytes for one.
+        """
+        ticks = [merged(group.ticks) for group in self._groups]
+        ends = np.unique([last for intervals in ticks for _, last in intervals])
+        ranks = iter(ends.searchsorted(list(chain.from_iterable(chain(*ticks)))).tolist())
+        return [[(next(ranks), next(ranks)) for _ in intervals] for intervals in ticks]
 
 
 class _Chunks:
-    """The chunks placed so far, by offset: one row for each interval of ticks."""
+    """The chunks placed so far, by offset: one for each interval.
 
-    def __init__(self, capacity: int, alignment: int) -> None:
-        # first tick, last tick, offset, and end rounded up, where a gap begins
-        self._rows: npt.NDArray[np.int64] = np.empty((4, capacity), np.int64)
+    Arrays can insert in place; numpy compares them.
+    """
+
+    def __init__(self, alignment: int, intervals: Sequence[_Intervals], *, has_bound: bool) -> None:
         self._alignment = alignment
-        self._count = 0
+        self._has_bound = has_bound
+        latest = max((last for group in intervals for _, last in group), default=0)
+        code, self._rank = ("H", np.uint16) if latest < 1 << 16 else ("I", np.uint32)
+        self._firsts, self._lasts = array(code), array(code)
+        self._offsets, self._ends = array("q"), array("q")
+        """Offsets, and ends rounded up, where gaps begin."""
+        self.heap_bytes = 0
+        self.depends_on_top = False
+        """True if the room at the top, up to the heap's size, was the best gap for a group."""
 
-    def add(self, ticks: Iterable[tuple[int, int]], offset: int, size_bytes: int) -> None:
-        """Place a chunk for each interval."""
-        rows = self._rows
+    def place(self, intervals: _Intervals, size_bytes: int) -> int:
+        """Place a chunk at its best offset, and return the offset."""
+        offset = self._best_offset(intervals, size_bytes)
         end = rounded_up(offset + size_bytes, self._alignment)
-        for first, last in ticks:
-            count = self._count
-            row = int(rows[2, :count].searchsorted(offset, side="right"))
-            rows[:, row + 1 : count + 1] = rows[:, row:count]
-            rows[:, row] = (first, last, offset, end)
-            self._count += 1
+        for first, last in intervals:
+            row = bisect_right(self._offsets, offset)
+            self._firsts.insert(row, first)
+            self._lasts.insert(row, last)
+            self._offsets.insert(row, offset)
+            self._ends.insert(row, end)
+        self.heap_bytes = max(self.heap_bytes, offset + size_bytes)
+        return offset
 
-    def best_offset(
-        self, ticks: Sequence[tuple[int, int]], size_bytes: int, heap_bytes: int | None
-    ) -> int:
-        """Return the best offset of a chunk; `heap_bytes` bounds the gap at the top if given."""
-        firsts, lasts, offsets, ends = self._rows[:, : self._count]
-        (first, last), *others = ticks
-        live: _Mask = (firsts <= last) & (lasts >= first)
+    def _best_offset(self, intervals: _Intervals, size_bytes: int) -> int:
+        if not self._offsets:
+            return 0
+        firsts, lasts = (np.frombuffer(ranks, self._rank) for ranks in (self._firsts, self._lasts))
+        (first, last), *others = intervals
+        live = (firsts <= last) & (lasts >= first)
         for first, last in others:
             live |= (firsts <= last) & (lasts >= first)
         rows = live.nonzero()[0]
         if not len(rows):
             return 0
         # a gap lies between the highest end below it and the chunk above; the first begins at 0
-        below = np.maximum.accumulate(ends[rows])
-        gaps = offsets[rows]
+        below = np.maximum.accumulate(np.frombuffer(self._ends, np.int64)[rows])
+        gaps = np.frombuffer(self._offsets, np.int64)[rows]
         gaps[1:] -= below[:-1]
-        if heap_bytes is not None:
-            gaps = np.append(gaps, heap_bytes - below[-1])
+        top = int(below[-1])
         fitting = (gaps >= size_bytes).nonzero()[0]
         if not len(fitting):
-            return int(below[-1])
+            return top
         best = fitting[gaps[fitting].argmin()]
+        if size_bytes <= self.heap_bytes - top < gaps[best]:
+            self.depends_on_top = True
+            if self._has_bound:
+                return top
         return int(below[best - 1]) if best else 0
