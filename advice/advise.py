@@ -8,12 +8,12 @@ range of savings, discounted by their doubt.
 from collections.abc import Mapping
 from typing import Final, cast
 
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Diagnosis, Finding
 from xlagraph.advice.findings import LEAST_SHARE, find
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.edits.savings import Planner
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.runner.compilations import Selection, find_compilation, select
 from xlagraph.queries.runner.name_checks import check_memory_space
@@ -32,17 +32,17 @@ def advise(
     *,
     memory_space: int = 0,
     catalogue: Mapping[str, Query] | None = None,
-    stored: StoredCompilation | None = None,
+    program: PeakProgram | None = None,
     least_share: float = LEAST_SHARE,
 ) -> Diagnosis:
     """Diagnose a compilation, or the largest ones of a run; by default the largest of all.
 
     Compilations of a run that reserve less than `LEAST_OF_RUN` of its largest are skipped. A query
     that the engine refuses, for example one that the user wrote, is named in `problems`.
-    ``stored`` is the compilation of that name, if the caller reads it too. Findings that save
-    less than ``least_share`` of the compilation's memory are counted, not listed. Raises
-    NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and
-    EmptyGraph.
+    ``program`` is the compilation of that name in that memory space, if the caller has read it.
+    Findings that save less than ``least_share`` of the compilation's memory are counted, not
+    listed. Raises NoSuchCompilation or AmbiguousCompilation with the candidates,
+    NoSuchMemorySpace, and EmptyGraph.
     """
     queries = load_catalogue() if catalogue is None else catalogue
     selection, notes = _selected(graph, name)
@@ -59,9 +59,9 @@ def advise(
     problems: list[str] = []
     for compilation in diagnosed:
         key = compilation.compilation
-        read = stored if stored and stored.key == key else StoredCompilation(graph, key)
-        planner = Planner(read, memory_space)
-        found = find(graph, compilation, planner, queries, least_share)
+        if program is None or program.stored.key != key:
+            program = PeakProgram(StoredCompilation(graph, key), memory_space)
+        found = find(graph, compilation, program, queries, least_share)
         findings += found.findings
         hidden += found.hidden
         notes += [

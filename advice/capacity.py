@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from xlagraph.advice.advise import advise
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.combined_changes import CombinedChange, combine
 from xlagraph.advice.diagnosis import Diagnosis, Finding
 from xlagraph.advice.findings import LEAST_SHARE
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.edits.savings import Planner
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.errors import NoSuchMemorySpace
 from xlagraph.queries.runner.compilations import select_all
@@ -141,14 +141,13 @@ def changes_where_lacking(
 
 
 def _changes(graph: Graph, space: SpaceFit, catalogue: Mapping[str, Query] | None) -> LackingSpace:
-    stored = StoredCompilation(graph, space.compilation)
-    planner = Planner(stored, space.memory_space)
+    program = PeakProgram(StoredCompilation(graph, space.compilation), space.memory_space)
     missing = space.missing_bytes or 0
-    diagnosis = _diagnosis(graph, space, catalogue, stored, LEAST_SHARE)
-    changes = combine(planner, diagnosis.findings, missing)
+    diagnosis = _diagnosis(graph, space, catalogue, program, LEAST_SHARE)
+    changes = combine(program, diagnosis.findings, missing)
     if diagnosis.hidden and not any(change.fits for change in changes):
-        diagnosis = _diagnosis(graph, space, catalogue, stored, 0)
-        changes = combine(planner, diagnosis.findings, missing)
+        diagnosis = _diagnosis(graph, space, catalogue, program, 0)
+        changes = combine(program, diagnosis.findings, missing)
     last = max(
         (number for number, change in enumerate(changes, 1) if change.together_bytes is not None),
         default=0,
@@ -160,7 +159,7 @@ def _diagnosis(
     graph: Graph,
     space: SpaceFit,
     catalogue: Mapping[str, Query] | None,
-    stored: StoredCompilation | None = None,
+    program: PeakProgram | None = None,
     least_share: float = LEAST_SHARE,
 ) -> Diagnosis:
     return advise(
@@ -168,6 +167,6 @@ def _diagnosis(
         space.compilation,
         memory_space=space.memory_space,
         catalogue=catalogue,
-        stored=stored,
+        program=program,
         least_share=least_share,
     )

@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.diagnosis import Finding
-from xlagraph.planner.edits.savings import Change, Planner
-from xlagraph.queries.catalogue.declarations import ChangeKind
+from xlagraph.advice.planned_savings import replanned_savings
+from xlagraph.planner.edits.edit import Edit
+from xlagraph.planner.edits.resizing import PackTightly
 
 __all__ = ["CombinedChange", "combine", "not_combined"]
 
@@ -25,22 +27,22 @@ class CombinedChange:
 
 
 def combine(
-    planner: Planner, findings: Iterable[Finding], missing_bytes: int
+    program: PeakProgram, findings: Iterable[Finding], missing_bytes: int
 ) -> tuple[CombinedChange, ...]:
     """Add changes in the order of the findings and replan them together until enough is saved."""
-    changes: list[Change] = []
+    edits: list[Edit] = []
     saved = 0
     combined: list[CombinedChange] = []
     for finding in findings:
-        change = finding.change
-        if change is None or not _can_be_combined(finding) or saved >= missing_bytes:
+        edit = finding.edit
+        if edit is None or not _can_be_combined(finding) or saved >= missing_bytes:
             combined.append(CombinedChange(finding, None, None, fits=False))
             continue
-        found = planner.savings([*changes, change])
+        found = replanned_savings(program, [*edits, edit])
         if found.bytes <= saved and (found.at_most or 0) <= saved:
             combined.append(CombinedChange(finding, None, None, fits=False))
             continue
-        changes.append(change)
+        edits.append(edit)
         saved = found.bytes
         combined.append(
             CombinedChange(finding, found.bytes, found.at_most, fits=saved >= missing_bytes)
@@ -57,6 +59,5 @@ def _can_be_combined(finding: Finding) -> bool:
     return (
         finding.savings.is_planned
         and finding.savings.expected_bytes > 0
-        and finding.change is not None
-        and finding.change.kind is not ChangeKind.PACK
+        and not isinstance(finding.edit, PackTightly)
     )

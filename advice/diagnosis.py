@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from xlagraph.advice.places import Place, places
 from xlagraph.advice.planned_savings import PotentialSavings
 from xlagraph.graph.engine import Cell, Result
-from xlagraph.planner.edits.savings import Change
+from xlagraph.planner.edits.edit import Edit
 from xlagraph.presentation.readable_tables import (
     html_notes,
     html_text,
@@ -59,8 +59,8 @@ class Finding:
     """Share of the reserved bytes or of the peak, depending on `savings.measure`; 0 to 1."""
     rows: tuple[Mapping[str, Cell], ...]
     """The rows with potential savings, most first, with all columns of the query."""
-    change: Change | None = None
-    """Change to replan; None if the plan cannot predict its effect."""
+    edit: Edit | None = None
+    """Edit to replan; None if the plan cannot predict its effect."""
     columns: tuple[Column, ...] = ()
     """The columns of the rows."""
     total_bytes: int = 0

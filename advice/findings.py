@@ -16,14 +16,13 @@ from xlagraph.advice.causes.search import find_causes
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.planned_savings import (
     PotentialSavings,
-    change_of_rows,
-    savings_of_change,
+    edit_of_rows,
+    savings_of_edit,
 )
 from xlagraph.advice.rows_with_savings import each_value_once, rows_with_savings
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.errors import QueryFailed, QueryRefused
-from xlagraph.planner.edits.donors import is_donated, parameters
-from xlagraph.planner.edits.savings import Change, Planner
+from xlagraph.planner.edits.edit import Edit
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.runner.run import run
@@ -53,12 +52,12 @@ class CompilationFindings:
 def find(
     graph: Graph,
     diagnosed: DiagnosedCompilation,
-    planner: Planner,
+    program: PeakProgram,
     catalogue: Mapping[str, Query],
     least_share: float = LEAST_SHARE,
 ) -> CompilationFindings:
     """Return the findings about one compilation that save at least a share of its memory."""
-    return _Search(graph, diagnosed, planner, catalogue, least_share).found()
+    return _Search(graph, diagnosed, program, catalogue, least_share).found()
 
 
 class _Search:
@@ -66,13 +65,13 @@ class _Search:
         self,
         graph: Graph,
         diagnosed: DiagnosedCompilation,
-        planner: Planner,
+        program: PeakProgram,
         catalogue: Mapping[str, Query],
         least_share: float,
     ) -> None:
         self._graph = graph
         self._diagnosed = diagnosed
-        self._planner = planner
+        self._program = program
         self._catalogue = catalogue
         self._least_share = least_share
         self._found = CompilationFindings()
@@ -93,21 +92,21 @@ class _Search:
                 claimed = self._claimed[query_id]
                 left = [row for row in rows if row.get("value") not in claimed]
                 self._keep(self._of_query(query, query.advice, left))
-        if self._planner.obstacle is None:
+        if self._program.obstacle is None:
             explained = {
                 str(row.get("value"))
                 for each in self._found.findings
                 if each.advice.change is not ChangeKind.HALF
                 for row in each.rows
             }
-            for cause in largest_line(PeakProgram(self._planner), explained):
+            for cause in largest_line(self._program, explained):
                 self._keep(self._of_cause(cause))
         return self._found
 
     def _ask(self, query: Query) -> Rows | None:
         """Return the rows of a query; record a problem and return None if the engine refuses it."""
         names = [parameter.name for parameter in query.parameters]
-        given = {"limit": NO_LIMIT, "memorySpace": self._planner.memory_space}
+        given = {"limit": NO_LIMIT, "memorySpace": self._program.memory_space}
         try:
             answer = run(
                 self._graph,
@@ -128,36 +127,38 @@ class _Search:
         return answer.result.mappings()
 
     def _causes(self, answers: Mapping[str, Rows]) -> list[Cause]:
-        if self._planner.obstacle is not None:
+        if self._program.obstacle is not None:
             return []
-        stored = self._planner.stored
+        compilation = self._program.compilation
         donated = self._catalogue.get(_DONATED)
         rows = None
         if donated is not None and any(
-            is_donated(stored, each.value_id) for each in parameters(stored)
+            compilation.is_donated(each.value_id) for each in compilation.array_parameters
         ):
             rows = self._ask(donated)
-        found = find_causes(PeakProgram(self._planner), {**answers, _DONATED: rows or ()})
+        found = find_causes(self._program, {**answers, _DONATED: rows or ()})
         return [cause for cause in found if cause.query in self._catalogue]
 
     def _of_cause(self, cause: Cause) -> Finding | None:
         advice = cause.advice
         if not self._is_enough(cause.sum_bytes, "reserved"):
             return None
-        savings = savings_of_change(cause.change, cause.sum_bytes, advice.measure, self._planner)
+        savings = savings_of_edit(
+            advice.change, cause.edit, cause.sum_bytes, advice.measure, self._program
+        )
         doubts = [text for text in (cause.doubt, None if cause.is_exact else savings.doubt) if text]
         likelihood = savings.likelihood if cause.likelihood is None else cause.likelihood
         savings = replace(savings, doubt="; ".join(doubts) or None, likelihood=likelihood)
         finding = self._finding(
-            self._catalogue[cause.query], advice, cause.change, savings, cause.rows
+            self._catalogue[cause.query], advice, cause.edit, savings, cause.rows
         )
         if self._is_enough(finding.most_bytes, savings.measure):
             self._claimed[cause.query] |= cause.labels
         return replace(finding, columns=CAUSE_COLUMNS)
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
-        saving = rows_with_savings(rows, advice, self._planner.memory_space)
-        if advice.change is ChangeKind.DONATE and self._planner.obstacle is None:
+        saving = rows_with_savings(rows, advice, self._program.memory_space)
+        if advice.change is ChangeKind.DONATE and self._program.obstacle is None:
             return self._of_donation(query, advice, saving, rows)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
@@ -173,7 +174,7 @@ class _Search:
         every = each_value_once(
             row
             for row in rows
-            if row.get("memorySpace", self._planner.memory_space) == self._planner.memory_space
+            if row.get("memorySpace", self._program.memory_space) == self._program.memory_space
         )
         if not self._is_enough(_sum(every, "sizeBytes"), "reserved"):
             return None
@@ -183,16 +184,16 @@ class _Search:
         return max(found, key=lambda finding: finding.bytes, default=None)
 
     def _of_rows(self, query: Query, advice: Advice, rows: Rows) -> Finding:
-        change = change_of_rows(rows, advice)
+        edit = edit_of_rows(rows, advice, self._program.compilation)
         total = _sum(rows, advice.column)
-        savings = savings_of_change(change, total, advice.measure, self._planner)
-        return self._finding(query, advice, change, savings, rows)
+        savings = savings_of_edit(advice.change, edit, total, advice.measure, self._program)
+        return self._finding(query, advice, edit, savings, rows)
 
     def _finding(
         self,
         query: Query,
         advice: Advice,
-        change: Change | None,
+        edit: Edit | None,
         savings: PotentialSavings,
         rows: Rows,
     ) -> Finding:
@@ -204,7 +205,7 @@ class _Search:
             savings,
             savings.bytes / total if total else 0.0,
             tuple(rows),
-            change,
+            edit,
             query.columns,
             total,
         )

@@ -13,9 +13,8 @@ from xlagraph.planner.compilation.plannable_compilation import (
     plannable_compilation,
 )
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.edits.named_donation import donation_of
-from xlagraph.planner.memory_plan import replan
-from xlagraph.planner.replay import replay
+from xlagraph.planner.edits.donating import Donate
+from xlagraph.planner.edits.edit import replan
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.runner.run import Answer
 
@@ -60,15 +59,11 @@ def with_planned_donations(
     return replace(answer, result=Result(columns, rows), notes=notes)
 
 
-def _planned(stored: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:
+def _planned(compilation: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:
     """Return the bytes that donating each parameter separately saves, by label."""
-    replays = replay(stored.program)
-    before = replan(stored.program, replays)
-    color_by_label = {facts.label: facts.color for facts in stored.facts.values()}
     planned: dict[str, Cell] = {}
     for label in dict.fromkeys(labels):
-        program = donation_of(stored, stored.program, [label]).donated.program
-        color = color_by_label[label]
-        after = replan(program, replays)
-        planned[label] = before.reserved_bytes(color) - after.reserved_bytes(color)
+        memory_space = compilation.values[compilation.id_by_label[label]].memory_space
+        after = replan(compilation, [Donate.matching(compilation, [label])])
+        planned[label] = after.saved_bytes(memory_space)
     return planned

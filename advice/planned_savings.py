@@ -1,16 +1,27 @@
 """Compute the savings of a finding: replanned if possible, else the sum of its rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, cast
+from typing import Final, assert_never, cast
 
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
-from xlagraph.planner.edits.savings import Change, Planner, Savings
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.edits.donating import Donate
+from xlagraph.planner.edits.edit import Edit, replan
+from xlagraph.planner.edits.recomputing import Defer, Move, Recompute
+from xlagraph.planner.edits.resizing import ComputeInParts, PackTightly, Remove, Scale
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
-__all__ = ["PotentialSavings", "change_of_rows", "potential_savings", "savings_of_change"]
+__all__ = [
+    "PotentialSavings",
+    "Savings",
+    "edit_of_rows",
+    "replanned_savings",
+    "savings_of_edit",
+]
 
 _SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be replanned"
 _MAY_GATHER: Final = "unless values computed with it are sharded too, the compiler gathers it again"
@@ -45,6 +56,18 @@ _LIKELIHOODS: Final = {
 """Part of a doubtful figure to expect, by kind of change. Checkpoints on GPU: 6 of 6 confirmed."""
 _LIKELIHOOD_OF_SUMS: Final = 0.4
 """Part to expect of a sum of sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """Reserved bytes that edits save together."""
+
+    bytes: int
+    """Bytes saved; the least of a range."""
+    at_most: int | None = None
+    """Most of the range; None if the savings are not a range."""
+    is_certain: bool = True
+    """True if the compiler will follow the plan; False if it may reschedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,47 +109,99 @@ class PotentialSavings:
         return least if self.doubt is None else f"up to {least}"
 
 
-def potential_savings(
-    rows: Sequence[Mapping[str, Cell]], advice: Advice, planner: Planner
+def savings_of_edit(
+    kind: ChangeKind | None,
+    edit: Edit | None,
+    sum_of_sizes: int,
+    measure: str,
+    program: PeakProgram,
 ) -> PotentialSavings:
-    """Return the savings of changing the values of these rows."""
-    change = change_of_rows(rows, advice)
-    return savings_of_change(change, _total(rows, advice), advice.measure, planner)
-
-
-def savings_of_change(
-    change: Change | None, sum_of_sizes: int, measure: str, planner: Planner
-) -> PotentialSavings:
-    """Return the replanned savings of a change, or the sum of sizes if it cannot be replanned."""
-    if change is None:
+    """Return the replanned savings of an edit, or the sum of sizes if it cannot be replanned."""
+    if kind is None or edit is None:
         return _sum_of_sizes(sum_of_sizes, measure, _SUM_OF_SIZES)
-    if (obstacle := planner.obstacle) is not None:
+    if (obstacle := program.obstacle) is not None:
         return _sum_of_sizes(sum_of_sizes, measure, obstacle)
-    found = planner.savings([change])
-    if change.kind is ChangeKind.RECOMPUTE and not found.is_certain:
-        found = _with_stacks(found, planner.savings_of_stacks(change))
-    doubt, likelihood = _doubt(change.kind, found, is_cpu=planner.is_cpu)
+    found = replanned_savings(program, [edit])
+    if kind is ChangeKind.RECOMPUTE and not found.is_certain:
+        found = _with_stacks(found, _savings_of_stacks(program, edit))
+    doubt, likelihood = _doubt(kind, found, is_cpu=program.compilation.platform == "cpu")
     return PotentialSavings(
         found.bytes, found.at_most, "reserved", doubt, is_planned=True, likelihood=likelihood
     )
 
 
-def change_of_rows(rows: Sequence[Mapping[str, Cell]], advice: Advice) -> Change | None:
-    """Return the change to the values in the rows; None if its effect cannot be replanned."""
+def edit_of_rows(
+    rows: Sequence[Mapping[str, Cell]], advice: Advice, compilation: PlannableCompilation
+) -> Edit | None:
+    """Return the edit of the values in the rows; None if its effect cannot be replanned."""
     if not rows or advice.change is None:
         return None
-    if advice.change is ChangeKind.PACK:
-        return Change(advice.change)
+    kind = advice.change
     labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
     labels = tuple(label for _, label in labels_of_rows)
-    if advice.change in (ChangeKind.HALF, ChangeKind.DENSE, ChangeKind.SHARD):
-        factors = {label: _factor(advice.change, row) for row, label in labels_of_rows}
-        return Change(advice.change, labels, factors)
-    return Change(advice.change, labels)
+    match kind:
+        case ChangeKind.PACK:
+            return PackTightly()
+        case ChangeKind.HALF | ChangeKind.DENSE | ChangeKind.SHARD:
+            return Scale({label: _factor(kind, row) for row, label in labels_of_rows})
+        case ChangeKind.PARTS:
+            return ComputeInParts({})
+        case ChangeKind.WITHOUT:
+            return Remove.of(compilation, labels)
+        case ChangeKind.DONATE:
+            return Donate.of(compilation, labels)
+        case ChangeKind.RECOMPUTE:
+            return Recompute(labels)
+        case ChangeKind.LATE:
+            return Defer(labels)
+        case ChangeKind.MOVE:
+            return Move(labels)
+        case _:
+            assert_never(kind)
 
 
-def _total(rows: Sequence[Mapping[str, Cell]], advice: Advice) -> int:
-    return sum(cast("int", row[advice.column]) for row in rows)
+def replanned_savings(program: PeakProgram, edits: Iterable[Edit]) -> Savings:
+    """Return the savings of all edits together."""
+    after = replan(program.compilation, _with_donations_last(program.compilation, edits))
+    saved = after.saved_bytes(program.memory_space)
+    made = [step.edited for step in after.steps if step.edited is not None]
+    is_certain = all(each.is_certain for each in made)
+    is_cpu = program.compilation.platform == "cpu"
+    only_recomputes = all(isinstance(step.edit, Recompute) for step in after.steps)
+    has_stacks = any(each.stacked_ids for each in made)
+    if after.most is None or (is_cpu and only_recomputes and not has_stacks):
+        # on CPU no savings are expected, so the other end of the range is not replanned
+        return Savings(saved, is_certain=is_certain)
+    before = program.compilation.plan.reserved_bytes(program.memory_space)
+    other = before - after.most_reserved_bytes(program.memory_space)
+    return Savings(max(0, min(saved, other)), max(0, saved, other), is_certain)
+
+
+def _with_donations_last(
+    compilation: PlannableCompilation, edits: Iterable[Edit]
+) -> Iterator[Edit]:
+    """Yield all donations as one edit after the others: frameworks pair all of them at once."""
+    names: list[str] = []
+    for edit in edits:
+        if isinstance(edit, Donate):
+            names += edit.names
+        else:
+            yield edit
+    if names:
+        yield Donate.of(compilation, dict.fromkeys(names))
+
+
+def _savings_of_stacks(program: PeakProgram, edit: Edit) -> Savings | None:
+    """Return the savings of recomputing only stacks of loops; None if nothing is stacked."""
+    compilation, space = program.compilation, program.memory_space
+    found = edit.apply(compilation, compilation.program)
+    if not found.stacked_ids or found.is_of_loops:
+        return None
+    labels = tuple(compilation.values[each].label for each in sorted(found.stacked_ids))
+    after = replan(compilation, [Recompute(labels)])
+    saved = after.saved_bytes(space)
+    other = compilation.plan.reserved_bytes(space) - after.most_reserved_bytes(space)
+    return Savings(min(saved, other), max(saved, other)) if max(saved, other) > 0 else None
 
 
 def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:

@@ -49,11 +49,13 @@ def with_copies(
 
     def changed(value: PlannedValue) -> PlannedValue:
         if (made := of_parameters.get(value.value_id)) is not None:
-            return value._replace(last=made.first)
-        later = value._replace(first=shifted(value.first, before), last=shifted(value.last, before))
+            return value._replace(live_until=made.live_from)
+        later = value._replace(
+            live_from=shifted(value.live_from, before), live_until=shifted(value.live_until, before)
+        )
         if (made := of_results.get(value.value_id)) is not None:
-            last = max(made.first, shifted(read_until.get(value.value_id, -1), before))
-            later = later._replace(last=last, lives_out=False)
+            last = max(made.live_from, shifted(read_until.get(value.value_id, -1), before))
+            later = later._replace(live_until=last, lives_out=False)
         return _with_copied_operands(later, copied_ids)
 
     overwrites = {
@@ -77,12 +79,12 @@ def _copy(
 ) -> PlannedValue:
     result = program.by_id[copy.donor.output]
     copied = result if copy.is_of_result else program.by_id[copy.donor.parameter]
-    needed_until = result.last if copy.is_of_result else copy.donor.needed_until
+    needed_until = result.live_until if copy.is_of_result else copy.donor.needed_until
     return copied._replace(
         value_id=value_id,
         buffer_set=value_id,
-        first=first,
-        last=shifted(max(needed_until, copy.before), before),
+        live_from=first,
+        live_until=shifted(max(needed_until, copy.before), before),
         is_copy=True,
         is_stored=False,
         lives_out=copy.is_of_result,
@@ -100,7 +102,7 @@ def _last_reads(program: PlannedProgram, results: Mapping[int, PlannedValue]) ->
         if not (value.is_table and value.lives_out):
             for read in value.reads:
                 if read in results:
-                    found[read] = max(value.first, found.get(read, -1))
+                    found[read] = max(value.live_from, found.get(read, -1))
     return found
 
 

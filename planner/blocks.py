@@ -46,11 +46,11 @@ class _HeldValues:
 
     def add(self, value: PlannedValue) -> None:
         """Add a value."""
-        row = bisect_right(self._values, value.first, key=_first_step)
+        row = bisect_right(self._values, value.live_from, key=_first_step)
         self._values.insert(row, value)
-        self._last_steps.insert(row, max(self._last_steps[row - 1 : row], default=value.last))
-        while row < len(self._values) and self._last_steps[row] < value.last:
-            self._last_steps[row] = value.last
+        self._last_steps.insert(row, max(self._last_steps[row - 1 : row], default=value.live_until))
+        while row < len(self._values) and self._last_steps[row] < value.live_until:
+            self._last_steps[row] = value.live_until
             row += 1
         self._value_ids.add(value.value_id)
         if value.is_copy:
@@ -67,13 +67,13 @@ class _HeldValues:
             return True
         if value.is_copy and not self._value_ids.isdisjoint(value.operands):
             return True
-        start = bisect_left(self._last_steps, value.first)
-        end = bisect_right(self._values, value.last, key=_first_step)
+        start = bisect_left(self._last_steps, value.live_from)
+        end = bisect_right(self._values, value.live_until, key=_first_step)
         return any(_overlap(held, value, overwrites) for held in self._values[start:end])
 
 
 def _first_step(value: PlannedValue) -> int:
-    return value.first
+    return value.live_from
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class Block:
     """A buffer of the plan, other than the temporary block."""
 
     size_bytes: int
-    color: int
+    memory_space: int
     is_read_only: bool = False
     is_table: bool = False
     values: list[PlannedValue] = field(default_factory=list)
@@ -104,14 +104,14 @@ class Blocks:
 
     blocks: tuple[Block, ...]
     tables: tuple[Block, ...]
-    """Temporary tables, which are combined with the heap of their colour."""
+    """Temporary tables, which are combined with the heap of their memory space."""
     heap_values: tuple[PlannedValue, ...]
 
 
 def choose_blocks(program: PlannedProgram, values: Iterable[PlannedValue]) -> Blocks:
     """Choose a block for each buffer set of `values`, which may differ from the program's."""
     sets = members_of_sets(values)
-    last_steps = [value.last for members in sets.values() for value in members]
+    last_steps = [value.live_until for members in sets.values() for value in members]
     reusable = _ReusableBlocks(len(last_steps), max(last_steps, default=0))
     blocks: list[Block] = []
     tables: list[Block] = []
@@ -128,7 +128,7 @@ def choose_blocks(program: PlannedProgram, values: Iterable[PlannedValue]) -> Bl
                 heap_values += members
                 continue
             if block is None:
-                block = Block(members[0].size_bytes, members[0].color)
+                block = Block(members[0].size_bytes, members[0].memory_space)
         if not block.values:
             (tables if block.is_table and not lives_out else blocks).append(block)
             if not (block.is_read_only or block.is_table):
@@ -142,13 +142,13 @@ def choose_blocks(program: PlannedProgram, values: Iterable[PlannedValue]) -> Bl
 
 def _own_block(program: PlannedProgram, members: Sequence[PlannedValue]) -> Block | None:
     """Return a new block for constants, entry parameters and tables; None for other sets."""
-    size_bytes, color = members[0].size_bytes, members[0].color
+    size_bytes, memory_space = members[0].size_bytes, members[0].memory_space
     for value in members:
         if (stored := program.stored_in(value)) is not None:
-            return Block(size_bytes, color, is_read_only=stored.is_read_only)
+            return Block(size_bytes, memory_space, is_read_only=stored.is_read_only)
     for value in members:
         if value.is_table:
-            return Block(size_bytes, color, is_table=True)
+            return Block(size_bytes, memory_space, is_table=True)
     return None
 
 
@@ -200,15 +200,15 @@ class _ReusableBlocks:
         if block.reusable_number is not None:
             end = self._count + len(members)
             self._held[:, self._count : end] = [
-                [value.first for value in members],
-                [value.last for value in members],
+                [value.live_from for value in members],
+                [value.live_until for value in members],
                 [block.reusable_number] * len(members),
             ]
             self._count = end
             counted_until = 0  # members of one set may overlap
-            for value in sorted(members, key=lambda value: value.first):
-                self._taken[max(value.first, counted_until) : value.last] += 1
-                counted_until = max(value.last, counted_until)
+            for value in sorted(members, key=lambda value: value.live_from):
+                self._taken[max(value.live_from, counted_until) : value.live_until] += 1
+                counted_until = max(value.live_until, counted_until)
 
     def without_overlap(self, members: Sequence[PlannedValue]) -> Iterator[Block]:
         """Yield the blocks in which no live range overlaps one of these, the newest first.
@@ -216,15 +216,15 @@ class _ReusableBlocks:
         Live ranges that only meet in the last step of one of them do not count as overlap here.
         """
         if any(
-            value.first < value.last
-            and self._taken[value.first : value.last].max() == len(self._blocks)
+            value.live_from < value.live_until
+            and self._taken[value.live_from : value.live_until].max() == len(self._blocks)
             for value in members
         ):
             return
         firsts, lasts, numbers = self._held[:, : self._count]
         is_free = np.ones(len(self._blocks), np.bool_)
         for value in members:
-            is_free[numbers[(firsts < value.last) & (lasts > value.first)]] = False
+            is_free[numbers[(firsts < value.live_until) & (lasts > value.live_from)]] = False
         for number in np.flatnonzero(is_free)[::-1]:
             yield self._blocks[number]
 
@@ -249,7 +249,7 @@ def _may_take(
     if (
         block.is_read_only
         or block.is_table
-        or block.color != members[0].color
+        or block.memory_space != members[0].memory_space
         or size_bytes > block.size_bytes
         or (lives_out and size_bytes != block.size_bytes)
     ):
@@ -261,11 +261,11 @@ def _overlap(
     one: PlannedValue, other: PlannedValue, overwrites: Mapping[int, tuple[Overwrite, ...]]
 ) -> bool:
     """Return True if live ranges overlap, other than in a step in which one is overwritten."""
-    if one.first > other.last or other.first > one.last:
+    if one.live_from > other.live_until or other.live_from > one.live_until:
         return False
-    if one.last == other.first:
+    if one.live_until == other.live_from:
         earlier, later = one, other
-    elif other.last == one.first:
+    elif other.live_until == one.live_from:
         earlier, later = other, one
     else:
         return True

@@ -1,4 +1,4 @@
-"""Combining: the temporary block of a colour, made of tables and a heap.
+"""Combining: the temporary block of a memory space, made of tables and a heap.
 
 Follows XLA's `BufferAssignment::CombineTempAllocations` (xla/service/buffer_assignment.cc). The
 temporary allocations, one for each table and one for the heap, are moved behind all others

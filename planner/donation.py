@@ -15,7 +15,7 @@ from xlagraph.planner.donor import Donor, is_own_copy
 from xlagraph.planner.needed_copies import Readers, needed_copies
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["DonatedProgram", "Donor", "donate"]
+__all__ = ["DonatedProgram", "Donor", "donate", "step_before_copies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,11 @@ class DonatedProgram:
     copied_before: tuple[int, ...]
     """Steps of the unchanged schedule before which copies were inserted, in their order."""
 
-    def step_before(self, step: int) -> int:
-        """Return the step of the unchanged schedule that corresponds to a step."""
-        copied_at = [before + number for number, before in enumerate(self.copied_before)]
-        return step - bisect_left(copied_at, step)
+
+def step_before_copies(step: int, copied_before: Iterable[int]) -> int:
+    """Return the step of the unchanged schedule that a step is after copies were inserted."""
+    copied_at = [before + number for number, before in enumerate(copied_before)]
+    return step - bisect_left(copied_at, step)
 
 
 def donate(
@@ -93,7 +94,7 @@ def _begins_with_parameters(program: PlannedProgram) -> bool:
 
 
 def _first_step(program: PlannedProgram) -> int:
-    return min((value.first for value in program.values if not value.is_stored), default=0)
+    return min((value.live_from for value in program.values if not value.is_stored), default=0)
 
 
 def _steps_of_copies(program: PlannedProgram, *, knows_schedule: bool) -> dict[int, int]:
@@ -105,7 +106,7 @@ def _steps_of_copies(program: PlannedProgram, *, knows_schedule: bool) -> dict[i
     first_reads: dict[int, int] = {}
     for value in program.values:
         for read in value.reads:
-            first_reads[read] = min(value.first, first_reads.get(read, value.first))
+            first_reads[read] = min(value.live_from, first_reads.get(read, value.live_from))
     return {parameter: first_reads.get(parameter, start) for parameter in parameters}
 
 
@@ -115,18 +116,18 @@ def _step_of_result(program: PlannedProgram, donor: Donor) -> int:
     A schedule that saves memory copies it at once. Others first run all instructions that were
     ready when the result was made.
     """
-    made = program.by_id[donor.output].first
+    made = program.by_id[donor.output].live_from
     if not _begins_with_parameters(program):
         return made + 1
     by_id = program.by_id
     later = [
-        value.first
+        value.live_from
         for value in program.values
         if value.is_in_entry
-        and value.first > made
-        and any(by_id[read].first > made for read in value.reads if read in by_id)
+        and value.live_from > made
+        and any(by_id[read].live_from > made for read in value.reads if read in by_id)
     ]
-    return min(later, default=max(made + 1, max(value.first for value in program.values)))
+    return min(later, default=max(made + 1, max(value.live_from for value in program.values)))
 
 
 def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[int, ...], int]:
@@ -165,8 +166,8 @@ def _joined(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
         name = changed[donor.output].buffer_set
         ids_by_set[parameter.buffer_set].remove(donor.parameter)
         ids_by_set[name].append(donor.parameter)
-        last = min(parameter.last, donor.needed_until)
-        changed[donor.parameter] = parameter._replace(last=last, buffer_set=name)
+        last = min(parameter.live_until, donor.needed_until)
+        changed[donor.parameter] = parameter._replace(live_until=last, buffer_set=name)
         changed.update(_cut([changed[value_id] for value_id in ids_by_set[name]]))
     allocations = tuple(
         allocation._replace(maybe_live_out=True) if allocation.number in freed else allocation
@@ -180,9 +181,9 @@ def _cut(members: list[PlannedValue]) -> Iterator[tuple[int, PlannedValue]]:
 
     Follows `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).
     """
-    members = sorted(members, key=lambda value: (value.first, value.last, value.value_id))
+    members = sorted(members, key=lambda value: (value.live_from, value.live_until, value.value_id))
     for row in range(len(members) - 1):
         one, other = members[row], members[row + 1]
-        members[row + 1] = other._replace(last=max(one.last, other.last))
-        members[row] = one._replace(last=min(one.last, other.first))
+        members[row + 1] = other._replace(live_until=max(one.live_until, other.live_until))
+        members[row] = one._replace(live_until=min(one.live_until, other.live_from))
     return iter([(value.value_id, value) for value in members])

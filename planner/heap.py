@@ -46,12 +46,12 @@ def heap_groups(
     """
     heap = _Heap(set_sizes, overwrites)
     sized = [value for value in values if value.size_bytes]
-    order = sorted(sized, key=lambda value: (value.first, value.last, value.value_id))
+    order = sorted(sized, key=lambda value: (value.live_from, value.live_until, value.value_id))
     defined: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     freed: defaultdict[int, dict[int, None]] = defaultdict(dict)
     for value in order:
-        defined[value.first].append(value)
-        freed[value.last][value.value_id] = None
+        defined[value.live_from].append(value)
+        freed[value.live_until][value.value_id] = None
     for step in sorted(defined.keys() | freed.keys()):
         for value in defined[step]:
             heap.define(value, freed[step])
@@ -117,7 +117,12 @@ class _Heap:
                 tuple(ids),
                 max(self._by_id[member].size_bytes for member in ids),
                 tuple([(self._first_ticks[member], self._last_ticks[member]) for member in ids]),
-                tuple([(self._by_id[member].first, self._by_id[member].last) for member in ids]),
+                tuple(
+                    [
+                        (self._by_id[member].live_from, self._by_id[member].live_until)
+                        for member in ids
+                    ]
+                ),
             )
             for ids in self._members.values()
         ]

@@ -2,7 +2,7 @@
 
 Taken from XLA's plan are the sizes of values and the allocations that are constants, parameters
 or thread-local. Its replay adds the alignment, the strategy and the order of the combined parts.
-Memory that XLA assigns before everything else (TPU VMEM, colour 1) is unchanged.
+Memory that XLA assigns before everything else (TPU VMEM, memory space 1) is unchanged.
 """
 
 from collections import Counter, defaultdict
@@ -13,17 +13,17 @@ from xlagraph.planner.blocks import Block, Blocks, choose_blocks
 from xlagraph.planner.combining import HEAP, BlockPart, combined_bytes
 from xlagraph.planner.heap import Group, heap_groups, live_bytes_by_step
 from xlagraph.planner.packing import STRATEGIES, pack
-from xlagraph.planner.planned_program import PRESET_COLORS, PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import PRESET_SPACES, PlannedProgram, PlannedValue
 from xlagraph.planner.replay import Replay
 
-__all__ = ["HeapPlan", "MemoryPlan", "replan"]
+__all__ = ["HeapPlan", "MemoryPlan", "plan_memory"]
 
 
 @dataclass(frozen=True, slots=True)
 class HeapPlan:
-    """The temporary block of one colour."""
+    """The temporary block of one memory space."""
 
-    color: int
+    memory_space: int
     size_bytes: int
     """Size of tables and heap, combined."""
     table_bytes: int
@@ -55,28 +55,35 @@ class MemoryPlan:
     """All blocks except temporary ones and allocations without a live range."""
     heaps: tuple[HeapPlan, ...]
     given_bytes: Mapping[int, int]
-    """Bytes of allocations that are not replanned, by colour."""
+    """Bytes of allocations that are not replanned, by memory space."""
 
-    def temp_bytes(self, color: int = 0) -> int:
-        """Return the bytes of the temporary block of a colour."""
-        return sum(heap.size_bytes for heap in self.heaps if heap.color == color)
+    def temp_bytes(self, memory_space: int = 0) -> int:
+        """Return the bytes of the temporary block of a memory space."""
+        return sum(heap.size_bytes for heap in self.heaps if heap.memory_space == memory_space)
 
-    def reserved_bytes(self, color: int = 0) -> int:
-        """Return all bytes of a colour, without thread-local allocations."""
-        blocks = sum(block.size_bytes for block in self.blocks if block.color == color)
-        return blocks + self.temp_bytes(color) + self.given_bytes.get(color, 0)
+    def reserved_bytes(self, memory_space: int = 0) -> int:
+        """Return all bytes of a memory space, without thread-local allocations."""
+        blocks = sum(
+            block.size_bytes for block in self.blocks if block.memory_space == memory_space
+        )
+        return blocks + self.temp_bytes(memory_space) + self.given_bytes.get(memory_space, 0)
 
-    def heap(self, color: int = 0) -> HeapPlan | None:
-        """Return the temporary block of a colour, if it has one."""
-        return next((heap for heap in self.heaps if heap.color == color), None)
+    def unused_bytes(self, memory_space: int = 0) -> int:
+        """Return the bytes of a temporary block above its lower bound."""
+        heap = self.heap(memory_space)
+        return heap.size_bytes - heap.lower_bound_bytes if heap is not None else 0
+
+    def heap(self, memory_space: int = 0) -> HeapPlan | None:
+        """Return the temporary block of a memory space, if it has one."""
+        return next((heap for heap in self.heaps if heap.memory_space == memory_space), None)
 
 
-def replan(program: PlannedProgram, replays: Sequence[Replay]) -> MemoryPlan:
-    """Replan a program, changed or not; `replays` are those of the program that XLA compiled."""
+def plan_memory(program: PlannedProgram, replays: Sequence[Replay]) -> MemoryPlan:
+    """Plan a program, changed or not; `replays` are those of the program that XLA compiled."""
     preset = {
         allocation.number
         for allocation in program.allocations
-        if allocation.role == "temp" and allocation.color in PRESET_COLORS
+        if allocation.role == "temp" and allocation.memory_space in PRESET_SPACES
     }
     planned = [value for value in program.values if value.allocation not in preset]
     chosen = choose_blocks(program, planned)
@@ -95,24 +102,29 @@ def _heaps(
         value_id: [overwrite.value_id for overwrite in found if overwrite.is_operand]
         for value_id, found in program.overwrites.items()
     }
-    by_color: defaultdict[int, list[PlannedValue]] = defaultdict(list)
+    by_space: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     for value in chosen.heap_values:
-        by_color[value.color].append(value)
+        by_space[value.memory_space].append(value)
     tables: defaultdict[int, list[Block]] = defaultdict(list)
     for block in chosen.tables:
-        tables[block.color].append(block)
-    for color in sorted(by_color.keys() | tables.keys()):
-        known = next((replay for replay in replays if replay.allocation.color == color), None)
+        tables[block.memory_space].append(block)
+    for memory_space in sorted(by_space.keys() | tables.keys()):
+        known = next(
+            (replay for replay in replays if replay.allocation.memory_space == memory_space), None
+        )
         alignment = known.alignment if known else program.alignments[0]
         strategy = known.strategy if known else STRATEGIES[0]
-        groups = heap_groups(by_color[color], set_sizes, overwrites)
+        groups = heap_groups(by_space[memory_space], set_sizes, overwrites)
         packing = pack(groups, alignment, strategy)
-        parts = [BlockPart(block.values[0].buffer_set, block.size_bytes) for block in tables[color]]
-        if by_color[color]:
+        parts = [
+            BlockPart(block.values[0].buffer_set, block.size_bytes)
+            for block in tables[memory_space]
+        ]
+        if by_space[memory_space]:
             parts.append(BlockPart(HEAP, packing.size_bytes))
         yield HeapPlan(
-            color,
+            memory_space,
             combined_bytes(parts, known.part_order if known else (), alignment),
-            sum(block.size_bytes for block in tables[color]),
+            sum(block.size_bytes for block in tables[memory_space]),
             tuple(groups),
         )

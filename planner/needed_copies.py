@@ -39,7 +39,7 @@ class Readers:
     """
 
     def __init__(self, values: Iterable[PlannedValue], parameters: Collection[int]) -> None:
-        scheduled = sorted(values, key=lambda value: value.first)
+        scheduled = sorted(values, key=lambda value: value.live_from)
         defining = {value.value_id: value.instruction for value in scheduled}
         self.by_parameter: dict[int, dict[str, PlannedValue]] = {
             value_id: {} for value_id in parameters
@@ -95,7 +95,7 @@ def needed_copies(
     is_overwritten_as_read = not reads_itself or any(
         overwrite.value_id == donor.parameter for overwrite in may
     )
-    if knows_schedule and is_overwritten_as_read and donor.needed_until <= written.first:
+    if knows_schedule and is_overwritten_as_read and donor.needed_until <= written.live_from:
         return Copies(of_parameter=False, of_result=False)
     needed = [reader for reader, value in others.items() if not is_own_copy(program, value, donor)]
     result = program.by_id[donor.output].instruction
@@ -116,4 +116,6 @@ def _first_written(program: PlannedProgram, donor: Donor) -> PlannedValue | None
         for value in program.sets[program.by_id[donor.output].buffer_set]
         if value.is_in_entry and not is_own_copy(program, value, donor)
     ]
-    return min(members, key=lambda value: (value.first, value.last, value.value_id), default=None)
+    return min(
+        members, key=lambda value: (value.live_from, value.live_until, value.value_id), default=None
+    )

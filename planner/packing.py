@@ -165,7 +165,8 @@ class _Chunks:
         self._alignment = alignment
         self._has_bound = has_bound
         latest = max((last for group in intervals for _, last in group), default=0)
-        code, self._rank = ("H", np.uint16) if latest < 1 << 16 else ("I", np.uint32)
+        code = "H" if latest < 1 << 16 else "I"
+        self._rank = np.dtype(code)
         self._firsts, self._lasts = array(code), array(code)
         self._offsets, self._ends = array("q"), array("q")
         """Offsets, and ends rounded up, where gaps begin."""

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
 __all__ = [
-    "PRESET_COLORS",
+    "PRESET_SPACES",
     "Overwrite",
     "PlannedAllocation",
     "PlannedProgram",
@@ -32,7 +32,7 @@ class PlannedAllocation(NamedTuple):
 
     number: int
     size_bytes: int
-    color: int
+    memory_space: int
     role: Role | None
     """Role of the buffer; None if the dump does not say."""
     maybe_live_out: bool = False
@@ -60,11 +60,11 @@ class PlannedValue(NamedTuple):
     value_id: int
     size_bytes: int
     """Size of the buffer set: that of its largest member."""
-    color: int
+    memory_space: int
     buffer_set: int
     """Smallest value id of the set of values that must share an address."""
-    first: int
-    last: int
+    live_from: int
+    live_until: int
     post_order: int
     """Post-order number of the defining instruction."""
     allocation: int
@@ -72,6 +72,8 @@ class PlannedValue(NamedTuple):
     offset_bytes: int
     instruction: str = ""
     """Name of the defining instruction."""
+    computation: str = ""
+    """Name of the computation that contains it; empty if unknown."""
     is_in_entry: bool = True
     """True if it is defined in the entry computation, or in one that this calls."""
     is_stored: bool = False
@@ -98,8 +100,8 @@ class PlannedProgram:
     alignments: tuple[int, ...]
     """Alignments in bytes that the platform may have used, most likely first."""
     given_bytes: Mapping[int, int]
-    """Bytes that are never replanned, by colour: memory that XLA assigned before everything else,
-    and allocations without a live range. Thread-local allocations do not count."""
+    """Bytes that are never replanned, by memory space: memory that XLA assigned first, and
+    allocations without a live range. Thread-local allocations do not count."""
 
     @cached_property
     def by_id(self) -> dict[int, PlannedValue]:
@@ -115,7 +117,7 @@ class PlannedProgram:
         """Return the allocation of a constant or entry parameter; None for other values."""
         return self._allocation_by_number[value.allocation] if value.is_stored else None
 
-    def fixed_sets(self, color: int) -> frozenset[int]:
+    def fixed_sets(self, memory_space: int) -> frozenset[int]:
         """Return the buffer sets that have blocks of their own all the time.
 
         These are constants, entry parameters that no result is written over, and tables.
@@ -123,18 +125,18 @@ class PlannedProgram:
         return frozenset(
             value.buffer_set
             for value in self.values
-            if value.color == color
+            if value.memory_space == memory_space
             and (
                 value.is_table
                 or ((stored := self.stored_in(value)) is not None and stored.is_read_only)
             )
         )
 
-    def fixed_bytes(self, color: int) -> int:
+    def fixed_bytes(self, memory_space: int) -> int:
         """Return the bytes of these sets, and of memory that is never replanned."""
         sizes = {value.buffer_set: value.size_bytes for value in self.values}
-        own = sum(sizes[name] for name in self.fixed_sets(color))
-        return own + self.given_bytes.get(color, 0)
+        own = sum(sizes[name] for name in self.fixed_sets(memory_space))
+        return own + self.given_bytes.get(memory_space, 0)
 
     @cached_property
     def _allocation_by_number(self) -> dict[int, PlannedAllocation]:
@@ -149,5 +151,5 @@ def members_of_sets(values: Iterable[PlannedValue]) -> dict[int, tuple[PlannedVa
     return {name: tuple(values) for name, values in members.items()}
 
 
-PRESET_COLORS: Final = frozenset((1,))
+PRESET_SPACES: Final = frozenset((1,))
 """Colours that TPUs assign before all others (VMEM); their temporary blocks are unchanged."""

@@ -12,7 +12,7 @@ from math import gcd
 
 from xlagraph.planner.combining import HEAP, rounded_up
 from xlagraph.planner.heap import Group, heap_groups
-from xlagraph.planner.packing import STRATEGIES, Packing, Strategy, pack
+from xlagraph.planner.packing import STRATEGIES, Packer, Strategy
 from xlagraph.planner.planned_program import PlannedAllocation, PlannedProgram, PlannedValue
 
 __all__ = ["Replay", "replay"]
@@ -60,14 +60,12 @@ def _replay(
     groups = heap_groups(heap_values, sizes, _shared_operands(heap_values))
     offset_by_value = {value.value_id: value.offset_bytes - base for value in heap_values}
     size_unit = gcd(*(group.size_bytes for group in groups))
-    packings: dict[tuple[int, Strategy], Packing] = {}
+    packer = Packer(groups)
     tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
         # nothing is rounded up if every size is a multiple of the alignment
         rounding = 1 if size_unit % alignment == 0 else alignment
-        if (rounding, strategy) not in packings:
-            packings[rounding, strategy] = pack(groups, rounding, strategy)
-        packing = packings[rounding, strategy]
+        packing = packer.pack(rounding, strategy)
         offsets_equal = _are_equal(groups, packing.offsets, offset_by_value)
         found = Replay(
             allocation,
@@ -107,13 +105,13 @@ def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[int]]:
     """Return for each value those of other sets that end as it begins, at the same offset."""
     ending: defaultdict[tuple[int, int], list[PlannedValue]] = defaultdict(list)
     for value in values:
-        ending[value.last, value.offset_bytes].append(value)
+        ending[value.live_until, value.offset_bytes].append(value)
     shared: dict[int, list[int]] = {}
     for value in values:
         found = [
             earlier.value_id
-            for earlier in ending.get((value.first, value.offset_bytes), ())
-            if earlier.buffer_set != value.buffer_set and earlier.first <= value.first
+            for earlier in ending.get((value.live_from, value.offset_bytes), ())
+            if earlier.buffer_set != value.buffer_set and earlier.live_from <= value.live_from
         ]
         if found:
             shared[value.value_id] = found

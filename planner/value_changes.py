@@ -37,9 +37,9 @@ def with_shortened_values(program: PlannedProgram, last_by_id: Mapping[int, int]
 
     def shorter(value: PlannedValue) -> PlannedValue:
         last = last_by_id.get(value.value_id)
-        if last is None or last >= value.last:
+        if last is None or last >= value.live_until:
             return value
-        return value._replace(last=max(value.first, last))
+        return value._replace(live_until=max(value.live_from, last))
 
     return _with_each_value(program, shorter)
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from xlagraph.planner.compilation.range_end_text import RangeEnd
     from xlagraph.planner.compilation.value_cells import value_cells
     from xlagraph.planner.compilation.value_details import LiveRangeDetails, ValueDetails, value
+    from xlagraph.planner.edits.edit import DonatedParameter
     from xlagraph.planner.edits.result import (
-        DonatedParameter,
         Effect,
         PeakValue,
         WhatIf,

@@ -1,4 +1,4 @@
-"""A cause: the values that it concerns, the change that removes it, and the words of the edit."""
+"""A cause: the values that it concerns, the edit that removes it, and what to write instead."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Final
 
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.savings import Change
-from xlagraph.queries.catalogue.declarations import Advice, Column, ColumnType
+from xlagraph.planner.edits.edit import Edit
+from xlagraph.queries.catalogue.declarations import Advice, ChangeKind, Column, ColumnType
 
 __all__ = ["CAUSE_COLUMNS", "Cause", "evidence_row", "file_and_line"]
 
@@ -30,8 +30,10 @@ class Cause:
     query: str
     """Id of the query that shows details."""
     title: str
-    change: Change | None
-    """Change that removes the cause; None if its effect cannot be replanned."""
+    kind: ChangeKind | None
+    """Kind of the edit; None without one."""
+    edit: Edit | None
+    """Edit that removes the cause; None if its effect cannot be replanned."""
     rows: tuple[Mapping[str, Cell], ...]
     """Rows of the values, most bytes first; their cells are `CAUSE_COLUMNS`."""
     remedies: Mapping[str, str]
@@ -63,7 +65,7 @@ class Cause:
             evidence=tuple(column.name for column in CAUSE_COLUMNS[1:]),
             once=None,
             remedies=self.remedies,
-            change=self.change.kind if self.change else None,
+            change=self.kind,
         )
 
 

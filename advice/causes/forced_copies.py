@@ -12,7 +12,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.savings import Change
+from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["forced_copies"]
@@ -77,7 +77,7 @@ def _copy(program: PeakProgram, row: Mapping[str, Cell]) -> _Copy | None:
     value = program.by_label.get(str(row["value"]))
     if (
         value is None
-        or value.memory_space != program.color
+        or value.memory_space != program.memory_space
         or value.value_id not in program.program.by_id
     ):
         return None
@@ -157,10 +157,10 @@ def _cause(program: PeakProgram, case: _Case) -> Cause | None:
     if is_donated and loop is None:
         returned = [copy for copy in case.copies if _lives_out(program, copy.value)]
         if returned:
-            return _of_returned(case, first.copied)
-        return _of_reader(case, first.copied, "a donated input")
+            return _of_returned(program, case, first.copied)
+        return _of_reader(program, case, first.copied, "a donated input")
     if loop is not None and case.reader is not None:
-        return _of_reader(case, first.copied, "the state of a loop")
+        return _of_reader(program, case, first.copied, "the state of a loop")
     return None
 
 
@@ -180,6 +180,7 @@ def _of_swap(program: PeakProgram, case: _Case) -> Cause:
         reason += f"; {where} reads the old value"
     line_of = moved[0] if moved else case.copies[0]
     return _made(
+        program,
         "Two loop carries swap places, so the old value is copied in every iteration",
         case,
         reason,
@@ -204,9 +205,10 @@ def _carry_labels(program: PeakProgram, copy: _Copy) -> Iterator[str]:
                 yield f"carry {(found.shape_index or '{}')[1:-1]}"
 
 
-def _of_returned(case: _Case, copied: StoredValue) -> Cause:
+def _of_returned(program: PeakProgram, case: _Case, copied: StoredValue) -> Cause:
     reason = f"{copied.label} is donated and also returned, so the caller gets the copy"
     return _made(
+        program,
         "A donated input is also returned, so it is copied",
         case,
         reason,
@@ -215,17 +217,17 @@ def _of_returned(case: _Case, copied: StoredValue) -> Cause:
     )
 
 
-def _of_reader(case: _Case, copied: StoredValue, what: str) -> Cause:
+def _of_reader(program: PeakProgram, case: _Case, copied: StoredValue, what: str) -> Cause:
     row = case.reader or case.copies[0].row
     where = file_and_line(row["forcedByFile"], row["forcedByLine"])
     reader = where or row["forcedBy"] or row["neededBy"] or "an instruction"
     reason = f"{reader} reads the old {copied.label} after it is overwritten"
-    return _made(
-        f"A reader of the old value forces a copy of {what}", case, reason, _READ_LATER, row
-    )
+    title = f"A reader of the old value forces a copy of {what}"
+    return _made(program, title, case, reason, _READ_LATER, row)
 
 
 def _made(
+    program: PeakProgram,
     title: str,
     case: _Case,
     reason: str,
@@ -243,5 +245,14 @@ def _made(
         for copy in case.copies
     ]
     rows.sort(key=lambda row: -int(str(row["sizeBytes"])))
-    change = Change(ChangeKind.WITHOUT, tuple(str(row["value"]) for row in rows))
-    return Cause(_QUERY, title, change, tuple(rows), remedies, is_exact=True, likelihood=1.0)
+    edit = Remove.of(program.compilation, [str(row["value"]) for row in rows])
+    return Cause(
+        _QUERY,
+        title,
+        ChangeKind.WITHOUT,
+        edit,
+        tuple(rows),
+        remedies,
+        is_exact=True,
+        likelihood=1.0,
+    )

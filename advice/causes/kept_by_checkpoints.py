@@ -13,7 +13,7 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed, scope_parts
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.savings import Change
+from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["kept_by_checkpoints"]
@@ -105,9 +105,8 @@ def kept_by_checkpoints(
 
 
 def _is_read_by_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
-    facts = program.stored.facts
-    readers = program.stored.readers.get(value.value_id, ())
-    return any(is_checkpointed(facts[reader].op_name) for reader in readers if reader in facts)
+    readers = program.compilation.readers.get(value.value_id, ())
+    return any(is_checkpointed(program.values[reader].known_op_name) for reader in readers)
 
 
 def _scopes(program: PeakProgram) -> _Scopes:
@@ -148,6 +147,6 @@ def _cause(
 ) -> Iterator[Cause]:
     if values:
         found = sorted(values, key=lambda value: -value.size_bytes)
-        change = Change(ChangeKind.RECOMPUTE, tuple(value.label for value in found))
+        edit = Recompute(tuple(value.label for value in found))
         rows = tuple(evidence_row(value, reason) for value in found)
-        yield Cause(_QUERY, title, change, rows, remedies)
+        yield Cause(_QUERY, title, ChangeKind.RECOMPUTE, edit, rows, remedies)

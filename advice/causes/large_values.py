@@ -12,10 +12,12 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.peak_values import PeakProgram, dimensions
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.savings import Change
+from xlagraph.planner.edits.edit import Edit
+from xlagraph.planner.edits.recomputing import Move
+from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["idle_values", "inflated_values", "largest_line", "logits", "per_example_gradients"]
@@ -44,17 +46,21 @@ _HANDED_ON: Final = frozenset(
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield per-example gradients: a batch dimension followed by the dimensions of a parameter."""
-    shapes = {lengths for value in program.parameters if len(lengths := dimensions(value)) > 1}
+    shapes = {
+        lengths
+        for value in program.compilation.array_parameters
+        if len(lengths := value.dimensions) > 1
+    }
     found = [
         value
         for value in program.temporaries
         # without the mark, batch × sequence × width looks the same
         if is_per_example(value.attributed_op_name) and program.is_alone(value)
-        if (inner := dimensions(value)[1:]) in shapes or inner[::-1] in shapes
+        if (inner := value.dimensions[1:]) in shapes or inner[::-1] in shapes
     ]
     if not any(is_backward(value.attributed_op_name) for value in found):
         return
-    examples = [dimensions(value)[0] for value in found]
+    examples = [value.dimensions[0] for value in found]
     factors = {
         value.label: max(Fraction(1, count), Fraction(1, _PARTS))
         for value, count in zip(found, examples, strict=True)
@@ -67,7 +73,8 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     yield Cause(
         "peak/contributors",
         "Gradients are kept for each example",
-        Change(ChangeKind.PARTS, tuple(factors), factors),
+        ChangeKind.PARTS,
+        ComputeInParts(factors),
         rows,
         remedies.PER_EXAMPLE,
     )
@@ -77,29 +84,30 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     """Yield the values with an element for each token and each word of a large vocabulary."""
     sizes = {
         max(lengths)
-        for value in program.parameters
-        if len(lengths := dimensions(value)) == 2
+        for value in program.compilation.array_parameters
+        if len(lengths := value.dimensions) == 2
         and max(lengths) >= _LEAST_VOCABULARY
         and max(lengths) >= 4 * min(lengths)
     }
-    parameters = {tuple(sorted(dimensions(value))) for value in program.parameters}
+    parameters = {tuple(sorted(value.dimensions)) for value in program.compilation.array_parameters}
     found = [
         value
         for value in program.temporaries
-        if (lengths := dimensions(value))
+        if (lengths := value.dimensions)
         and len(lengths) > 1
         and not sizes.isdisjoint(lengths)
         and tuple(sorted(lengths)) not in parameters
     ]
     if found:
-        (words, *_) = sizes & set(dimensions(found[0]))
+        (words, *_) = sizes & set(found[0].dimensions)
         rows = tuple(
-            evidence_row(value, f"{math.prod(dimensions(value)) // words} tokens × {words} words")
+            evidence_row(value, f"{math.prod(value.dimensions) // words} tokens × {words} words")
             for value in found
         )
         yield Cause(
             "peak/contributors",
             "Logits of a large vocabulary are computed for all tokens at once",
+            ChangeKind.PARTS,
             _in_parts(found, _PARTS),
             rows,
             remedies.LOGITS,
@@ -128,7 +136,8 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
         yield Cause(
             "waste/broadcasts",
             "Broadcasts or masks are stored, though computed from much less data",
-            Change(ChangeKind.WITHOUT, tuple(value.label for value, _ in found)),
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, [value.label for value, _ in found]),
             rows,
             remedies.INFLATED,
         )
@@ -140,7 +149,7 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
     if peak is None:
         return
     least = _LEAST_IDLE * program.temp_bytes_at_peak
-    steps = program.planner.compilation.totals.schedule_length or 0
+    steps = program.stored.totals.schedule_length or 0
     found: list[tuple[StoredValue, int]] = []
     for value in program.at_peak:
         if value.size_bytes < least or value.live_from is None or value.live_from >= peak:
@@ -164,7 +173,8 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
         yield Cause(
             "lifetime/longest",
             "A value is computed long before it is read, and is live at the peak",
-            Change(ChangeKind.MOVE, tuple(value.label for value, _ in found)),
+            ChangeKind.MOVE,
+            Move(tuple(value.label for value, _ in found)),
             rows,
             remedies.IDLE,
         )
@@ -180,19 +190,20 @@ def largest_line(program: PeakProgram, explained: Collection[str]) -> Iterator[C
         return
     where, found = max(groups.items(), key=lambda group: _bytes(group[1]))
     held = _bytes(found)
-    reserved = program.stored.reserved_bytes.get(program.color, 0)
+    reserved = program.compilation.reserved_bytes.get(program.memory_space, 0)
     if held < _LEAST_OF_LINE * reserved:
         return
     sets = {program.set_of(program.by_label.get(label)) for label in explained}
     if _bytes([value for value in found if program.set_of(value) in sets]) * 2 > held:
         return
-    shapes = {dimensions(value) for value in found if value.size_bytes * 20 > reserved}
-    changed = [value for value in program.temporaries if dimensions(value) in shapes]
+    shapes = {value.dimensions for value in found if value.size_bytes * 20 > reserved}
+    changed = [value for value in program.temporaries if value.dimensions in shapes]
     share = held / reserved
     title = "One value takes" if len(found) == 1 else "One line takes"
     yield Cause(
         "peak/by-line" if found[0].user_file else "peak/by-op",
         f"{title} {share:.0%} of reserved memory",
+        ChangeKind.PARTS,
         _in_parts(changed, 2),
         tuple(evidence_row(value, f"computed by {where}") for value in found),
         remedies.LARGE,
@@ -203,13 +214,12 @@ def largest_line(program: PeakProgram, explained: Collection[str]) -> Iterator[C
 def _is_kept_for_backward(program: PeakProgram, value: StoredValue) -> bool:
     if is_backward(value.attributed_op_name):
         return False
-    readers = program.stored.readers.get(value.value_id, ())
-    return any(program.stored.facts[reader].is_backward for reader in readers)
+    readers = program.compilation.readers.get(value.value_id, ())
+    return any(program.values[reader].is_backward for reader in readers)
 
 
-def _in_parts(found: Sequence[StoredValue], parts: int) -> Change:
-    factors = {value.label: Fraction(1, parts) for value in found}
-    return Change(ChangeKind.PARTS, tuple(factors), factors)
+def _in_parts(found: Sequence[StoredValue], parts: int) -> Edit:
+    return ComputeInParts({value.label: Fraction(1, parts) for value in found})
 
 
 def _bytes(found: Sequence[StoredValue]) -> int:

@@ -1,36 +1,62 @@
 """The values of a compilation at its peak, with their readers and read steps."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
-from xlagraph.hlo.shapes import parse_shape
+from xlagraph.planner.compilation.plannable_compilation import (
+    PlannableCompilation,
+    plannable_compilation,
+)
 from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
-from xlagraph.planner.edits.savings import Planner
-from xlagraph.planner.planned_program import PlannedValue
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["PeakProgram", "dimensions"]
+__all__ = ["PeakProgram"]
 
 _HANDED_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
 )
 """Opcodes of instructions that read a value without computing anything."""
+_NO_MODULE_TEXT: Final = "without module text nothing is replanned: this is a sum of sizes"
+_NOT_EXACT: Final = "replanning does not reproduce XLA's plan: this is a sum of sizes"
+_TOLERANCE: Final = 0.01
+"""Part of the reserved bytes by which replanning may differ, for example because the parts of a
+TPU's block are combined in another order. No finding is as small."""
 
 
 class PeakProgram:
     """A compilation in one memory space, prepared for the search for causes."""
 
-    def __init__(self, planner: Planner) -> None:
-        self.planner = planner
-        self.stored = planner.stored
-        self.program = planner.stored.program
-        self.color = planner.memory_space
+    def __init__(self, stored: StoredCompilation, memory_space: int) -> None:
+        self.stored = stored
+        self.memory_space = memory_space
 
     @cached_property
-    def values(self) -> dict[int, StoredValue]:
+    def compilation(self) -> PlannableCompilation:
+        """The compilation, read for planning."""
+        return plannable_compilation(self.stored)
+
+    @property
+    def program(self) -> PlannedProgram:
+        """The values with a live range, as XLA plans them."""
+        return self.compilation.program
+
+    @property
+    def values(self) -> Mapping[int, StoredValue]:
         """All values, by id."""
-        return {value.value_id: value for value in self.planner.compilation.values}
+        return self.compilation.values
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """Why the compilation cannot be replanned; None if it can."""
+        compilation = self.compilation
+        if not compilation.has_buffer_sets or not compilation.has_ranges:
+            return _NO_MODULE_TEXT
+        own = compilation.reserved_bytes.get(self.memory_space, 0)
+        before = compilation.plan.reserved_bytes(self.memory_space)
+        return None if abs(before - own) <= _TOLERANCE * own else _NOT_EXACT
 
     @cached_property
     def by_label(self) -> dict[str, StoredValue]:
@@ -40,13 +66,15 @@ class PeakProgram:
     @cached_property
     def instructions(self) -> dict[str, StoredInstruction]:
         """All instructions, by name."""
-        return {each.name: each for each in self.planner.compilation.instructions}
+        return {each.name: each for each in self.stored.instructions}
 
     @cached_property
     def peak_step(self) -> int | None:
         """Step of the physical peak of the memory space; None without live ranges."""
-        spaces = self.planner.compilation.spaces
-        return next((each.physical_peak_step for each in spaces if each.color == self.color), None)
+        spaces = self.stored.spaces
+        return next(
+            (each.physical_peak_step for each in spaces if each.color == self.memory_space), None
+        )
 
     @cached_property
     def temporaries(self) -> tuple[StoredValue, ...]:
@@ -71,13 +99,15 @@ class PeakProgram:
         if step is None:
             return frozenset()
         return frozenset(
-            value.buffer_set for value in self.program.values if value.first <= step <= value.last
+            value.buffer_set
+            for value in self.program.values
+            if value.live_from <= step <= value.live_until
         )
 
     def _temporaries(self) -> Iterator[StoredValue]:
         for members in self.program.sets.values():
             first = members[0]
-            if first.color != self.color or first.is_table:
+            if first.memory_space != self.memory_space or first.is_table:
                 continue
             if not any(member.is_stored or member.lives_out for member in members):
                 yield self.values[first.value_id]
@@ -100,7 +130,7 @@ class PeakProgram:
     def read_steps(self) -> dict[int, list[int]]:
         """Steps at which an instruction computes with a value, in order; by value id."""
         found: defaultdict[int, list[int]] = defaultdict(list)
-        for value_id, name, _, _ in self.planner.compilation.uses:
+        for value_id, name, _, _ in self.stored.uses:
             reader = self.instructions.get(name)
             if reader is not None and reader.step is not None and reader.opcode not in _HANDED_ON:
                 found[value_id].append(reader.step)
@@ -110,20 +140,6 @@ class PeakProgram:
     def read_by(self) -> dict[str, list[int]]:
         """Ids of the values that an instruction reads, by its name."""
         found: defaultdict[str, list[int]] = defaultdict(list)
-        for value_id, name, _, _ in self.planner.compilation.uses:
+        for value_id, name, _, _ in self.stored.uses:
             found[name].append(value_id)
         return found
-
-    @cached_property
-    def parameters(self) -> tuple[StoredValue, ...]:
-        """Array parameters of the program."""
-        return tuple(
-            self.values[facts.value_id]
-            for facts in self.stored.facts.values()
-            if facts.parameter is not None and facts.dtype not in ("tuple", "token", None)
-        )
-
-
-def dimensions(value: StoredValue) -> tuple[int, ...]:
-    """Return the dimensions of an array, outermost first; none of a scalar or a tuple."""
-    return parse_shape(value.shape).dimensions or ()

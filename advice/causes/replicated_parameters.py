@@ -8,7 +8,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.remedies import REPLICATED
 from xlagraph.graph.engine import Cell
-from xlagraph.planner.edits.savings import Change
+from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["replicated_parameters"]
@@ -31,7 +31,8 @@ def replicated_parameters(
         yield Cause(
             "waste/gathered",
             "Parameters are replicated on every device, but could be sharded",
-            Change(ChangeKind.SHARD, tuple(factors), factors),
+            ChangeKind.SHARD,
+            Scale(factors),
             tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
             REPLICATED,
         )

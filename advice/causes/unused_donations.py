@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.peak_values import PeakProgram, dimensions
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.donors import is_donated
-from xlagraph.planner.edits.savings import Change
+from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["results_of_another_type", "unused_donations"]
@@ -41,7 +40,11 @@ def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -
     found = []
     for row in rows:
         value = program.by_label.get(str(row["value"]))
-        if value is None or row["outcome"] != "never used" or value.memory_space != program.color:
+        if (
+            value is None
+            or row["outcome"] != "never used"
+            or value.memory_space != program.memory_space
+        ):
             continue
         reader = file_and_line(row["readerFile"], row["readerLine"])
         reason = str(row["reason"]) + (f", by {reader}" if reader else "")
@@ -50,6 +53,7 @@ def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -
         yield Cause(
             "alias/donated",
             "Inputs are donated but not used",
+            None,
             None,
             tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
             _UNUSED,
@@ -60,19 +64,19 @@ def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for results that match an input in dimensions but not in type."""
     results = [
         value
-        for value_id in dict.fromkeys(program.stored.results)
+        for value_id in dict.fromkeys(program.compilation.results)
         if (value := program.values.get(value_id)) is not None and _is_own(program, value)
     ]
     taken = {value.shape for value in results}
     left: defaultdict[tuple[int, ...], list[StoredValue]] = defaultdict(list)
-    for value in program.parameters:
-        is_free = not is_donated(program.stored, value.value_id) and value.shape not in taken
-        if is_free and value.memory_space == program.color:
-            left[dimensions(value)].append(value)
+    for value in sorted(program.compilation.array_parameters, key=lambda each: each.value_id):
+        is_free = not program.compilation.is_donated(value.value_id) and value.shape not in taken
+        if is_free and value.memory_space == program.memory_space:
+            left[value.dimensions].append(value)
     rows: list[dict[str, Cell]] = []
     labels: list[str] = []
     for result in results:
-        waiting = left[dimensions(result)]
+        waiting = left[result.dimensions]
         donor = next((each for each in waiting if _could_be(each, result)), None)
         if donor is None:
             continue
@@ -84,7 +88,8 @@ def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
         yield Cause(
             "alias/not-donated",
             "Inputs cannot be donated: results of the same dimensions have another type",
-            Change(ChangeKind.WITHOUT, tuple(labels)),
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, labels),
             tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
             _TYPES,
             "this is safe only if the caller does not need the input afterwards",
@@ -95,7 +100,7 @@ def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
 def _is_own(program: PeakProgram, value: StoredValue) -> bool:
     """Return True if no input gives its bytes to a result."""
     planned = program.planned(value)
-    if planned is None or planned.is_table or planned.color != program.color:
+    if planned is None or planned.is_table or planned.memory_space != program.memory_space:
         return False
     return not any(member.is_stored for member in program.program.sets[planned.buffer_set])
 
@@ -103,7 +108,7 @@ def _is_own(program: PeakProgram, value: StoredValue) -> bool:
 def _could_be(donor: StoredValue, result: StoredValue) -> bool:
     """Return True if a result could have the type of an input of its dimensions."""
     return (
-        dimensions(result) != ()
+        result.dimensions != ()
         and _is_float(donor.dtype) == _is_float(result.dtype)
         and not _NARROW & {donor.dtype, result.dtype}
     )

@@ -1,29 +1,30 @@
 """Read a compilation for planning: its program, and facts about its values."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, get_args
 
-from xlagraph.planner.compilation.planned_values import (
-    constants_and_parameters,
-    planned_values,
-)
+from xlagraph.hlo.shape_indices import index_numbers
 from xlagraph.planner.compilation.records import (
     StoredAllocation,
-    StoredOverwrite,
+    StoredInstruction,
+    StoredUse,
+    StoredValue,
 )
 from xlagraph.planner.compilation.results import result_shapes, results, run_once
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.compilation.value_facts import ValueFacts, value_facts
+from xlagraph.planner.memory_plan import MemoryPlan, plan_memory
 from xlagraph.planner.planned_program import (
-    PRESET_COLORS,
+    PRESET_SPACES,
     Overwrite,
     PlannedAllocation,
     PlannedProgram,
     PlannedValue,
     Role,
 )
+from xlagraph.planner.replay import Replay, replay
 from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["PlannableCompilation", "plannable_compilation"]
@@ -34,19 +35,23 @@ _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
     "rocm": (256, 128),
 }
 """Possible alignments by platform, largest first; each dump shows which one it uses."""
-_ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
+_ROLES: Final[Mapping[str | None, Role]] = {role: role for role in get_args(Role)}
+_LAST: Final = 1 << 40
+"""Place in the post-order of instructions that no module text mentions."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlannableCompilation:
     """A compilation whose memory can be replanned."""
 
     key: str
     platform: str | None
     program: PlannedProgram
-    facts: Mapping[int, ValueFacts]
-    """Facts by value id, also of values without a live range."""
+    values: Mapping[int, StoredValue]
+    """Values as they are stored, by id, also those without a live range."""
+    parameters: Mapping[int, tuple[int, str]]
+    """Number and shape index of each entry parameter, by value id."""
     results: tuple[int, ...]
     """Value ids in the order of the program's results."""
     readers: Mapping[int, tuple[int, ...]]
@@ -56,9 +61,9 @@ class PlannableCompilation:
     has_ranges: bool
     """True if the dump has live ranges."""
     reserved_bytes: Mapping[int, int]
-    """Reserved bytes by colour in XLA's plan, without thread-local memory."""
+    """Reserved bytes by memory space in XLA's plan, without thread-local memory."""
     space_names: Mapping[int, str]
-    """HBM, VMEM, SMEM or host by colour, if known."""
+    """HBM, VMEM, SMEM or host by memory space, if known."""
     result_shapes: Mapping[int, str] = field(default_factory=dict)
     """Shape with layout in which the program returns a value, by value id. A bitcast can make it
     differ from the shape of the value."""
@@ -67,6 +72,42 @@ class PlannableCompilation:
     def drops_needless_copies(self) -> bool:
         """True if the compiler drops copies after scheduling: on GPUs and TPUs."""
         return self.platform in ("gpu", "rocm") or self.space_names.get(0) == "HBM"
+
+    @cached_property
+    def array_parameters(self) -> tuple[StoredValue, ...]:
+        """Array parameters of the program in order, donated or not."""
+        found = [self.values[value_id] for value_id in self.parameters]
+        return tuple(
+            sorted(
+                (value for value in found if value.is_array),
+                key=lambda value: self.parameter_order(value.value_id),
+            )
+        )
+
+    def parameter_order(self, value_id: int) -> tuple[int, tuple[int, ...]]:
+        """Return the number and the shape index of a parameter, to sort by."""
+        number, index = self.parameters[value_id]
+        return number, index_numbers(index)
+
+    def is_donated(self, parameter: int) -> bool:
+        """Return True if a parameter is donated already."""
+        allocation = self.program.stored_in(self.program.by_id[parameter])
+        return allocation is not None and allocation.maybe_live_out
+
+    @cached_property
+    def id_by_label(self) -> Mapping[str, int]:
+        """Id of each value by label."""
+        return {value.label: value_id for value_id, value in self.values.items()}
+
+    @cached_property
+    def replays(self) -> tuple[Replay, ...]:
+        """The temporary blocks of XLA's plan, packed again."""
+        return replay(self.program)
+
+    @cached_property
+    def plan(self) -> MemoryPlan:
+        """The plan without a change."""
+        return plan_memory(self.program, self.replays)
 
 
 @collector_paused()
@@ -77,16 +118,16 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
     allocations = tuple(map(_allocation, stored.allocations))
     returned = results(stored.positions, totals.result)
     ranged = [value for value in stored.values if value.live_from is not None]
-    stored_ids = constants_and_parameters(ranged, allocations)
-    values = planned_values(
+    stored_ids = _constants_and_parameters(ranged, allocations)
+    values = _planned_values(
         ranged,
         instructions,
         stored_ids,
-        returned,
+        frozenset(returned),
         run_once(totals.result, instructions, stored.values, stored.positions),
         stored.uses,
     )
-    parameters = {
+    places = {
         allocation.number: (allocation.parameter_number, allocation.shape_index or "{}")
         for allocation in allocations
         if allocation.parameter_number is not None
@@ -97,17 +138,15 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
         program=PlannedProgram(
             values,
             allocations,
-            _overwrites_by_id(stored.overwrites),
+            _overwrites_by_id(stored),
             _ALIGNMENTS.get(totals.platform, _ALIGNMENTS_OF_OTHERS),
             _given_bytes(values, allocations),
         ),
-        facts={
-            value.value_id: value_facts(
-                value,
-                instructions[value.name].computation,
-                parameters.get(value.allocation) if value.value_id in stored_ids else None,
-            )
-            for value in stored.values
+        values={value.value_id: value for value in stored.values},
+        parameters={
+            value.value_id: places[value.allocation]
+            for value in ranged
+            if value.value_id in stored_ids and value.allocation in places
         },
         results=returned,
         readers=_readers_by_id(values),
@@ -120,14 +159,85 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
     )
 
 
-def _overwrites_by_id(overwrites: Iterable[StoredOverwrite]) -> dict[int, tuple[Overwrite, ...]]:
+def _planned_values(
+    ranged: Sequence[StoredValue],
+    instructions: Mapping[str, StoredInstruction],
+    stored_ids: Collection[int],
+    lives_out: Collection[int],
+    run_once: Collection[str],
+    uses: Iterable[StoredUse],
+) -> tuple[PlannedValue, ...]:
+    """Return the values with a live range; `run_once` names computations outside of loops."""
+    operands: defaultdict[str, list[int]] = defaultdict(list)
+    """Values that each instruction reads whole, in the order of the operands."""
+    reads: defaultdict[str, list[int]] = defaultdict(list)
+    """Values that each instruction reads, also as elements of operands."""
+    for value_id, instruction, _, operand_index in sorted(uses, key=_operand_order):
+        reads[instruction].append(value_id)
+        if operand_index in (None, "{}"):
+            operands[instruction].append(value_id)
+    sizes: dict[int, int] = {}
+    for value in ranged:
+        buffer_set = _buffer_set(value)
+        sizes[buffer_set] = max(sizes.get(buffer_set, 0), value.size_bytes)
+    planned = []
+    for value in ranged:
+        made_by = instructions[value.name]
+        buffer_set = _buffer_set(value)
+        planned.append(
+            PlannedValue(
+                value_id=value.value_id,
+                size_bytes=sizes[buffer_set],
+                memory_space=value.memory_space,
+                buffer_set=buffer_set,
+                live_from=value.live_from or 0,
+                live_until=value.live_until or 0,
+                post_order=_LAST if made_by.post_order is None else made_by.post_order,
+                allocation=value.allocation,
+                offset_bytes=value.offset_bytes,
+                instruction=value.name,
+                computation=made_by.computation or "",
+                is_in_entry=made_by.computation in run_once,
+                is_stored=value.value_id in stored_ids,
+                is_table=value.dtype == "tuple",
+                is_copy=value.opcode == "copy",
+                lives_out=value.value_id in lives_out,
+                operands=tuple(operands.get(value.name, ())) if value.shape_index is None else (),
+                reads=tuple(dict.fromkeys(reads.get(value.name, ()))),
+            )
+        )
+    return tuple(planned)
+
+
+def _operand_order(use: StoredUse) -> tuple[int, str, int]:
+    return use.operand, use.operand_index or "", use.value_id
+
+
+def _buffer_set(value: StoredValue) -> int:
+    return value.value_id if value.buffer_set is None else value.buffer_set
+
+
+def _constants_and_parameters(
+    ranged: Iterable[StoredValue], allocations: Iterable[PlannedAllocation]
+) -> frozenset[int]:
+    """Return the ids of constants and entry parameters: the first value of each allocation."""
+    kept = {each.number for each in allocations if each.role in ("constant", "parameter")}
+    first: dict[int, tuple[int, int, int]] = {}
+    for value in ranged:
+        if value.allocation in kept:
+            place = (value.live_from or 0, value.live_until or 0, value.value_id)
+            first[value.allocation] = min(place, first.get(value.allocation, place))
+    return frozenset(value_id for _, _, value_id in first.values())
+
+
+def _overwrites_by_id(stored: StoredCompilation) -> dict[int, tuple[Overwrite, ...]]:
     found: defaultdict[int, list[Overwrite]] = defaultdict(list)
-    for value_id, overwritten, _, is_operand in overwrites:
+    for value_id, overwritten, _, is_operand in stored.overwrites:
         found[value_id].append(Overwrite(overwritten, is_operand=is_operand))
     return {value_id: tuple(operands) for value_id, operands in found.items()}
 
 
-def _readers_by_id(values: Sequence[PlannedValue]) -> dict[int, tuple[int, ...]]:
+def _readers_by_id(values: Iterable[PlannedValue]) -> dict[int, tuple[int, ...]]:
     readers: defaultdict[int, list[int]] = defaultdict(list)
     for value in values:
         for read in value.reads:
@@ -135,23 +245,23 @@ def _readers_by_id(values: Sequence[PlannedValue]) -> dict[int, tuple[int, ...]]
     return {value_id: tuple(found) for value_id, found in readers.items()}
 
 
-def _reserved_bytes(allocations: Sequence[PlannedAllocation]) -> dict[int, int]:
+def _reserved_bytes(allocations: Iterable[PlannedAllocation]) -> dict[int, int]:
     reserved: defaultdict[int, int] = defaultdict(int)
     for allocation in allocations:
         if allocation.role != "threadLocal":
-            reserved[allocation.color] += allocation.size_bytes
+            reserved[allocation.memory_space] += allocation.size_bytes
     return dict(reserved)
 
 
 def _given_bytes(
-    values: Sequence[PlannedValue], allocations: Sequence[PlannedAllocation]
+    values: Iterable[PlannedValue], allocations: Iterable[PlannedAllocation]
 ) -> dict[int, int]:
     with_values = {value.allocation for value in values}
     given: defaultdict[int, int] = defaultdict(int)
     for allocation in allocations:
-        is_preset = allocation.role == "temp" and allocation.color in PRESET_COLORS
+        is_preset = allocation.role == "temp" and allocation.memory_space in PRESET_SPACES
         if allocation.role != "threadLocal" and (is_preset or allocation.number not in with_values):
-            given[allocation.color] += allocation.size_bytes
+            given[allocation.memory_space] += allocation.size_bytes
     return dict(given)
 
 
@@ -160,7 +270,7 @@ def _allocation(stored: StoredAllocation) -> PlannedAllocation:
         stored.number,
         stored.size_bytes,
         stored.memory_space,
-        next((role for role in _ROLES if role == stored.role), None),
+        _ROLES.get(stored.role),
         maybe_live_out=stored.maybe_live_out,
         parameter_number=stored.parameter_number,
         shape_index=stored.shape_index,

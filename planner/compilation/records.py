@@ -19,9 +19,12 @@ None means unknown. Live ranges include both ends.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from xlagraph.graph.engine import Cell, Graph
+from xlagraph.hlo.op_names import is_backward
+from xlagraph.hlo.shapes import parse_shape
 
 __all__ = [
     "CompilationTotals",
@@ -132,6 +135,42 @@ class StoredValue(NamedTuple):
     stack_element: str | None
     """Name of the instruction that makes the part of a turn; None where the write makes it."""
 
+    @property
+    def full_shape(self) -> str:
+        """Shape with layout."""
+        return f"{self.shape or ''}{self.layout or ''}"
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """Dimensions of an array, outermost first; none of a scalar or a tuple."""
+        return _dimensions(self.shape or "")
+
+    @property
+    def is_array(self) -> bool:
+        """True if it has elements: it is neither a table nor a token."""
+        return self.dtype not in ("tuple", "token", None)
+
+    @property
+    def known_op_name(self) -> str | None:
+        """Op name that it is attributed to, else that of its instruction."""
+        return self.attributed_op_name or self.op_name
+
+    @property
+    def is_backward(self) -> bool:
+        """True if its op name says that the backward pass computes it."""
+        return is_backward(self.known_op_name)
+
+    @property
+    def source_lines(self) -> tuple[str, ...]:
+        """`file:line` of its instruction, of its attribution, and of the user's code."""
+        places = (
+            (self.source_file, self.source_line),
+            (self.attributed_file, self.attributed_line),
+            (self.user_file, self.user_line),
+        )
+        known = [f"{file}:{line}" for file, line in places if None not in (file, line)]
+        return tuple(dict.fromkeys(known))
+
 
 class StoredInstruction(NamedTuple):
     """An instruction that the dump names."""
@@ -224,6 +263,11 @@ class StoredFrame(NamedTuple):
     function: str | None
     file: str | None
     line: int | None
+
+
+@lru_cache(maxsize=1 << 12)
+def _dimensions(shape: str) -> tuple[int, ...]:
+    return parse_shape(shape).dimensions or ()
 
 
 Record = TypeVar("Record", bound=NamedTuple)

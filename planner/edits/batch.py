@@ -8,25 +8,30 @@ parameters whose first dimension is the batch.
 A value without a counterpart is judged by its shape (`batch_shapes`).
 """
 
+# ruff: noqa: D102, ARG002  `Edit` describes the methods of an edit
+
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
-from xlagraph.planner.compilation.value_facts import ValueFacts
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.batch_shapes import BatchDimension, ShapeRule
-from xlagraph.planner.edits.donors import parameters
-from xlagraph.planner.edits.named_donation import named_parameters
-from xlagraph.planner.edits.stacked_values import dimensions
+from xlagraph.planner.edits.donating import named_parameters
+from xlagraph.planner.edits.edit import Edit, Edited, Replanned
+from xlagraph.planner.edits.resizing import resized, resized_text
+from xlagraph.planner.planned_program import PlannedProgram
+from xlagraph.planner.value_changes import with_shrunk_values
 from xlagraph.queries.errors import BadParameter
 
 __all__ = [
-    "Batch",
     "BatchDimension",
-    "batch",
+    "ScaleBatch",
     "batch_ratio",
     "compared_dimensions",
     "named_dimensions",
+    "scaled_batch",
 ]
 
 _MOST_POWERS = 3
@@ -34,32 +39,50 @@ _MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """A smaller batch, and the part of their bytes that values keep."""
+class ScaleBatch(Edit):
+    """Shrink the values that carry the batch."""
 
     kept: Fraction
     """Part of the batch that is kept."""
     kept_by_id: Mapping[int, Fraction]
     """Part of its bytes that each value keeps, by id; only values that carry the batch."""
-    text: str
+    introduction: str
     """Sentence that names the batch dimension and counts the values that carry it."""
     assumptions: tuple[str, ...]
+    named_by: tuple[str, ...] = ()
+    """Arguments that name the batch dimension."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return "--batch", str(self.kept), *self.named_by
+
+    @property
+    def name(self) -> str:
+        return f"--batch {self.kept}"
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        scaled = with_shrunk_values(program, self.kept_by_id)
+        edited = resized(program, frozenset(self.kept_by_id), scaled)
+        return replace(edited, assumptions=self.assumptions)
+
+    def sentence(self, after: Replanned, before: Replanned) -> str:
+        return resized_text(after, before, self.kept_by_id.keys(), "smaller", self.introduction)
 
 
 def compared_dimensions(
-    stored: PlannableCompilation, other: PlannableCompilation
+    compilation: PlannableCompilation, other: PlannableCompilation
 ) -> tuple[list[BatchDimension], Fraction] | None:
     """Return the dimensions of parameters that differ, and their ratio; None if ratios differ."""
-    theirs = {facts.parameter or (0, ""): facts.shape for facts in parameters(other)}
-    ours = {facts.parameter or (0, ""): facts for facts in parameters(stored)}
-    ratio = batch_ratio({place: facts.shape for place, facts in ours.items()}, theirs)
+    theirs = {other.parameters[each.value_id]: each.full_shape for each in other.array_parameters}
+    ours = {compilation.parameters[each.value_id]: each for each in compilation.array_parameters}
+    ratio = batch_ratio({place: each.full_shape for place, each in ours.items()}, theirs)
     if ratio is None:
         return None
     found = [
-        BatchDimension(facts.value_id, number, length)
-        for place, facts in ours.items()
+        BatchDimension(value.value_id, number, length)
+        for place, value in ours.items()
         for number, (length, another) in enumerate(
-            zip(dimensions(facts.shape), dimensions(theirs[place]), strict=True)
+            zip(value.dimensions, parse_shape(theirs[place]).dimensions or (), strict=True)
         )
         if length != another
     ]
@@ -74,8 +97,9 @@ def batch_ratio(
         return None
     ratios: set[Fraction] = set()
     for place, shape in one.items():
-        lengths, others = dimensions(shape), dimensions(other[place])
-        if len(lengths) != len(others) or _dtype(shape) != _dtype(other[place]):
+        ours, theirs = parse_shape(shape), parse_shape(other[place])
+        lengths, others = ours.dimensions or (), theirs.dimensions or ()
+        if len(lengths) != len(others) or ours.dtype != theirs.dtype:
             return None
         ratios |= {
             Fraction(another, length) if length else Fraction(0)
@@ -85,22 +109,22 @@ def batch_ratio(
     return ratios.pop() if len(ratios) == 1 else None
 
 
-def _dtype(shape: str) -> str:
-    return shape.partition("[")[0]
-
-
-def named_dimensions(stored: PlannableCompilation, names: Iterable[str]) -> list[BatchDimension]:
+def named_dimensions(
+    compilation: PlannableCompilation, names: Iterable[str]
+) -> list[BatchDimension]:
     """Return the named dimensions of parameters; raise BadParameter if their lengths differ."""
     found: list[BatchDimension] = []
     for name in names:
         text, colon, number = name.rpartition(":")
         has_number = bool(colon) and number.isdecimal() and bool(text)
         dimension = int(number) if has_number else 0
-        for facts in named_parameters(stored, [text if has_number else name]):
-            lengths = dimensions(facts.shape)
+        for value in named_parameters(compilation, [text if has_number else name]):
+            lengths = value.dimensions
             if dimension >= len(lengths):
-                raise BadParameter(f"{facts.label} has no dimension {dimension}: {facts.shape}")
-            found.append(BatchDimension(facts.value_id, dimension, lengths[dimension]))
+                raise BadParameter(
+                    f"{value.label} has no dimension {dimension}: {value.full_shape}"
+                )
+            found.append(BatchDimension(value.value_id, dimension, lengths[dimension]))
     several = sorted({each.length for each in found})
     if len(several) > 1:
         raise BadParameter(
@@ -110,54 +134,58 @@ def named_dimensions(stored: PlannableCompilation, names: Iterable[str]) -> list
     return found
 
 
-def batch(
-    stored: PlannableCompilation,
+def scaled_batch(
+    compilation: PlannableCompilation,
     kept: Fraction,
     found: list[BatchDimension],
     other: tuple[PlannableCompilation, Fraction] | None = None,
-) -> Batch:
-    """Return the part of its bytes that each value keeps if `kept` of the batch is kept."""
-    rule = ShapeRule(stored, found)
+) -> ScaleBatch:
+    """Return the edit that keeps this part of the batch.
+
+    `other` is a compilation with another batch, and the ratio of its batch to this one's.
+    """
+    rule = ShapeRule(compilation, found)
     powers: dict[int, int] = {}
     judged = 0
     counterparts = {} if other is None else _counterparts(other[0])
-    for value_id, facts in stored.facts.items():
-        if value_id not in stored.program.by_id or facts.dtype in ("tuple", "token", None):
+    for value_id, value in compilation.values.items():
+        if value_id not in compilation.program.by_id or not value.is_array:
             continue
         power = None
         if other is not None:
-            power = _power(facts, counterparts.get(_identity(facts)), other[1])
+            power = _power(value, counterparts.get(_identity(value)), other[1])
         if power is None:
             power = int(rule.carries(value_id))
             judged += power
         if power:
             powers[value_id] = power
     # members of one buffer set have one size, so all take the largest power among them
-    for members in stored.program.sets.values():
+    for members in compilation.program.sets.values():
         power = max(powers.get(value.value_id, 0) for value in members)
         if power:
             powers |= {value.value_id: power for value in members if not value.is_table}
-    return Batch(
+    return ScaleBatch(
         kept,
         {value_id: kept**power for value_id, power in powers.items()},
-        _text(stored, found, other, len(powers)),
-        _assumptions(stored, found, judged, len(powers), compared=other is not None),
+        _text(compilation, found, other, len(powers)),
+        _assumptions(compilation, found, judged, len(powers), compared=other is not None),
     )
 
 
-def _identity(facts: ValueFacts) -> tuple[object, ...]:
-    return facts.label, facts.opcode, facts.dtype, (facts.op_name or "").rpartition("/")[2]
+def _identity(value: StoredValue) -> tuple[object, ...]:
+    op = (value.known_op_name or "").rpartition("/")[2]
+    return value.label, value.opcode, value.dtype, op
 
 
-def _counterparts(other: PlannableCompilation) -> dict[tuple[object, ...], ValueFacts]:
-    return {_identity(facts): facts for facts in other.facts.values()}
+def _counterparts(other: PlannableCompilation) -> dict[tuple[object, ...], StoredValue]:
+    return {_identity(value): value for value in other.values.values()}
 
 
-def _power(facts: ValueFacts, counterpart: ValueFacts | None, ratio: Fraction) -> int | None:
+def _power(value: StoredValue, counterpart: StoredValue | None, ratio: Fraction) -> int | None:
     """Return how many dimensions differ by the ratio; None if the two are not counterparts."""
     if counterpart is None:
         return None
-    lengths, others = dimensions(facts.shape), dimensions(counterpart.shape)
+    lengths, others = value.dimensions, counterpart.dimensions
     if len(lengths) != len(others) or 0 in lengths:
         return None
     found = 0
@@ -171,13 +199,13 @@ def _power(facts: ValueFacts, counterpart: ValueFacts | None, ratio: Fraction) -
 
 
 def _text(
-    stored: PlannableCompilation,
+    compilation: PlannableCompilation,
     found: list[BatchDimension],
     other: tuple[PlannableCompilation, Fraction] | None,
     count: int,
 ) -> str:
     names = [
-        f"dimension {each.dimension} of {stored.facts[each.parameter].label} ({each.length})"
+        f"dimension {each.dimension} of {compilation.values[each.parameter].label} ({each.length})"
         for each in found[:_MOST_NAMED]
     ]
     if len(found) > _MOST_NAMED:
@@ -185,11 +213,11 @@ def _text(
     text = f"the batch is {', '.join(names)}"
     if other is not None:
         text += f", {found[0].length * other[1]} in {other[0].key}"
-    return f"{text}; {count} of {len(stored.program.values)} values carry it"
+    return f"{text}; {count} of {len(compilation.program.values)} values carry it"
 
 
 def _assumptions(
-    stored: PlannableCompilation,
+    compilation: PlannableCompilation,
     found: list[BatchDimension],
     judged: int,
     count: int,
@@ -207,9 +235,9 @@ def _assumptions(
     carriers = {each.parameter for each in found}
     length = found[0].length
     same = [
-        facts.label
-        for facts in parameters(stored)
-        if facts.value_id not in carriers and length in dimensions(facts.shape)
+        value.label
+        for value in compilation.array_parameters
+        if value.value_id not in carriers and length in value.dimensions
     ]
     if same and not compared:
         by_shape += f", which may be wrong: {same[0]} also has a dimension of {length}"

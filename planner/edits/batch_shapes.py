@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
-from xlagraph.planner.edits.donors import parameters
-from xlagraph.planner.edits.stacked_values import dimensions
 
 __all__ = ["BatchDimension", "ShapeRule"]
 
@@ -28,23 +26,22 @@ class BatchDimension(NamedTuple):
 class ShapeRule:
     """A rule that tells from shapes and operands which values carry the batch."""
 
-    def __init__(self, stored: PlannableCompilation, found: list[BatchDimension]) -> None:
-        self._stored = stored
+    def __init__(self, compilation: PlannableCompilation, found: list[BatchDimension]) -> None:
+        self._compilation = compilation
         carriers = {each.parameter for each in found}
         self._carriers = carriers
         self._lengths = {each.length for each in found} - {1}
-        self._others = _shapes_of_parameters(stored, carriers)
-        self._reached = _reached(stored, carriers)
-        given = {facts.value_id for facts in parameters(stored)}
-        self._of_others = _reached(stored, given - carriers)
-        self._lengths |= _merged_lengths(stored, self._lengths, self._reached)
+        self._others = _shapes_of_parameters(compilation, carriers)
+        self._reached = _reached(compilation, carriers)
+        given = {value.value_id for value in compilation.array_parameters}
+        self._of_others = _reached(compilation, given - carriers)
+        self._lengths |= _merged_lengths(compilation, self._lengths, self._reached)
 
     def carries(self, value_id: int) -> bool:
         """Return True if a value carries the batch."""
         if value_id in self._carriers:
             return True
-        facts = self._stored.facts[value_id]
-        lengths = dimensions(facts.shape)
+        lengths = self._compilation.values[value_id].dimensions
         if self._lengths.isdisjoint(lengths) or _without_ones(lengths) in self._others:
             return False
         return value_id in self._reached or value_id not in self._of_others
@@ -56,29 +53,29 @@ def _without_ones(lengths: Iterable[int]) -> tuple[int, ...]:
 
 
 def _shapes_of_parameters(
-    stored: PlannableCompilation, carriers: Iterable[int]
+    compilation: PlannableCompilation, carriers: Iterable[int]
 ) -> set[tuple[int, ...]]:
     """Return the shapes of the other parameters, and those of their slices."""
     excluded = frozenset(carriers)
     shapes: set[tuple[int, ...]] = set()
-    for facts in parameters(stored):
-        lengths = dimensions(facts.shape)
-        if facts.value_id not in excluded and lengths:
+    for value in compilation.array_parameters:
+        lengths = value.dimensions
+        if value.value_id not in excluded and lengths:
             shapes |= {_without_ones(lengths), _without_ones(lengths[1:])}
     return shapes - {()}
 
 
-def _reached(stored: PlannableCompilation, value_ids: Iterable[int]) -> frozenset[int]:
+def _reached(compilation: PlannableCompilation, value_ids: Iterable[int]) -> frozenset[int]:
     """Return these values, and all values computed from them or sharing their bytes."""
-    by_id = stored.program.by_id
+    by_id = compilation.program.by_id
     reached = set(value_ids)
     waiting = list(reached)
     while waiting:
         value_id = waiting.pop()
         value = by_id.get(value_id)
-        members = stored.program.sets[value.buffer_set] if value is not None else ()
+        members = compilation.program.sets[value.buffer_set] if value is not None else ()
         following = [member.value_id for member in members if not member.is_table]
-        for next_id in (*following, *stored.readers.get(value_id, ())):
+        for next_id in (*following, *compilation.readers.get(value_id, ())):
             if next_id not in reached:
                 reached.add(next_id)
                 waiting.append(next_id)
@@ -86,14 +83,14 @@ def _reached(stored: PlannableCompilation, value_ids: Iterable[int]) -> frozense
 
 
 def _merged_lengths(
-    stored: PlannableCompilation, lengths: Iterable[int], reached: Iterable[int]
+    compilation: PlannableCompilation, lengths: Iterable[int], reached: Iterable[int]
 ) -> set[int]:
     """Return the products of the batch and its neighbours in shapes that carry the batch."""
     batch_lengths = frozenset(lengths)
     merged: set[int] = set()
     for value_id in reached:
-        facts = stored.facts.get(value_id)
-        shape = dimensions(facts.shape) if facts is not None else ()
+        value = compilation.values.get(value_id)
+        shape = value.dimensions if value is not None else ()
         for at, length in enumerate(shape):
             if length in batch_lengths:
                 after = before = length

@@ -1,12 +1,17 @@
-"""The changes of a what-if."""
+"""The changes of a what-if, as a user gives them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.edits.donating import Donate
+from xlagraph.planner.edits.edit import Edit
+from xlagraph.planner.edits.recomputing import Checkpoint, FreeAtLastUse
+from xlagraph.planner.edits.resizing import Remove, Shrink
 from xlagraph.queries.errors import BadParameter
 
-__all__ = ["Changes", "factor_text", "parse_factor"]
+__all__ = ["Changes", "parse_factor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,23 @@ class Changes:
                 "give either parameters that carry the batch or another compilation, not both"
             )
 
+    def edits(self, compilation: PlannableCompilation, batch: Edit | None = None) -> list[Edit]:
+        """Return the edits in the order in which they are made; raises NoSuchName.
+
+        `batch` is the edit that scales the batch. Donations come last, as one edit, because
+        frameworks pair all donated parameters with the results that are left.
+        """
+        edits: list[Edit] = [Remove.matching(compilation, pattern) for pattern in self.without]
+        if batch is not None:
+            edits.append(batch)
+        for pattern, factor in self.shrink.items():
+            edits.append(Shrink.matching(compilation, pattern, parse_factor(factor)))
+        edits += [FreeAtLastUse.matching(compilation, each) for each in self.until_last_use]
+        edits += [Checkpoint(scope) for scope in self.checkpoint]
+        if self.donate:
+            edits.append(Donate.matching(compilation, self.donate))
+        return edits
+
     def __bool__(self) -> bool:
         return self.batch is not None or any(
             (self.donate, self.without, self.until_last_use, self.shrink, self.checkpoint)
@@ -62,8 +84,3 @@ def parse_factor(factor: float | str | Fraction) -> Fraction:
             f"{factor} is not a factor; give a positive number: 2 or 0.5 keeps half of the bytes"
         )
     return 1 / parsed if parsed > 1 else parsed
-
-
-def factor_text(factor: float | str | Fraction) -> str:
-    """Return the part that is kept as text: `1/2`."""
-    return str(parse_factor(factor))

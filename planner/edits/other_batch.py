@@ -1,6 +1,7 @@
 """Find the compilation of a graph that is the same program with another batch."""
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final, cast
 
@@ -12,15 +13,13 @@ from xlagraph.planner.compilation.plannable_compilation import (
 )
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.batch import (
-    Batch,
-    batch,
+    ScaleBatch,
     batch_ratio,
     compared_dimensions,
     named_dimensions,
+    scaled_batch,
 )
 from xlagraph.planner.edits.changes import Changes, parse_factor
-from xlagraph.planner.edits.donors import parameters
-from xlagraph.planner.edits.stacked_values import dimensions
 from xlagraph.queries.errors import BadParameter
 from xlagraph.queries.runner.compilations import find_compilation
 
@@ -29,7 +28,9 @@ __all__ = ["find_batch"]
 _PARAMETERS: Final = load_statement(__file__, "parameters-of-same-module")
 
 
-def find_batch(graph: Graph, stored: PlannableCompilation, changes: Changes) -> Batch | None:
+def find_batch(
+    graph: Graph, compilation: PlannableCompilation, changes: Changes
+) -> ScaleBatch | None:
     """Return which values carry the batch and what they keep; None if the batch is unchanged.
 
     Raises BadParameter if nothing shows which dimension is the batch; the message says what to
@@ -39,42 +40,45 @@ def find_batch(graph: Graph, stored: PlannableCompilation, changes: Changes) -> 
         return None
     kept = parse_factor(changes.batch)
     if changes.batch_of:
-        return batch(stored, kept, named_dimensions(stored, changes.batch_of))
+        found = scaled_batch(compilation, kept, named_dimensions(compilation, changes.batch_of))
+        names = (word for name in changes.batch_of for word in ("--batch-of", name))
+        return replace(found, named_by=tuple(names))
     if changes.batch_like is not None:
         key = find_compilation(graph, changes.batch_like).key
     else:
-        key = _of_same_module(graph, stored, kept)
+        key = _of_same_module(graph, compilation, kept)
     other = plannable_compilation(StoredCompilation(graph, key))
-    found = compared_dimensions(stored, other)
-    if found is None:
+    compared = compared_dimensions(compilation, other)
+    if compared is None:
         raise BadParameter(
-            f"the parameter shapes of {key} and {stored.key} do not differ by a single ratio;"
-            f" {_advice(stored)}"
+            f"the parameter shapes of {key} and {compilation.key} do not differ by a single ratio;"
+            f" {_advice(compilation)}"
         )
-    compared, ratio = found
-    return batch(stored, kept, compared, (other, ratio))
+    dimensions, ratio = compared
+    scaled = scaled_batch(compilation, kept, dimensions, (other, ratio))
+    return replace(scaled, named_by=("--batch-like", key))
 
 
-def _of_same_module(graph: Graph, stored: PlannableCompilation, kept: Fraction) -> str:
+def _of_same_module(graph: Graph, compilation: PlannableCompilation, kept: Fraction) -> str:
     """Return the key of a compilation of the same module with another batch."""
     shapes: defaultdict[str, dict[tuple[int, str], str]] = defaultdict(dict)
-    for row in graph.query(_PARAMETERS, {"compilation": stored.key}).rows:
+    for row in graph.query(_PARAMETERS, {"compilation": compilation.key}).rows:
         key, number, index, shape = cast("tuple[str, int, str, str]", row)
         shapes[key][number, index] = shape
-    own = shapes.pop(stored.key, {})
+    own = shapes.pop(compilation.key, {})
     ratios = {key: ratio for key, each in shapes.items() if (ratio := batch_ratio(own, each))}
     if not ratios:
         raise BadParameter(
-            f"no other compilation of the module of {stored.key} has another batch to compare with;"
-            f" {_advice(stored)}"
+            f"no other compilation of the module of {compilation.key} has another batch to compare"
+            f" with; {_advice(compilation)}"
         )
     return min(ratios, key=lambda key: (ratios[key] != kept, key))
 
 
-def _advice(stored: PlannableCompilation) -> str:
-    arrays = [facts for facts in parameters(stored) if dimensions(facts.shape)]
+def _advice(compilation: PlannableCompilation) -> str:
+    arrays = [each for each in compilation.array_parameters if each.dimensions]
     last = arrays[-1] if arrays else None
-    example = f", for example {last.label} ({last.shape})" if last is not None else ""
+    example = f", for example {last.label} ({last.full_shape})" if last is not None else ""
     return (
         "name the parameters whose first dimension is the batch (--batch-of), or a compilation"
         f" of another batch (--batch-like){example}"

@@ -5,11 +5,12 @@ source line (`train.py:12`). Part of a scope is enough, and transformations are 
 is in `jit(f)/jvp(layer_0)/dot`. A pattern with `*`, `?` or `[…]` names all values that match it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from xlagraph.hlo.op_names import scope_parts
-from xlagraph.planner.compilation.value_facts import ValueFacts
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.queries.errors import NoSuchName, similar_names
 
 __all__ = ["in_scope", "matching", "similar_scopes"]
@@ -17,16 +18,19 @@ __all__ = ["in_scope", "matching", "similar_scopes"]
 _WILDCARDS = frozenset("*?[")
 
 
-def matching(pattern: str, facts: Mapping[int, ValueFacts], *, compilation: str) -> list[int]:
-    """Return the ids of the values that a pattern names.
+def matching(
+    pattern: str, compilation: PlannableCompilation, among: Iterable[StoredValue] | None = None
+) -> list[int]:
+    """Return the ids of the values that a pattern names, among some of a compilation or all.
 
     Raises NoSuchName with the compilation and similar names if there are none.
     """
-    found = [value_id for value_id, each in facts.items() if _fits(pattern, each)]
+    values = tuple(compilation.values.values() if among is None else among)
+    found = [value.value_id for value in values if _fits(pattern, value)]
     if not found:
         raise NoSuchName(
-            f"no value, op, scope or source line of {compilation} is called '{pattern}'",
-            similar_names(pattern, sorted(_names(facts.values()))),
+            f"no value, op, scope or source line of {compilation.key} is called '{pattern}'",
+            similar_names(pattern, sorted(_names(values))),
         )
     return found
 
@@ -37,31 +41,31 @@ def similar_scopes(scope: str, op_names: Iterable[str]) -> list[str]:
     return similar_names(scope, sorted(scopes))
 
 
-def _names(facts: Iterable[ValueFacts]) -> set[str]:
+def _names(values: Iterable[StoredValue]) -> set[str]:
     """Return names by which these values can be found."""
     found: set[str] = set()
-    for each in facts:
+    for each in values:
         found.add(each.label)
         found |= {line.rpartition("/")[2] for line in each.source_lines}
-        for op_name in (each.op_name, each.own_op_name):
+        for op_name in (each.known_op_name, each.op_name):
             if op_name is not None:
                 found |= {op_name, *scope_parts(op_name)}
     return found
 
 
-def _fits(pattern: str, facts: ValueFacts) -> bool:
-    name, _, _ = facts.label.partition("{")
-    if pattern in (facts.label, name):
+def _fits(pattern: str, value: StoredValue) -> bool:
+    name, _, _ = value.label.partition("{")
+    if pattern in (value.label, name):
         return True
-    ops = {op for op in (facts.op_name, facts.own_op_name) if op is not None}
+    ops = {op for op in (value.known_op_name, value.op_name) if op is not None}
     if any(in_scope(pattern, op) for op in ops):
         return True
-    if any(line == pattern or line.endswith("/" + pattern) for line in facts.source_lines):
+    if any(line == pattern or line.endswith("/" + pattern) for line in value.source_lines):
         return True
     if _WILDCARDS.isdisjoint(pattern):
         return False
     return any(
-        fnmatchcase(each, pattern) for each in (facts.label, name, *ops, *facts.source_lines)
+        fnmatchcase(each, pattern) for each in (value.label, name, *ops, *value.source_lines)
     )
 
 

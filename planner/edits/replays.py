@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xlagraph.graph.engine import Graph
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.planned_program import PRESET_COLORS
+from xlagraph.planner.planned_program import PRESET_SPACES
 from xlagraph.planner.replay import replay
 from xlagraph.queries.runner.compilations import select_all
 
@@ -34,7 +34,7 @@ class ReplayedBlock:
     @property
     def is_packed_by_another_method(self) -> bool:
         """True if XLA places values there by other rules (TPU VMEM)."""
-        return self.memory_space in PRESET_COLORS
+        return self.memory_space in PRESET_SPACES
 
 
 def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBlock, ...]:
@@ -42,20 +42,20 @@ def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBloc
 
     Compilations without live ranges are skipped. Raises EmptyGraph.
     """
-    stored = (
+    read = (
         plannable_compilation(StoredCompilation(graph, key)) for key in select_all(graph, names)
     )
     return tuple(
         ReplayedBlock(
             each.key,
-            block.allocation.color,
-            each.space_names.get(block.allocation.color),
+            block.allocation.memory_space,
+            each.space_names.get(block.allocation.memory_space),
             block.allocation.number,
             block.allocation.size_bytes,
             block.size_bytes,
             block.offsets_equal,
         )
-        for each in stored
+        for each in read
         if each.has_ranges
         for block in replay(each.program)
     )

@@ -3,23 +3,9 @@
 from dataclasses import dataclass
 
 from xlagraph.graph.engine import Cell
+from xlagraph.planner.edits.edit import DonatedParameter
 
-__all__ = ["DonatedParameter", "Effect", "PeakValue", "WhatIf", "whatif_cells"]
-
-
-@dataclass(frozen=True, slots=True)
-class DonatedParameter:
-    """A parameter to donate, and the outcome."""
-
-    parameter: str
-    """Label of the parameter."""
-    output: str | None
-    """Label of the result that takes its bytes; None if none has its shape and type."""
-    size_bytes: int
-    outcome: str
-    """`in place`; `copied first` if others read the parameter later; `copied last` if the result
-    is computed elsewhere and then copied over it; `copied first and last`; `no output`; `donated
-    already`; or `gone` if another change removes the parameter."""
+__all__ = ["Effect", "PeakValue", "WhatIf", "whatif_cells"]
 
 
 @dataclass(frozen=True, slots=True)

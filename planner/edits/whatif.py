@@ -1,6 +1,5 @@
 """Replan the memory of a compilation after changes, the way XLA would."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,13 +9,14 @@ from xlagraph.planner.compilation.plannable_compilation import (
     plannable_compilation,
 )
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.edits.batch import Batch
+from xlagraph.planner.donation import step_before_copies
+from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import Changes, parse_factor
+from xlagraph.planner.edits.edit import Replanned, replan
 from xlagraph.planner.edits.other_batch import find_batch
-from xlagraph.planner.edits.result import PeakValue, WhatIf
-from xlagraph.planner.edits.steps import Outcome, changed
-from xlagraph.planner.memory_plan import MemoryPlan, replan
-from xlagraph.planner.replay import Replay, replay
+from xlagraph.planner.edits.result import Effect, PeakValue, WhatIf
+from xlagraph.planner.edits.sentences import buffer_sets
+from xlagraph.planner.memory_plan import HeapPlan
 from xlagraph.queries.errors import QueryError
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.runtime.garbage_collection import collector_paused
@@ -24,8 +24,8 @@ from xlagraph.runtime.garbage_collection import collector_paused
 __all__ = [
     "Changes",
     "parse_factor",
-    "plan_stored",
     "whatif",
+    "whatif_of",
 ]
 
 _MOST_VALUES: Final = 10
@@ -40,69 +40,78 @@ def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None
     """
     found = find_compilation(graph, compilation)
     notes = () if found.note is None else (found.note,)
-    stored = plannable_compilation(StoredCompilation(graph, found.key))
+    read = plannable_compilation(StoredCompilation(graph, found.key))
     changes = changes or Changes()
-    return plan_stored(stored, changes, find_batch(graph, stored, changes), notes=notes)
+    return whatif_of(read, changes, find_batch(graph, read, changes), notes=notes)
 
 
-def plan_stored(
-    stored: PlannableCompilation,
+def whatif_of(
+    compilation: PlannableCompilation,
     changes: Changes,
-    batch: Batch | None = None,
+    batch: ScaleBatch | None = None,
     *,
     notes: tuple[str, ...] = (),
 ) -> WhatIf:
     """Replay the plan of a compilation and replan it, without and with changes."""
-    if not stored.has_ranges:
-        raise QueryError(f"{stored.key}: the dump has no live ranges, so nothing can be planned")
-    replays = replay(stored.program)
-    if not stored.has_buffer_sets:
-        if changes:
-            raise QueryError(
-                f"{stored.key}: the dump was ingested without its module text, so its plan can be"
-                " replayed but not changed; keep the `.txt` file of the same name beside the dump"
-            )
-        return _result(stored, replays, None, Outcome(), notes)
-    before = replan(stored.program, replays)
-    outcome = changed(stored, changes, batch, replays, before) if changes else Outcome(before)
-    return _result(stored, replays, before, outcome, notes)
+    if not compilation.has_ranges:
+        raise QueryError(
+            f"{compilation.key}: the dump has no live ranges, so nothing can be planned"
+        )
+    if changes and not compilation.has_buffer_sets:
+        raise QueryError(
+            f"{compilation.key}: the dump was ingested without its module text, so its plan can be"
+            " replayed but not changed; keep the `.txt` file of the same name beside the dump"
+        )
+    return _result(replan(compilation, changes.edits(compilation, batch)), notes)
 
 
-def _result(
-    stored: PlannableCompilation,
-    replays: Sequence[Replay],
-    before: MemoryPlan | None,
-    outcome: Outcome,
-    notes: tuple[str, ...],
-) -> WhatIf:
-    own = [replay for replay in replays if replay.allocation.color == 0]
-    heap = outcome.plan.heap() if outcome.plan is not None else None
+def _result(after: Replanned, notes: tuple[str, ...]) -> WhatIf:
+    compilation = after.compilation
+    is_planned = compilation.has_buffer_sets
+    own = [each for each in compilation.replays if each.allocation.memory_space == 0]
+    heap = after.plan.heap() if is_planned else None
+    edited = [step.edited for step in after.steps if step.edited is not None]
     peak = heap.peak_step if heap is not None else None
-    if peak is not None and outcome.donation is not None:
-        peak = outcome.donation.donated.step_before(peak)
+    if peak is not None:
+        for each in reversed(edited):
+            peak = step_before_copies(peak, each.copied_before)
+    assumptions = [text for each in edited for text in each.assumptions]
+    if edited:
+        assumptions.insert(0, "the schedule does not change")
     lower_bound = heap.lower_bound_bytes if heap is not None else 0
     result = WhatIf(
-        compilation=stored.key,
-        temp_bytes=sum(replay.allocation.size_bytes for replay in own),
-        temp_bytes_replayed=sum(replay.size_bytes for replay in own),
-        offsets_equal=all(replay.offsets_equal for replay in own),
-        reserved_bytes=stored.reserved_bytes.get(0, 0),
-        reserved_bytes_replanned=before.reserved_bytes() if before is not None else None,
-        reserved_bytes_after=outcome.plan.reserved_bytes() if outcome.plan is not None else None,
-        reserved_bytes_at_most=outcome.at_most.reserved_bytes() if outcome.at_most else None,
-        temp_bytes_after=outcome.plan.temp_bytes() if outcome.plan is not None else None,
+        compilation=compilation.key,
+        temp_bytes=sum(each.allocation.size_bytes for each in own),
+        temp_bytes_replayed=sum(each.size_bytes for each in own),
+        offsets_equal=all(each.offsets_equal for each in own),
+        reserved_bytes=compilation.reserved_bytes.get(0, 0),
+        reserved_bytes_replanned=compilation.plan.reserved_bytes() if is_planned else None,
+        reserved_bytes_after=after.reserved_bytes() if is_planned else None,
+        reserved_bytes_at_most=after.most_reserved_bytes() if after.most is not None else None,
+        temp_bytes_after=after.plan.temp_bytes() if is_planned else None,
         peak_step_after=peak,
-        lower_bound_bytes=lower_bound if outcome.plan is not None else None,
-        peak_values=_peak_values(stored, outcome.plan),
-        donated=outcome.donation.parameters if outcome.donation is not None else (),
-        effects=outcome.effects,
-        assumptions=outcome.assumptions,
+        lower_bound_bytes=lower_bound if is_planned else None,
+        peak_values=_peak_values(compilation, heap),
+        donated=tuple(parameter for each in edited for parameter in each.donated),
+        effects=tuple(map(_effect, after.steps)),
+        assumptions=(),
         notes=notes,
     )
-    return replace(result, assumptions=(*outcome.assumptions, *_doubts(stored, result)))
+    assumptions += _doubts(compilation, result)
+    return replace(result, assumptions=tuple(dict.fromkeys(assumptions)))
 
 
-def _doubts(stored: PlannableCompilation, result: WhatIf) -> list[str]:
+def _effect(step: Replanned) -> Effect:
+    assert step.edit is not None and step.edited is not None and step.before is not None  # noqa: S101, PT018 - a step is made by an edit
+    value_ids = step.edited.value_ids
+    sets = buffer_sets(step.compilation.program, value_ids)
+    in_plan = sum(members[0].size_bytes for members in sets)
+    before, after = step.edited.sizes or (in_plan, in_plan)
+    saved = step.before.reserved_bytes() - step.reserved_bytes()
+    return Effect(step.edit.name, len(value_ids), len(sets), before, after, saved, step.sentence)
+
+
+def _doubts(compilation: PlannableCompilation, result: WhatIf) -> list[str]:
     """Return reasons not to trust the effects of changes, if there are any."""
     doubts = []
     if not result.offsets_equal or result.temp_bytes_replayed != result.temp_bytes:
@@ -115,14 +124,13 @@ def _doubts(stored: PlannableCompilation, result: WhatIf) -> list[str]:
             f"replanning without a change differs by {replanned - result.reserved_bytes:+,} bytes"
             " from XLA's plan: do not trust effects of that size"
         )
-    if any(allocation.color == 1 for allocation in stored.program.allocations):
-        name = f" ({stored.space_names[1]})" if 1 in stored.space_names else ""
+    if any(allocation.memory_space == 1 for allocation in compilation.program.allocations):
+        name = f" ({compilation.space_names[1]})" if 1 in compilation.space_names else ""
         doubts.append(f"memory space 1{name} is not replanned: XLA assigns it first")
     return doubts
 
 
-def _peak_values(stored: PlannableCompilation, plan: MemoryPlan | None) -> tuple[PeakValue, ...]:
-    heap = plan.heap() if plan is not None else None
+def _peak_values(compilation: PlannableCompilation, heap: HeapPlan | None) -> tuple[PeakValue, ...]:
     step = heap.peak_step if heap is not None else None
     if heap is None or step is None:
         return ()
@@ -134,9 +142,11 @@ def _peak_values(stored: PlannableCompilation, plan: MemoryPlan | None) -> tuple
     ]
     peak_values = []
     for size_bytes, value_id in sorted(live, key=lambda held: (-held[0], held[1]))[:_MOST_VALUES]:
-        facts = stored.facts.get(value_id)
-        if facts is None:
+        value = compilation.values.get(value_id)
+        if value is None:
             peak_values.append(PeakValue("a copy that the compiler makes", size_bytes, "", None))
         else:
-            peak_values.append(PeakValue(facts.label, size_bytes, facts.shape, facts.op_name))
+            peak_values.append(
+                PeakValue(value.label, size_bytes, value.full_shape, value.known_op_name)
+            )
     return tuple(peak_values)

@@ -47,17 +47,17 @@ class LiveBytes:
 class LiveBytesModel:
     """Counts the live bytes of any order of a program."""
 
-    def __init__(self, reordering: Reordering, color: int = 0) -> None:
+    def __init__(self, reordering: Reordering, memory_space: int = 0) -> None:
         self.reordering = reordering
         planned, values = reordering.planned, reordering.schedulable.values
-        self.fixed_sets = planned.fixed_sets(color)
+        self.fixed_sets = planned.fixed_sets(memory_space)
         self.sizes = {
             value.buffer_set: value.size_bytes
             for value in planned.values
-            if value.color == color and value.buffer_set not in self.fixed_sets
+            if value.memory_space == memory_space and value.buffer_set not in self.fixed_sets
         }
         """Bytes of each buffer set that is not live all the time."""
-        self.fixed_bytes = planned.fixed_bytes(color)
+        self.fixed_bytes = planned.fixed_bytes(memory_space)
         self.rows_of_sets: dict[int, list[int]] = {}
         """Rows of the values of each of these sets."""
         for row, value in enumerate(values):

@@ -39,16 +39,16 @@ class LowerBound:
 
 
 def lower_bound(
-    planned: PlannedProgram, schedulable: SchedulableProgram, color: int = 0
+    planned: PlannedProgram, schedulable: SchedulableProgram, memory_space: int = 0
 ) -> LowerBound:
     """Return the lower bound of the reserved bytes of a colour."""
-    fixed = planned.fixed_sets(color)
+    fixed = planned.fixed_sets(memory_space)
     movable = {
         value.buffer_set: value.size_bytes
         for value in planned.values
-        if value.color == color and value.buffer_set not in fixed and value.size_bytes
+        if value.memory_space == memory_space and value.buffer_set not in fixed and value.size_bytes
     }
-    base = planned.fixed_bytes(color)
+    base = planned.fixed_bytes(memory_space)
     return _Bounds(planned, schedulable, movable).within(schedulable.entry, frozenset(), base)
 
 

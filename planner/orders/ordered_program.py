@@ -37,16 +37,16 @@ class Reordering:
         )
         values = []
         for value in self.planned.values:
-            first, last = found.get(value.value_id, (value.first, value.last))
-            is_same = (first, last) == (value.first, value.last)
-            values.append(value if is_same else value._replace(first=first, last=last))
+            first, last = found.get(value.value_id, (value.live_from, value.live_until))
+            is_same = (first, last) == (value.live_from, value.live_until)
+            values.append(value if is_same else value._replace(live_from=first, live_until=last))
         return replace(self.planned, values=tuple(values))
 
 
 def reordering(planned: PlannedProgram, schedulable: SchedulableProgram) -> Reordering:
     """Choose the rules for live ranges that reproduce those of the dump."""
     present = flat_schedule(schedulable, schedulable.present_order)
-    known = {value.value_id: (value.first, value.last) for value in planned.values}
+    known = {value.value_id: (value.live_from, value.live_until) for value in planned.values}
     expected = [known.get(value.value_id) for value in schedulable.values]
     tried = [(_unequal(ranges, present, expected), ranges) for ranges in _candidates(schedulable)]
     count, ranges = min(tried, key=lambda each: each[0])

@@ -2,29 +2,28 @@
 
 from tests.planner.small_programs import program
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
-from xlagraph.planner.compilation.value_facts import ValueFacts
+from xlagraph.planner.compilation.records import StoredValue
 
 
 def facts(value_id, shape, opcode="add", op_name=None, **known):
-    """Return the facts of a value, which is named v0, v1, … after its id."""
+    """Return a stored value, which is named v0, v1, … after its id."""
+    shape, brace, layout = shape.partition("{")
     given = {
+        "value_id": value_id,
         "label": f"v{value_id}",
+        "shape": shape,
+        "layout": brace + layout,
         "dtype": "tuple" if shape.startswith("(") else shape.partition("[")[0],
-        "own_op_name": op_name,
-        "is_stacked": False,
-        "source_lines": (),
-        "live_until": None,
-        "last_use": None,
-        "needed_until": None,
-        "color": 0,
-        "parameter": None,
-        "computation": "main",
-    } | known
-    given = {"is_stacked": False, **given}
-    return ValueFacts(value_id=value_id, shape=shape, opcode=opcode, op_name=op_name, **given)
+        "memory_space": 0,
+        "opcode": opcode,
+        "op_name": op_name,
+    }
+    return StoredValue(**dict.fromkeys(StoredValue._fields) | given | known)
 
 
-def compilation(values, known, *, allocations=(), results=(), platform="gpu", key="run/f"):
+def compilation(
+    values, known, *, allocations=(), results=(), parameters=None, platform="gpu", key="run/f"
+):
     """Return the compilation of these values and facts."""
     made = program(*values, allocations=allocations)
     readers: dict[int, list[int]] = {}
@@ -36,6 +35,7 @@ def compilation(values, known, *, allocations=(), results=(), platform="gpu", ke
         platform,
         made,
         {each.value_id: each for each in known},
+        parameters or {},
         tuple(results),
         {read: tuple(found) for read, found in readers.items()},
         has_buffer_sets=True,

@@ -24,7 +24,6 @@ from xlagraph.advice.causes.unused_donations import (
 from xlagraph.graph import Cell, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.edits.savings import Planner
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +41,14 @@ def programs(graph, tmp_path):
         folder.mkdir(parents=True)
         (folder / "f.txt").write_text(tiny_dump(allocations, values))
         assert ingest(graph, folder.parent, jobs=1).ok
-        return PeakProgram(Planner(StoredCompilation(graph, f"{tmp_path.name}/f"), 0))
+        return PeakProgram(StoredCompilation(graph, f"{tmp_path.name}/f"), 0)
 
     return read
 
 
 def changed(cause):
-    assert cause.change is not None
-    return cause.change
+    assert cause.edit is not None
+    return cause.edit
 
 
 def named(causes):
@@ -86,7 +85,7 @@ def test_the_reader_of_the_old_value_of_a_donated_input_is_named(programs):
         ],
     )
     assert cause.title == "A reader of the old value forces a copy of a donated input"
-    assert changed(cause).labels == ("k", "k2")  # copies of copies are one cause
+    assert changed(cause).patterns == ("k", "k2")  # copies of copies are one cause
     assert "train.py:31 reads the old x" in str(cause.rows[0]["reason"])
     assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("/a/train.py", 31)
 
@@ -126,7 +125,7 @@ def test_two_carries_that_swap_places_are_one_cause(programs):
     ]
     (cause,) = forced_copies(program, rows)
     assert cause.title.startswith("Two loop carries swap places")
-    assert set(changed(cause).labels) == {"ka", "kb"}
+    assert set(changed(cause).patterns) == {"ka", "kb"}
     assert cause.rows[0]["reason"] == (
         "carry 0 and carry 1 swap places in every iteration; sim.py:7 reads the old value"
     )
@@ -169,7 +168,7 @@ def test_a_result_of_another_type_than_its_input_cannot_use_its_bytes(programs):
     )
     program.stored = replace(program.stored, results=(program.by_label["out"].value_id,))
     (cause,) = results_of_another_type(program)
-    assert changed(cause).labels == ("out",)
+    assert changed(cause).patterns == ("out",)
     assert cause.rows[0]["reason"] == "the result is bf16, but the input w is f32"
     assert cause.doubt == "this is safe only if the caller does not need the input afterwards"
 
@@ -252,7 +251,7 @@ def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
     )
     (cause,) = per_example_gradients(program)
     assert named([cause]) == [("Gradients are kept for each example", ["g"])]
-    assert changed(cause).factors == {"g": Fraction(1, 8)}
+    assert changed(cause).kept_by_label == {"g": Fraction(1, 8)}
 
 
 def test_logits_have_an_element_for_each_token_and_each_word(programs):
@@ -335,6 +334,6 @@ def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
     )
     row: dict[str, Cell] = {"value": "w", "devices": 8, "sharding": "{replicated}"}
     (cause,) = replicated_parameters(program, [row])
-    assert changed(cause).factors == {"w": Fraction(1, 8)}
+    assert changed(cause).kept_by_label == {"w": Fraction(1, 8)}
     assert "with_sharding_constraint" in cause.remedies["jax"]
     assert not list(replicated_parameters(program, [{**row, "sharding": None}]))

@@ -7,11 +7,11 @@ import pytest
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
 from xlagraph.advice.capacity import LackingSpace, SpaceFit
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.combined_changes import combine
 from xlagraph.advice.diagnosis import Finding
 from xlagraph.advice.planned_savings import PotentialSavings
-from xlagraph.planner.edits.savings import Change, Planner
-from xlagraph.queries.catalogue.declarations import ChangeKind
+from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.query_files import load_catalogue
 
 SIZES = (4096, 2048, 1024)
@@ -20,8 +20,8 @@ SIZES = (4096, 2048, 1024)
 @pytest.fixture
 def planner():
     """Return a planner of three values that are live at the same time."""
-    made = Planner(None, 0)  # type: ignore[arg-type]
-    made.stored = compilation(
+    made = PeakProgram(None, 0)  # type: ignore[arg-type]
+    made.compilation = compilation(
         tuple(value(number, 0, 9, size) for number, size in enumerate(SIZES)),
         tuple(facts(number, f"s8[{size}]{{0}}") for number, size in enumerate(SIZES)),
     )
@@ -33,8 +33,8 @@ def removing(number, *, is_planned=True):
     query = load_catalogue()["alias/not-donated"]
     assert query.advice is not None
     saved = PotentialSavings(SIZES[number], None, "reserved", None, is_planned)
-    change = Change(ChangeKind.WITHOUT, (f"v{number}",))
-    return Finding("run/f", query, query.advice, saved, 0.5, (), change)
+    edit = Remove((f"v{number}",), frozenset((number,)))
+    return Finding("run/f", query, query.advice, saved, 0.5, (), edit)
 
 
 def together(planner, findings, missing):

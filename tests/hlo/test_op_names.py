@@ -12,7 +12,8 @@ from xlagraph.hlo.op_names import (
 from xlagraph.ingest import ingest
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.edits.checkpoint import checkpoint
+from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.recomputing import Checkpoint
 from xlagraph.queries import load_catalogue
 
 
@@ -61,7 +62,9 @@ def test_gradients_of_tensorflow_are_read_as_backward_and_not_as_recomputed(grap
     )
     ingest(graph, tmp_path / "run", jobs=1)
     compiled = plannable_compilation(StoredCompilation(graph, "run/f"))
-    found = checkpoint(compiled, compiled.program, "dense")
-    kept = {value.instruction: (value.first, value.last) for value in found.least.values}
+    found = replan(compiled, [Checkpoint("dense")])
+    kept = {
+        value.instruction: (value.live_from, value.live_until) for value in found.program.values
+    }
     assert kept["h"] == (1, 2)
     assert kept["d"] == (3, 4)

@@ -4,9 +4,9 @@ from xlagraph.planner.planned_program import PlannedAllocation, PlannedProgram, 
 
 
 def value(value_id, first, last, size=16, **facts):
-    given = {"color": 0, "buffer_set": value_id, "post_order": value_id}
+    given = {"memory_space": 0, "buffer_set": value_id, "post_order": value_id}
     given |= {"allocation": 9, "offset_bytes": 0} | facts
-    return PlannedValue(value_id, size, first=first, last=last, **given)
+    return PlannedValue(value_id, size, live_from=first, live_until=last, **given)
 
 
 def program(*values, allocations=(), overwrites=None, given=None):

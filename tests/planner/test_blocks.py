@@ -91,7 +91,7 @@ def random_values(rng):
             first + rng.randrange(6),
             rng.choice((16, 32)),
             lives_out=rng.random() < 0.5,
-            color=rng.randrange(2),
+            memory_space=rng.randrange(2),
         )
         for number, first in enumerate(firsts, 1)
     ]
@@ -103,8 +103,10 @@ def one_by_one(values):
     for new in sorted(values, key=lambda each: (-each.size_bytes, not each.lives_out)):
         for block in reversed(blocks):
             fits = new.size_bytes == block[0].size_bytes or not new.lives_out
-            apart = all(new.first > each.last or each.first > new.last for each in block)
-            if fits and apart and new.color == block[0].color:
+            apart = all(
+                new.live_from > each.live_until or each.live_from > new.live_until for each in block
+            )
+            if fits and apart and new.memory_space == block[0].memory_space:
                 block.append(new)
                 break
         else:

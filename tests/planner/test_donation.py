@@ -1,7 +1,7 @@
 """A result is written over a donated parameter, with the copies that this needs."""
 
 from tests.planner.small_programs import program, value
-from xlagraph.planner.donation import Donor, donate
+from xlagraph.planner.donation import Donor, donate, step_before_copies
 from xlagraph.planner.planned_program import Overwrite, PlannedAllocation
 
 GIVEN = PlannedAllocation(0, 16, 0, "parameter", parameter_number=0)
@@ -25,7 +25,7 @@ def test_a_parameter_whose_readers_the_result_depends_on_is_written_in_place():
     found = donated(parameter(), reader, output(5, reads=(2,)), until=2)
     assert [donor.parameter for donor in found.in_place] == [1]
     given, written = found.program.by_id[1], found.program.by_id[9]
-    assert (given.first, given.last) == (0, 2)
+    assert (given.live_from, given.live_until) == (0, 2)
     assert given.buffer_set == written.buffer_set
     assert found.program.stored_in(given).maybe_live_out
 
@@ -49,11 +49,11 @@ def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
     changed = found.program.by_id
     (copy,) = [made for made in changed.values() if made.is_copy]
     # the copy is a separate step, before the first one that computes
-    assert (copy.first, copy.last) == (2, 4)
-    assert (changed[1].first, changed[1].last) == (0, 2)
+    assert (copy.live_from, copy.live_until) == (2, 4)
+    assert (changed[1].live_from, changed[1].live_until) == (0, 2)
     assert changed[2].operands == changed[2].reads == (copy.value_id,)
-    assert (changed[9].first, changed[9].last) == (6, 11)
-    assert found.step_before(6) == 5
+    assert (changed[9].live_from, changed[9].live_until) == (6, 11)
+    assert step_before_copies(6, found.copied_before) == 5
 
 
 def test_if_parameters_are_placed_where_they_are_needed_so_is_the_copy():
@@ -68,7 +68,7 @@ def test_if_parameters_are_placed_where_they_are_needed_so_is_the_copy():
     made = program(*values, allocations=(GIVEN, second))
     found = donate(made, [Donor(1, 9, 4)], knows_schedule=False)
     (copy,) = [made for made in found.program.values if made.is_copy]
-    assert (copy.first, copy.last) == (3, 5)
+    assert (copy.live_from, copy.live_until) == (3, 5)
     assert found.copied_before == (3,)
     assert [found.step_before(step) for step in (2, 3, 4, 5)] == [2, 3, 3, 4]
 
@@ -97,7 +97,7 @@ def test_the_copy_that_preserved_the_parameter_is_not_needed():
 def test_a_member_of_a_set_ends_where_the_next_begins():
     found = donated(parameter(), output(5), until=7, knows_schedule=False)
     assert found.in_place  # nothing reads it
-    assert found.program.by_id[1].last == 5
+    assert found.program.by_id[1].live_until == 5
 
 
 def test_a_result_that_depends_on_no_reader_is_copied_over_the_copied_parameter():
@@ -111,24 +111,24 @@ def test_a_result_that_depends_on_no_reader_is_copied_over_the_copied_parameter(
     found = donated(*values, until=3)
     assert [donor.parameter for donor in found.copied_twice] == [1]
     first, last = sorted((made for made in found.program.values if made.is_copy), key=first_step)
-    assert (first.first, first.last, first.lives_out) == (3, 4, False)
-    assert (last.first, last.last, last.lives_out) == (8, 12, True)
+    assert (first.live_from, first.live_until, first.lives_out) == (3, 4, False)
+    assert (last.live_from, last.live_until, last.lives_out) == (8, 12, True)
     changed = found.program.by_id
     assert last.buffer_set == changed[1].buffer_set
     assert last.buffer_set != changed[9].buffer_set
     # the result is read once more after it is copied
-    assert (changed[9].first, changed[9].last, changed[9].lives_out) == (6, 9, False)
+    assert (changed[9].live_from, changed[9].live_until, changed[9].lives_out) == (6, 9, False)
 
 
 def first_step(made):
-    return made.first
+    return made.live_from
 
 
 def test_a_parameter_that_only_the_result_reads_is_kept_until_the_result_is_copied():
     found = donated(parameter(), output(5, reads=(1,), operands=(1,)), until=5)
     (copy,) = [made for made in found.program.values if made.is_copy]
-    assert (copy.first, copy.operands) == (6, (9,))
-    assert found.program.by_id[1].last == 5
+    assert (copy.live_from, copy.operands) == (6, (9,))
+    assert found.program.by_id[1].live_until == 5
 
 
 def test_copies_are_in_the_order_of_the_parameters():

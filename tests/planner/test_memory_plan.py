@@ -2,7 +2,7 @@
 
 from tests.planner.small_programs import program, value
 from xlagraph.planner.combining import HEAP, BlockPart, combined_bytes
-from xlagraph.planner.memory_plan import replan
+from xlagraph.planner.memory_plan import plan_memory
 from xlagraph.planner.packing import STRATEGIES
 from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.planner.replay import replay
@@ -59,7 +59,7 @@ def test_replanning_without_a_change_reproduces_the_plan():
     )
     given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0)
     made = program(*values, allocations=(given, temp(48)))
-    plan = replan(made, replay(made))
+    plan = plan_memory(made, replay(made))
     assert plan.temp_bytes() == 48
     assert plan.reserved_bytes() == 112
     heap = plan.heap()
@@ -71,4 +71,4 @@ def test_replanning_without_a_change_reproduces_the_plan():
 def test_allocations_without_a_live_range_count_and_thread_local_ones_do_not():
     others = (PlannedAllocation(2, 40, 0, "constant"), PlannedAllocation(3, 1000, 0, "threadLocal"))
     made = program(value(1, 0, 3, allocation=1), allocations=(temp(16), *others), given={0: 40})
-    assert replan(made, replay(made)).reserved_bytes() == 56
+    assert plan_memory(made, replay(made)).reserved_bytes() == 56

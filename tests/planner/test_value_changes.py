@@ -20,7 +20,7 @@ def test_without_a_value_its_set_is_as_large_as_the_rest():
 def test_a_value_ends_earlier_but_never_before_it_begins_nor_later_than_it_did():
     made = program(value(1, 2, 8), value(2, 2, 8), value(3, 2, 8))
     found = with_shortened_values(made, {1: 5, 2: -1, 3: 9})
-    assert [changed.last for changed in found.values] == [5, 2, 8]
+    assert [changed.live_until for changed in found.values] == [5, 2, 8]
 
 
 def test_a_set_shrinks_if_all_its_members_do_and_bytes_are_rounded_up():

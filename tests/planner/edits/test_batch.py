@@ -9,7 +9,7 @@ from tests.planner.small_programs import value
 from tests.tiny_dumps import tiny_dump
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
-from xlagraph.planner.edits.batch import batch, compared_dimensions, named_dimensions
+from xlagraph.planner.edits.batch import compared_dimensions, named_dimensions, scaled_batch
 from xlagraph.queries import BadParameter, Changes, whatif
 
 HALF = Fraction(1, 2)
@@ -29,8 +29,8 @@ def step(size, *, extra="sine"):
         value(8, 7, 8, reads=(7,), buffer_set=7),
     )
     known = (
-        facts(0, f"f32[{size},3,16]", "parameter", parameter=(0, "{}")),
-        facts(1, "f32[16,5]", "parameter", parameter=(1, "{}")),
+        facts(0, f"f32[{size},3,16]", "parameter"),
+        facts(1, "f32[16,5]", "parameter"),
         facts(2, f"f32[{size},3,5]", "dot"),
         facts(3, f"f32[{size},{size}]", "dot"),
         facts(4, f"f32[{3 * size},5]", extra),
@@ -39,7 +39,7 @@ def step(size, *, extra="sine"):
         facts(7, f"f32[{size}]", "reduce"),
         facts(8, f"(f32[{size}])", "while"),
     )
-    return compilation(values, known)
+    return compilation(values, known, parameters={0: (0, "{}"), 1: (1, "{}")})
 
 
 def test_a_comparison_shows_the_batch_and_its_powers():
@@ -49,7 +49,7 @@ def test_a_comparison_shows_the_batch_and_its_powers():
     found, ratio = compared
     assert [(each.parameter, each.dimension, each.length) for each in found] == [(0, 0, 8)]
     assert ratio == HALF
-    carrying = batch(large, HALF, found, (small, ratio))
+    carrying = scaled_batch(large, HALF, found, (small, ratio))
     assert carrying.kept_by_id == {
         0: HALF, 2: HALF, 3: Fraction(1, 4), 4: HALF, 6: HALF, 7: HALF, 8: HALF,
     }  # fmt: skip
@@ -62,14 +62,14 @@ def test_a_comparison_shows_the_batch_and_its_powers():
 
 def test_named_parameters_decide_by_shapes_but_gradients_have_the_shape_of_a_parameter():
     compiled = step(8)
-    carrying = batch(compiled, HALF, named_dimensions(compiled, ["0"]))
+    carrying = scaled_batch(compiled, HALF, named_dimensions(compiled, ["0"]))
     assert sorted(carrying.kept_by_id) == [0, 2, 3, 4, 6, 7, 8]
     assert carrying.assumptions == ("which values carry the batch is judged by their shapes",)
 
 
 def test_a_parameter_with_a_dimension_as_long_as_the_batch_is_named_as_doubtful():
     compiled = step(16)
-    carrying = batch(compiled, HALF, named_dimensions(compiled, ["0:0"]))
+    carrying = scaled_batch(compiled, HALF, named_dimensions(compiled, ["0:0"]))
     assert carrying.assumptions[0].endswith("which may be wrong: v1 also has a dimension of 16")
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
-from xlagraph.planner.edits.whatif import plan_stored
+from xlagraph.planner.edits.whatif import whatif_of
 from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.queries import BadParameter, Changes
 
@@ -15,7 +15,7 @@ DONATED = GIVEN._replace(maybe_live_out=True)
 
 def planned(compiled, **changes):
     """Plan with changes; return what is reserved before and after, and the sentences."""
-    found = plan_stored(compiled, Changes(**changes))
+    found = whatif_of(compiled, Changes(**changes))
     return (
         found.reserved_bytes_replanned,
         found.reserved_bytes_after,
@@ -35,10 +35,10 @@ def stacking_loop():
         ),
         (
             facts(0, "f32[4,8]{1,0}", "broadcast", FORWARD),
-            facts(1, "f32[8]{0}", "tanh", FORWARD + "/body/cell/tanh", computation="body"),
+            facts(1, "f32[8]{0}", "tanh", FORWARD + "/body/cell/tanh"),
             facts(2, "f32[4,8]{1,0}", "fusion", FORWARD + "/body/dynamic_update_slice"),
             facts(3, "f32[4,8]{1,0}", "while", FORWARD),
-            facts(4, "f32[8]{0}", "fusion", BACKWARD + "/body/cell/mul", computation="back"),
+            facts(4, "f32[8]{0}", "fusion", BACKWARD + "/body/cell/mul"),
         ),
     )
 
@@ -60,7 +60,7 @@ def test_dependent_values_are_counted_with_their_bytes():
 
 
 def test_a_scope_inside_of_a_loop_can_be_checkpointed():
-    found = plan_stored(stacking_loop(), Changes(checkpoint=["cell"]))
+    found = whatif_of(stacking_loop(), Changes(checkpoint=["cell"]))
     assert found.saved_bytes is not None
     assert found.saved_bytes > 0
     (effect,) = found.effects
@@ -81,20 +81,21 @@ def in_place_step():
             value(4, 5, 5, 16),
         ),
         (
-            facts(0, "f32[16]{0}", "parameter", parameter=(0, "{}")),
+            facts(0, "f32[16]{0}", "parameter"),
             facts(1, "f32[16]{0}", "scatter"),
-            facts(2, "f32[16]{0}", "parameter", parameter=(1, "{}")),
+            facts(2, "f32[16]{0}", "parameter"),
             facts(3, "f32[16]{0}", "copy"),
             facts(4, "f32[4]{0}", "negate"),
         ),
         allocations=(DONATED, second),
+        parameters={0: (0, "{}"), 2: (1, "{}")},
         results=(1,),
     )
 
 
 @pytest.mark.parametrize("name", ["v0", "v1"])
 def test_a_value_updated_in_place_is_freed_with_the_donated_parameter(name):
-    found = plan_stored(in_place_step(), Changes(without=[name]))
+    found = whatif_of(in_place_step(), Changes(without=[name]))
     assert found.saved_bytes == 64
     assert [held.value for held in found.peak_values] == ["v3", "v4"]
 
@@ -131,7 +132,7 @@ def test_a_change_without_effect_says_why(changes, reason):
             value(6, 1, 1, 8, is_table=True),
         ),
         (
-            facts(0, "f32[16]{0}", "parameter", parameter=(0, "{}"), needed_until=3),
+            facts(0, "f32[16]{0}", "parameter", needed_until=3),
             facts(1, "f32[4]{0}"),
             facts(2, "f32[24]{0}", last_use=4),
             facts(3, "f32[8]{0}", last_use=7),
@@ -139,6 +140,7 @@ def test_a_change_without_effect_says_why(changes, reason):
             facts(6, "(f32[4]{0})", "tuple"),
         ),
         allocations=(GIVEN,),
+        parameters={0: (0, "{}")},
         results=(1,),
     )
     before, after, (text,) = planned(compiled, **changes)

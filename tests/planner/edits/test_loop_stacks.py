@@ -4,34 +4,13 @@ from fractions import Fraction
 
 import pytest
 
-from tests.planner.small_programs import program, value
-from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
-from xlagraph.planner.compilation.value_facts import ValueFacts
-from xlagraph.planner.edits.checkpoint import recompute
-from xlagraph.planner.edits.loop_stacks import loop_stacks
+from tests.advice.small_compilations import compilation, facts
+from tests.planner.small_programs import value
+from xlagraph.planner.edits.recomputing import Recompute
+from xlagraph.planner.edits.stacks import loop_stacks
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
 FILL = FORWARD + "/body/dynamic_update_slice"
-
-
-def facts(value_id, shape, opcode, op_name, computation="main"):
-    return ValueFacts(
-        value_id=value_id,
-        label=f"v{value_id}",
-        shape=shape,
-        dtype=None,
-        opcode=opcode,
-        op_name=op_name,
-        own_op_name=op_name,
-        is_stacked=False,
-        source_lines=(),
-        live_until=None,
-        last_use=None,
-        needed_until=None,
-        color=0,
-        parameter=None,
-        computation=computation,
-    )
 
 
 def compiled_loop(stacked=True, called=False):
@@ -41,36 +20,25 @@ def compiled_loop(stacked=True, called=False):
     """
     loop = {"instruction": "loop"}
     dots_in = "called" if called else "body"
-    values = program(
+    values = (
         value(0, 0, 2, 160, buffer_set=0),
-        value(1, 2, 6, 160, buffer_set=0, is_in_entry=False),
+        value(1, 2, 6, 160, buffer_set=0, is_in_entry=False, computation="body"),
         value(2, 6, 7, 160, buffer_set=0, **loop),
         value(3, 2, 7, 4, buffer_set=3, **loop),
-        value(4, 3, 6, 16, is_in_entry=False, reads=(3,)),
+        value(4, 3, 6, 16, is_in_entry=False, computation=dots_in, reads=(3,)),
         value(5, 7, 12, 320, reads=(2,)),
-        value(6, 8, 11, 32, is_in_entry=False, reads=(5, 3)),
+        value(6, 8, 11, 32, is_in_entry=False, computation="back", reads=(5, 3)),
     )
     known = (
         facts(0, "bf16[10,8]{1,0}", "broadcast", FORWARD),
-        facts(1, "bf16[10,8]{1,0}", "fusion", FILL if stacked else FORWARD, "body"),
+        facts(1, "bf16[10,8]{1,0}", "fusion", FILL if stacked else FORWARD),
         facts(2, "bf16[10,8]{1,0}", "while", FORWARD),
         facts(3, "f32[1]{0}", "while", FORWARD),
-        facts(4, "f32[4]{0}", "dot", FORWARD + "/body/dot_general", dots_in),
+        facts(4, "f32[4]{0}", "dot", FORWARD + "/body/dot_general"),
         facts(5, "f32[10,8]{1,0}", "convert", FORWARD),
-        facts(6, "f32[8]{0}", "fusion", BACKWARD + "/body/mul", "back"),
+        facts(6, "f32[8]{0}", "fusion", BACKWARD + "/body/mul"),
     )
-    return PlannableCompilation(
-        "run/a",
-        "cpu",
-        values,
-        {each.value_id: each for each in known},
-        (),
-        {2: (5,), 3: (4, 6), 5: (6,)},
-        has_buffer_sets=True,
-        has_ranges=True,
-        reserved_bytes={0: 512},
-        space_names={},
-    )
+    return compilation(values, known, platform="cpu", key="run/a")
 
 
 def test_a_stack_is_removed_with_its_wider_copy():
@@ -96,7 +64,8 @@ def test_a_value_that_no_loop_fills_is_not_a_stack():
 
 def test_a_checkpoint_shrinks_stacks_and_belongs_to_loops():
     compiled = compiled_loop()
-    found = recompute(compiled, compiled.program, {5})
+    found = Recompute(("v5",)).apply(compiled, compiled.program)
     assert found.is_of_loops
-    assert found.least.by_id[5].size_bytes == 320 * 3 // 20
+    assert found.program.by_id[5].size_bytes == 320 * 3 // 20
+    assert found.most is not None
     assert found.most.by_id[5].size_bytes == 320 * 17 // 20

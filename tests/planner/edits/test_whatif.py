@@ -10,7 +10,7 @@ from xlagraph.ingest import ingest
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.patterns import in_scope
-from xlagraph.planner.memory_plan import replan
+from xlagraph.planner.memory_plan import plan_memory
 from xlagraph.planner.replay import replay
 from xlagraph.queries import BadParameter, Changes, NoSuchName, QueryError, whatif
 
@@ -41,7 +41,7 @@ def test_every_temporary_block_replays_in_size_and_offsets(replayed):
     exact = Counter[str]()
     for each, replays in replayed:
         for block in replays:
-            kind = "vmem" if block.allocation.color == 1 else each.platform or "tpu"
+            kind = "vmem" if block.allocation.memory_space == 1 else each.platform or "tpu"
             blocks[kind] += 1
             exact[kind] += block.is_exact
     assert {kind for kind in blocks if exact[kind] < blocks[kind]} <= {"vmem"}
@@ -52,10 +52,10 @@ def test_a_replay_without_a_change_keeps_the_reserved_bytes(replayed):
     unequal = []
     for each, replays in replayed:
         if each.has_buffer_sets:
-            plan = replan(each.program, replays)
+            plan = plan_memory(each.program, replays)
             if any(
-                plan.reserved_bytes(color) != size_bytes
-                for color, size_bytes in each.reserved_bytes.items()
+                plan.reserved_bytes(memory_space) != size_bytes
+                for memory_space, size_bytes in each.reserved_bytes.items()
             ):
                 unequal.append(each.key)
     # A TPU combines the parts of its temporary block in another order.

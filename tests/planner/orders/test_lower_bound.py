@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.planner.orders.small_schedules import reorderable
-from xlagraph.planner.memory_plan import replan
+from xlagraph.planner.memory_plan import plan_memory
 from xlagraph.planner.orders.live_bytes import LiveBytesModel
 from xlagraph.planner.orders.lower_bound import lower_bound
 from xlagraph.planner.orders.moves import best_moves
@@ -45,7 +45,7 @@ def possible_orders(program):
 
 def reserved_bytes(reordering, order):
     planned = reordering.program(reordering.flat(order))
-    return replan(planned, replay(reordering.planned)).reserved_bytes()
+    return plan_memory(planned, replay(reordering.planned)).reserved_bytes()
 
 
 @settings(max_examples=60, deadline=None)

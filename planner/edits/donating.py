@@ -1,0 +1,172 @@
+"""Edits that donate parameters, paired with results the way the frameworks do.
+
+JAX (`_set_up_aliases`, jax/_src/interpreters/mlir.py) takes the results in order and pairs each
+with the first remaining donated parameter of the same shape, layout and type. TensorFlow and
+PyTorch/XLA name the pairs themselves; if the state is returned in the order in which it is passed,
+the pairs are the same.
+
+The queries use other rules: alias/not-donated counts every output of the shape, with any layout,
+because nothing is paired there yet; alias/donated counts those of equal bytes and type, as XLA does
+once the framework has named an input.
+"""
+
+# ruff: noqa: D102  `Edit` describes the methods of an edit
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.donation import Donor, donate
+from xlagraph.planner.edits.edit import DonatedParameter, Edit, Edited, Replanned
+from xlagraph.planner.edits.patterns import matching
+from xlagraph.planner.edits.resizing import ids_of
+from xlagraph.planner.edits.sentences import counted, saved_text
+from xlagraph.planner.planned_program import PlannedProgram
+from xlagraph.queries.errors import NoSuchName
+
+__all__ = ["Donate", "named_parameters"]
+
+
+@dataclass(frozen=True, slots=True)
+class Donate(Edit):
+    """Donate parameters."""
+
+    names: tuple[str, ...]
+    parameters: frozenset[int]
+    """Value ids of the named parameters."""
+
+    @classmethod
+    def matching(cls, compilation: PlannableCompilation, names: Iterable[str]) -> "Donate":
+        """Donate parameters by number, label, op name, or `all`; raises NoSuchName."""
+        given = tuple(names)
+        named = named_parameters(compilation, given)
+        return cls(given, frozenset(each.value_id for each in named))
+
+    @classmethod
+    def of(cls, compilation: PlannableCompilation, labels: Iterable[str]) -> "Donate":
+        """Donate the parameters with these labels."""
+        names = tuple(labels)
+        arrays = {each.value_id for each in compilation.array_parameters}
+        return cls(names, frozenset(ids_of(compilation, names) & arrays))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(word for name in self.names for word in ("--donate", name))
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        kept = program.by_id.keys()
+        already = {each for each in self.parameters if compilation.is_donated(each)}
+        gone = self.parameters - already - kept
+        pairs, unpaired = _pairs(compilation, self.parameters - already - gone)
+        left = [pair for pair in pairs if pair.output in kept]
+        unpaired += [pair.parameter for pair in pairs if pair.output not in kept]
+        donated = donate(program, left, knows_schedule=compilation.drops_needless_copies)
+        outcomes = [
+            *((pair.parameter, pair.output, "in place") for pair in donated.in_place),
+            *((pair.parameter, pair.output, "copied first") for pair in donated.copied),
+            *((pair.parameter, pair.output, "copied last") for pair in donated.copied_last),
+            *(
+                (pair.parameter, pair.output, "copied first and last")
+                for pair in donated.copied_twice
+            ),
+            *((parameter, None, "no output") for parameter in unpaired),
+            *((parameter, None, "donated already") for parameter in already),
+            *((parameter, None, "gone") for parameter in gone),
+        ]
+        values = compilation.values
+        found = [
+            DonatedParameter(
+                values[parameter].label,
+                None if output is None else values[output].label,
+                compilation.program.by_id[parameter].size_bytes,
+                outcome,
+            )
+            for parameter, output, outcome in outcomes
+        ]
+        return Edited(
+            donated.program if left else program,
+            value_ids=self.parameters,
+            donated=tuple(sorted(found, key=lambda each: (-each.size_bytes, each.parameter))),
+            copied_before=donated.copied_before,
+        )
+
+    def sentence(self, after: Replanned, before: Replanned) -> str:
+        donated = after.edited.donated if after.edited is not None else ()
+        saving = "nothing changes"
+        if effective := [each for each in donated if each.output is not None]:
+            saving = saved_text(after, before, _why_nothing_is_saved(effective))
+        text = f"{counted(len(donated), 'parameter')}: {outcomes_text(donated)}; {saving}"
+        without_result = [each.parameter for each in donated if each.outcome == "no output"]
+        if without_result:
+            text += f"; no free result has the shape, layout and type of {without_result[0]}"
+            if len(without_result) > 1:
+                text += f" or of {len(without_result) - 1} more"
+        return text
+
+
+def outcomes_text(donated: Sequence[DonatedParameter]) -> str:
+    """Return the outcomes with their counts: `2 in place, 1 no output`."""
+    counts = Counter(each.outcome for each in donated)
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+
+
+def _why_nothing_is_saved(effective: Iterable[DonatedParameter]) -> str:
+    if all(each.outcome != "in place" for each in effective):
+        return "the compiler keeps a copy of each"
+    return "temporaries used the bytes of the results and now need other bytes"
+
+
+def _pairs(
+    compilation: PlannableCompilation, parameter_ids: Collection[int]
+) -> tuple[list[Donor], list[int]]:
+    """Pair parameters with results; also return the unpaired parameters.
+
+    Skipped are results that already take the bytes of a parameter, and results that are a
+    parameter or a constant.
+    """
+    left: defaultdict[str, deque[StoredValue]] = defaultdict(deque)
+    for value in compilation.array_parameters:
+        if value.value_id in parameter_ids:
+            left[value.full_shape].append(value)
+    pairs: list[Donor] = []
+    for output in _free_results(compilation):
+        shape = compilation.result_shapes.get(output) or compilation.values[output].full_shape
+        if waiting := left[shape]:
+            value = waiting.popleft()
+            pairs.append(Donor(value.value_id, output, value.needed_until or 0))
+    return pairs, [value.value_id for waiting in left.values() for value in waiting]
+
+
+def _free_results(compilation: PlannableCompilation) -> Iterable[int]:
+    program = compilation.program
+    taken: set[int] = set()
+    for output in compilation.results:
+        value = program.by_id.get(output)
+        if value is None or value.is_table or value.buffer_set in taken:
+            continue
+        taken.add(value.buffer_set)
+        if not any(member.is_stored for member in program.sets[value.buffer_set]):
+            yield output
+
+
+def named_parameters(compilation: PlannableCompilation, names: Iterable[str]) -> list[StoredValue]:
+    """Return the named parameters, donated already or not; raise NoSuchName for an unknown name."""
+    every = compilation.array_parameters
+    numbers = {each.value_id: compilation.parameters[each.value_id][0] for each in every}
+    found: dict[int, StoredValue] = {}
+    for name in names:
+        if name == "all":
+            chosen = set(numbers)
+        elif name.isdecimal():
+            chosen = {each for each, number in numbers.items() if number == int(name)}
+        else:
+            chosen = set(matching(name, compilation, every))
+        if not chosen:
+            span = f"{min(numbers.values())} to {max(numbers.values())}" if numbers else "none"
+            raise NoSuchName(
+                f"{compilation.key} has no parameter {name}; its parameters are {span}"
+            )
+        found |= {each.value_id: each for each in every if each.value_id in chosen}
+    return list(found.values())

@@ -1,0 +1,332 @@
+"""Edits that change when values are live: recomputed, computed later, freed earlier.
+
+Op names tell which pass a value belongs to (`op_marks`). The compiler recomputes the values of a
+checkpoint for the backward pass; the plan cannot predict at which step. At least, recomputed values
+take nothing. At most, each one lives from its first backward reader on.
+"""
+
+# ruff: noqa: D102  `Edit` describes the methods of an edit
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.edit import Edit, Edited, Replanned
+from xlagraph.planner.edits.patterns import in_scope, matching, similar_scopes
+from xlagraph.planner.edits.resizing import ids_of
+from xlagraph.planner.edits.sentences import (
+    bytes_of,
+    counted,
+    range_text,
+    saved_text,
+    why_not_changed,
+    why_nothing_is_saved,
+)
+from xlagraph.planner.edits.stacks import loop_stacks, stacks_of_scope
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.planner.value_changes import (
+    whole_sets,
+    with_shortened_values,
+    with_shrunk_values,
+    without_values,
+)
+from xlagraph.queries.errors import NoSuchName
+
+__all__ = ["Checkpoint", "Defer", "FreeAtLastUse", "Move", "Recompute"]
+
+_UNDONE_ON_CPU = (
+    "on CPU the compiler may undo a checkpoint outside of a loop; then it saves nothing"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint(Edit):
+    """Put a checkpoint around a scope.
+
+    Forward values of the scope that another scope reads are kept, because they are its inputs and
+    outputs. The others end with their last forward reader. A loop that stacks values for the
+    backward loop (`lax.scan`) stacks fewer of them.
+    """
+
+    scope: str
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return "--checkpoint", self.scope
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        """Return the program after the edit; raise NoSuchName if the scope frees nothing."""
+        edited = _recomputed(compilation, program, self._dropped(compilation, program))
+        if not edited.recomputed_count:
+            raise NoSuchName(
+                f"scope '{self.scope}' of {compilation.key} keeps no value for the backward pass"
+            )
+        by_id = edited.program.by_id
+        changed = frozenset(
+            value.value_id for value in program.values if by_id.get(value.value_id) != value
+        )
+        size_bytes = bytes_of(program, changed)
+        is_undone = compilation.platform == "cpu" and not edited.is_of_loops
+        return replace(
+            edited,
+            value_ids=changed,
+            sizes=(size_bytes, size_bytes),
+            assumptions=(_UNDONE_ON_CPU,) if is_undone else (),
+        )
+
+    def _dropped(self, compilation: PlannableCompilation, program: PlannedProgram) -> set[int]:
+        """Return the values of the scope that nothing else reads forward, and its stacks."""
+        made = [
+            value
+            for value in program.values
+            if _is_forward(compilation.values.get(value.value_id), self.scope)
+        ]
+        stacks = stacks_of_scope(compilation, program, self.scope)
+        if not made and not stacks:
+            op_names = {
+                value.known_op_name
+                for value in compilation.values.values()
+                if value.known_op_name is not None and not value.is_backward
+            }
+            raise NoSuchName(
+                f"no forward value of {compilation.key} has a scope called '{self.scope}'",
+                similar_scopes(self.scope, op_names),
+            )
+        inner = {value.value_id for value in made}
+        return set(stacks) | {
+            value.value_id
+            for value in made
+            if all(reader.value_id in inner for reader in _readers(compilation, program, value)[1])
+        }
+
+    def sentence(self, after: Replanned, before: Replanned) -> str:
+        assert after.edited is not None  # noqa: S101 - it is the state after this edit
+        count, stacked = after.edited.recomputed_count, len(after.edited.stacked_ids)
+        text = f"{counted(count, 'value')} that {self.scope} keeps for the backward pass"
+        if stacked:
+            text += f", {stacked} of them stacked by a loop,"
+        verb = "is" if count == 1 else "are"
+        return f"{text} {verb} recomputed; {range_text(after, before)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Timing(Edit):
+    """An edit of the values with these labels that `whatif` has no option for."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return ()
+
+    def sentence(self, after: Replanned, before: Replanned) -> str:
+        return range_text(after, before)
+
+
+class Recompute(_Timing):
+    """Recompute values for the backward pass; if one is stacked by a loop, all of its stacks."""
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        value_ids = ids_of(compilation, self.labels)
+        original = compilation.program
+        for stacks in loop_stacks(compilation, original, original.by_id):
+            if not stacks.value_ids.isdisjoint(value_ids):
+                value_ids |= stacks.value_ids
+        edited = _recomputed(compilation, program, value_ids)
+        return replace(edited, is_certain=edited.is_of_loops)
+
+
+class Defer(_Timing):
+    """Recompute values no earlier than the backward pass reads them.
+
+    Inputs of a checkpoint, from which another scope recomputes, are kept.
+    """
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        removed: set[int] = set()
+        begins: dict[int, int] = {}
+        for value in _planned(program, ids_of(compilation, self.labels)):
+            readers, _ = _readers(compilation, program, value)
+            recomputing = [each for each in readers if is_recomputed(_op_name(compilation, each))]
+            scope = _scope(compilation, value)
+            if any(_scope(compilation, reader) != scope for reader in recomputing):
+                continue
+            removed.add(value.value_id)
+            needed = [reader.live_from for reader in readers if reader not in recomputing]
+            begins[value.value_id] = max(value.live_from, min(needed, default=value.live_until))
+        return Edited(
+            without_values(program, removed),
+            _beginning(program, begins),
+            frozenset(removed),
+            is_certain=False,
+        )
+
+
+class Move(_Timing):
+    """Compute values where they are first read.
+
+    The least assumes that their operands are not kept longer, the most that they are kept
+    until then.
+    """
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        by_id = program.by_id
+        begins: dict[int, int] = {}
+        kept_until: dict[int, int] = {}
+        for value in _planned(program, ids_of(compilation, self.labels)):
+            readers = compilation.readers.get(value.value_id, ())
+            reads = [by_id[each].live_from for each in readers if each in by_id]
+            begin = max(value.live_from, min(reads, default=value.live_until))
+            begins[value.value_id] = begin
+            for operand in value.reads:
+                kept_until[operand] = max(begin, kept_until.get(operand, 0))
+        moved = _beginning(program, begins)
+        kept = [
+            value._replace(live_until=max(value.live_until, kept_until.get(value.value_id, 0)))
+            for value in moved.values
+        ]
+        most = replace(program, values=tuple(kept))
+        return Edited(moved, most, frozenset(begins), is_certain=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FreeAtLastUse(Edit):
+    """Free the values that a pattern names at their last use."""
+
+    pattern: str
+    named: frozenset[int]
+
+    @classmethod
+    def matching(cls, compilation: PlannableCompilation, pattern: str) -> "FreeAtLastUse":
+        """Free what a pattern names; raises NoSuchName."""
+        return cls(pattern, frozenset(matching(pattern, compilation)))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return "--until-last-use", self.pattern
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        ends: dict[int, int] = {}
+        for value in _planned(program, self.named):
+            last_use = compilation.values[value.value_id].last_use
+            end = max(value.live_from, value.live_from if last_use is None else last_use)
+            if end < value.live_until and not (value.lives_out or value.is_stored):
+                ends[value.value_id] = end
+        if not ends:
+            return Edited(program, value_ids=self.named)
+        return Edited(with_shortened_values(program, ends), value_ids=frozenset(ends))
+
+    def sentence(self, after: Replanned, before: Replanned) -> str:
+        if after.edited is None or after.program is before.program:
+            return f"changes nothing: {self._why_not_shortened(before)}"
+        changed = after.edited.value_ids
+        count, verb = len(changed), "is" if len(changed) == 1 else "are"
+        why = why_nothing_is_saved(before, whole_sets(before.program, changed))
+        return (
+            f"{count} of {counted(len(self.named), 'named value')} {verb} freed earlier;"
+            f" {saved_text(after, before, why)}"
+        )
+
+    def _why_not_shortened(self, before: Replanned) -> str:
+        planned = _planned(before.program, self.named)
+        if not planned:
+            return why_not_changed(before, self.named)
+        if all(value.is_stored for value in planned):
+            return "parameters and constants live to the end"
+        if all(value.lives_out or value.is_stored for value in planned):
+            return "results of the program live to the end"
+        return "the named values are already freed at their last use, or are returned"
+
+
+def _recomputed(
+    compilation: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
+) -> Edited:
+    """Return the program that recomputes these values for the backward pass."""
+    least: dict[int, Fraction] = {}
+    most: dict[int, Fraction] = {}
+    for stacks in loop_stacks(compilation, program, value_ids):
+        least |= dict.fromkeys(stacks.value_ids, stacks.kept_at_least)
+        most |= dict.fromkeys(stacks.value_ids, stacks.kept_at_most)
+    kept_until: dict[int, int] = {}
+    recomputed: list[PlannedValue] = []
+    unused_id = max(program.by_id, default=0) + 1
+    for value in _planned(program, frozenset(value_ids) - least.keys()):
+        stored = compilation.values.get(value.value_id)
+        if value.is_stored or value.is_table or value.lives_out or (stored and stored.is_backward):
+            continue
+        backward, forward = _readers(compilation, program, value)
+        if not backward:
+            continue
+        kept_until[value.value_id] = max(
+            (reader.live_from for reader in forward), default=value.live_from
+        )
+        recomputed.append(
+            value._replace(
+                value_id=unused_id + len(recomputed),
+                buffer_set=unused_id + len(recomputed),
+                live_from=min(reader.live_from for reader in backward),
+                live_until=max(reader.live_from for reader in backward),
+            )
+        )
+    with_most = with_shortened_values(with_shrunk_values(program, most), kept_until)
+    stacked = frozenset(value_ids) & least.keys()
+    return Edited(
+        with_shortened_values(with_shrunk_values(program, least), kept_until),
+        replace(with_most, values=(*with_most.values, *recomputed)),
+        stacked | kept_until.keys(),
+        recomputed_count=len(kept_until) + len(stacked),
+        stacked_ids=stacked,
+    )
+
+
+def _planned(program: PlannedProgram, value_ids: Iterable[int]) -> list[PlannedValue]:
+    """Return those of the values that are in the program, by id."""
+    by_id = program.by_id
+    return [by_id[value_id] for value_id in sorted(value_ids) if value_id in by_id]
+
+
+def _beginning(program: PlannedProgram, begins: Mapping[int, int]) -> PlannedProgram:
+    """Return the program in which these values begin at other steps."""
+    values = [
+        value._replace(live_from=begins.get(value.value_id, value.live_from))
+        for value in program.values
+    ]
+    return replace(program, values=tuple(values))
+
+
+def _op_name(compilation: PlannableCompilation, value: PlannedValue) -> str:
+    stored = compilation.values.get(value.value_id)
+    return (stored.known_op_name if stored is not None else None) or ""
+
+
+def _scope(compilation: PlannableCompilation, value: PlannedValue) -> str:
+    return _op_name(compilation, value).rpartition("/")[0]
+
+
+def _is_forward(value: StoredValue | None, scope: str) -> bool:
+    if value is None or value.known_op_name is None or value.is_backward:
+        return False
+    return in_scope(scope, value.known_op_name)
+
+
+def _readers(
+    compilation: PlannableCompilation, program: PlannedProgram, value: PlannedValue
+) -> tuple[list[PlannedValue], list[PlannedValue]]:
+    """Return the values that are computed from a value: backward ones, then forward ones."""
+    backward: list[PlannedValue] = []
+    forward: list[PlannedValue] = []
+    for reader in _planned_readers(compilation, program, value):
+        stored = compilation.values.get(reader.value_id)
+        if not reader.is_table:
+            (backward if stored is not None and stored.is_backward else forward).append(reader)
+    return backward, forward
+
+
+def _planned_readers(
+    compilation: PlannableCompilation, program: PlannedProgram, value: PlannedValue
+) -> list[PlannedValue]:
+    by_id = program.by_id
+    return [by_id[each] for each in compilation.readers.get(value.value_id, ()) if each in by_id]

@@ -1,0 +1,251 @@
+"""Find the stacks in which loops collect values of their bodies, as `lax.scan` does.
+
+A body writes its part of a stack with an update of a slice, most often fused with the operations
+that compute the part. A stack belongs to a value, or to a scope, if its writer reads that value, or
+a value of that scope, with as many elements as one part of the stack.
+
+`lax.scan` keeps the values that the backward pass reads in one buffer for all iterations; its first
+dimension is the iteration. A compiler may copy a whole stack between the loops: on CPU a bf16 stack
+is widened to f32. A checkpoint around an iteration removes the stacks and their copies. The loop
+then stacks the inputs of an iteration (its carry) and, if the policy keeps them, the results of
+dots. The values of one iteration are recomputed at a time.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.patterns import in_scope
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+
+__all__ = ["LoopStacks", "loop_stacks", "stacks_of", "stacks_of_scope"]
+
+_HANDING_ON: Final = ("while", "parameter", "copy", "broadcast")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStacks:
+    """Values that one loop stacks for the backward pass."""
+
+    value_ids: frozenset[int]
+    """Ids of the stacks and their copies."""
+    kept_at_least: Fraction
+    """Least part of their bytes that a checkpoint keeps: the inputs of each iteration, less the
+    values of one iteration, which no longer wait until they are stacked."""
+    kept_at_most: Fraction
+    """Most that is kept: also the results of dots and the recomputed values of one iteration."""
+
+
+def stacks_of(
+    compilation: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
+) -> frozenset[int]:
+    """Return the writers of stacks that collect one of these values in each iteration."""
+    named = frozenset(value_ids)
+    return frozenset(
+        writer.value_id
+        for writer, parts in _writers(compilation, program)
+        if any(part.value_id in named for part in parts)
+    )
+
+
+def stacks_of_scope(
+    compilation: PlannableCompilation, program: PlannedProgram, scope: str
+) -> frozenset[int]:
+    """Return the writers of stacks in which a forward loop collects values of a scope."""
+    return frozenset(
+        writer.value_id
+        for writer, parts in _writers(compilation, program)
+        if not compilation.values[writer.value_id].is_backward
+        if any(_lies_in(scope, compilation.values[part.value_id]) for part in parts)
+    )
+
+
+def _lies_in(scope: str, value: StoredValue) -> bool:
+    return value.known_op_name is not None and in_scope(scope, value.known_op_name)
+
+
+def _writers(
+    compilation: PlannableCompilation, program: PlannedProgram
+) -> Iterator[tuple[PlannedValue, list[PlannedValue]]]:
+    """Yield each writer of a part of a stack, with the values of that size that it reads."""
+    for members in program.sets.values():
+        if len(members) == 1 or not any(_is_loop(compilation, value) for value in members):
+            continue
+        names = {value.value_id for value in members}
+        for value in members:
+            stored = compilation.values.get(value.value_id)
+            if stored is None or stored.opcode in ("while", "parameter", "copy"):
+                continue
+            lengths = stored.dimensions
+            if value.is_in_entry or len(lengths) < 2 or names.isdisjoint(value.reads):
+                continue
+            part = math.prod(lengths[1:])
+            parts = [
+                program.by_id[read]
+                for read in value.reads
+                if read in program.by_id
+                and read not in names
+                and read in compilation.values
+                and _elements(compilation.values[read]) == part
+            ]
+            if parts:
+                yield value, parts
+
+
+def _is_loop(compilation: PlannableCompilation, value: PlannedValue) -> bool:
+    stored = compilation.values.get(value.value_id)
+    return stored is not None and stored.opcode == "while"
+
+
+def loop_stacks(
+    compilation: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
+) -> Iterator[LoopStacks]:
+    """Yield the named stacks that each forward loop fills for the backward pass.
+
+    Any value of the buffer set of a stack, or of its copies, names the stack.
+    """
+    named = frozenset(value_ids)
+    families: defaultdict[str, dict[int, frozenset[int]]] = defaultdict(dict)
+    filled = {
+        buffer_set
+        for buffer_set, members in program.sets.items()
+        if _is_filled(compilation, members)
+    }
+    for buffer_set in sorted(filled):
+        loop = _loop(compilation, program.sets[buffer_set])
+        if loop is None:
+            continue
+        family = _with_copies(compilation, program, program.sets[buffer_set])
+        if named.isdisjoint(family):
+            continue
+        if any(_is_read_backward(compilation, program, value_id) for value_id in family):
+            families[loop][buffer_set] = family
+    for loop, family_by_set in families.items():
+        carried = [
+            value
+            for value in program.values
+            if value.instruction == loop and not value.is_table and value.buffer_set not in filled
+        ]
+        yield _of_loop(compilation, program, family_by_set, carried)
+
+
+def _is_filled(compilation: PlannableCompilation, members: Collection[PlannedValue]) -> bool:
+    """Return True if a forward loop writes a part in each iteration and does not return the set."""
+    return (
+        len(members) > 1
+        and all(value.size_bytes > 0 and value.value_id in compilation.values for value in members)
+        and not any(value.lives_out or value.is_stored for value in members)
+        and any(_writes_a_part(compilation, value) for value in members)
+    )
+
+
+def _writes_a_part(compilation: PlannableCompilation, value: PlannedValue) -> bool:
+    stored = compilation.values[value.value_id]
+    if stored.is_backward or stored.opcode in _HANDING_ON:
+        return False
+    is_update = "dynamic_update_slice" in (stored.op_name or stored.known_op_name or "")
+    is_stacked = stored.stack_loop is not None and stored.op_name is None
+    return is_update or (is_stacked and not value.is_in_entry)
+
+
+def _loop(compilation: PlannableCompilation, members: Iterable[PlannedValue]) -> str | None:
+    """Return the name of the loop instruction that fills a set."""
+    loops = [value for value in members if compilation.values[value.value_id].opcode == "while"]
+    return loops[0].instruction if loops else None
+
+
+def _with_copies(
+    compilation: PlannableCompilation, program: PlannedProgram, members: Collection[PlannedValue]
+) -> frozenset[int]:
+    """Return the ids of the members and of values computed only from them, element by element."""
+    elements = _elements(compilation.values[next(iter(members)).value_id])
+    family = {value.value_id for value in members}
+    found = list(family)
+    while found:
+        for reader_id in compilation.readers.get(found.pop(), ()):
+            reader = program.by_id.get(reader_id)
+            if reader is None or reader_id in family or reader.is_table or reader.lives_out:
+                continue
+            if len(reader.reads) == 1 and _elements(compilation.values[reader_id]) == elements:
+                family.add(reader_id)
+                found.append(reader_id)
+    return frozenset(family)
+
+
+def _is_read_backward(
+    compilation: PlannableCompilation, program: PlannedProgram, value_id: int
+) -> bool:
+    return any(
+        reader in program.by_id and compilation.values[reader].is_backward
+        for reader in compilation.readers.get(value_id, ())
+    )
+
+
+def _of_loop(
+    compilation: PlannableCompilation,
+    program: PlannedProgram,
+    family_by_set: dict[int, frozenset[int]],
+    carried: Iterable[PlannedValue],
+) -> LoopStacks:
+    stacks = [program.sets[buffer_set][0] for buffer_set in family_by_set]
+    iterations = min((*compilation.values[stack.value_id].dimensions, 1)[0] for stack in stacks)
+    stacked_bytes = sum(stack.size_bytes for stack in stacks)
+    elements = sum(_elements(compilation.values[stack.value_id]) for stack in stacks)
+    carried_bytes = sum(value.size_bytes for value in carried)
+    # on CPU a dot is f32, and its stacked form is narrower
+    dot_bytes = sum(
+        (
+            min(Fraction(dot.size_bytes), Fraction(_elements(stored) * stacked_bytes, elements))
+            for dot, stored in _dots(compilation, program, family_by_set)
+        ),
+        start=Fraction(),
+    )
+    inputs = Fraction(iterations * carried_bytes, stacked_bytes)
+    dots = iterations * dot_bytes / stacked_bytes
+    one_iteration = Fraction(1, iterations)
+    return LoopStacks(
+        frozenset[int]().union(*family_by_set.values()),
+        min(max(inputs - one_iteration, Fraction()), Fraction(1)),
+        min(inputs + dots + one_iteration, Fraction(1)),
+    )
+
+
+def _dots(
+    compilation: PlannableCompilation, program: PlannedProgram, buffer_sets: Iterable[int]
+) -> list[tuple[PlannedValue, StoredValue]]:
+    """Return the results of dots in the body of the loop that fills these sets.
+
+    They are in the computations that write the parts. If there are none, take the dots of the same
+    scopes: they are in called computations.
+    """
+    writers = [
+        value
+        for buffer_set in buffer_sets
+        for value in program.sets[buffer_set]
+        if _writes_a_part(compilation, value) and not value.is_in_entry
+    ]
+    bodies = {value.computation for value in writers}
+    names = [compilation.values[value.value_id].op_name for value in writers]
+    scopes = tuple({_scope(name) for name in names if name})
+    dots = [
+        (value, stored)
+        for value in program.values
+        if (stored := compilation.values.get(value.value_id)) is not None and not value.is_table
+        if (stored.op_name or "").partition("[")[0].endswith("/dot_general")
+    ]
+    return [(dot, stored) for dot, stored in dots if dot.computation in bodies] or [
+        (dot, stored) for dot, stored in dots if (stored.op_name or "").startswith(scopes)
+    ]
+
+
+def _scope(op_name: str) -> str:
+    return op_name.partition("[")[0].rpartition("/")[0] + "/"
+
+
+def _elements(value: StoredValue) -> int:
+    return math.prod(value.dimensions)
