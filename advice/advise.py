@@ -32,17 +32,17 @@ def advise(
     *,
     memory_space: int = 0,
     catalogue: Mapping[str, Query] | None = None,
-    program: PeakProgram | None = None,
+    stored: StoredCompilation | None = None,
     least_share: float = LEAST_SHARE,
 ) -> Diagnosis:
     """Diagnose a compilation, or the largest ones of a run; by default the largest of all.
 
     Compilations of a run that reserve less than `LEAST_OF_RUN` of its largest are skipped. A query
     that the engine refuses, for example one that the user wrote, is named in `problems`.
-    ``program`` is the compilation of that name in that memory space, if the caller has read it.
-    Findings that save less than ``least_share`` of the compilation's memory are counted, not
-    listed. Raises NoSuchCompilation or AmbiguousCompilation with the candidates,
-    NoSuchMemorySpace, and EmptyGraph.
+    ``stored`` is the compilation of that name, if the caller reads it too. Findings that save
+    less than ``least_share`` of the compilation's memory are counted, not listed. Raises
+    NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and
+    EmptyGraph.
     """
     queries = load_catalogue() if catalogue is None else catalogue
     selection, notes = _selected(graph, name)
@@ -59,8 +59,8 @@ def advise(
     problems: list[str] = []
     for compilation in diagnosed:
         key = compilation.compilation
-        if program is None or program.stored.key != key:
-            program = PeakProgram(StoredCompilation(graph, key), memory_space)
+        read = stored if stored and stored.key == key else StoredCompilation(graph, key)
+        program = PeakProgram(read, memory_space)
         found = find(graph, compilation, program, queries, least_share)
         findings += found.findings
         hidden += found.hidden

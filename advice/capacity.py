@@ -141,12 +141,13 @@ def changes_where_lacking(
 
 
 def _changes(graph: Graph, space: SpaceFit, catalogue: Mapping[str, Query] | None) -> LackingSpace:
-    program = PeakProgram(StoredCompilation(graph, space.compilation), space.memory_space)
+    stored = StoredCompilation(graph, space.compilation)
+    program = PeakProgram(stored, space.memory_space)
     missing = space.missing_bytes or 0
-    diagnosis = _diagnosis(graph, space, catalogue, program, LEAST_SHARE)
+    diagnosis = _diagnosis(graph, space, catalogue, stored, LEAST_SHARE)
     changes = combine(program, diagnosis.findings, missing)
     if diagnosis.hidden and not any(change.fits for change in changes):
-        diagnosis = _diagnosis(graph, space, catalogue, program, 0)
+        diagnosis = _diagnosis(graph, space, catalogue, stored, 0)
         changes = combine(program, diagnosis.findings, missing)
     last = max(
         (number for number, change in enumerate(changes, 1) if change.together_bytes is not None),
@@ -159,7 +160,7 @@ def _diagnosis(
     graph: Graph,
     space: SpaceFit,
     catalogue: Mapping[str, Query] | None,
-    program: PeakProgram | None = None,
+    stored: StoredCompilation | None = None,
     least_share: float = LEAST_SHARE,
 ) -> Diagnosis:
     return advise(
@@ -167,6 +168,6 @@ def _diagnosis(
         space.compilation,
         memory_space=space.memory_space,
         catalogue=catalogue,
-        program=program,
+        stored=stored,
         least_share=least_share,
     )

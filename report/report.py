@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final, cast
 
-from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph import Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.queries import Query, advise, load_catalogue, select
@@ -107,8 +106,7 @@ def _packed(
         stored = StoredCompilation(once, str(row["compilation"]))
         facts: Mapping[str, object] = {}
         if _reserved_bytes(row) >= ANSWERED_SHARE * most:
-            program = PeakProgram(stored, 0)
-            diagnosis = advise(once, stored.key, catalogue=catalogue, program=program)
+            diagnosis = advise(once, stored.key, catalogue=catalogue, stored=stored)
             facts = findings_and_answers(once, diagnosis, stored, catalogue)
             advice = advice or static_advice_html(once, diagnosis)
         packed = part_of(stored, facts).packed()

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, get_args
+from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shape_indices import index_numbers
 from xlagraph.planner.compilation.records import (
@@ -110,9 +111,18 @@ class PlannableCompilation:
         return plan_memory(self.program, self.replays)
 
 
-@collector_paused()
+_READ: Final[WeakKeyDictionary[StoredCompilation, PlannableCompilation]] = WeakKeyDictionary()
+
+
 def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
-    """Read a stored compilation for planning."""
+    """Read a stored compilation for planning, once for all who hold it."""
+    if stored not in _READ:
+        _READ[stored] = _plannable(stored)
+    return _READ[stored]
+
+
+@collector_paused()
+def _plannable(stored: StoredCompilation) -> PlannableCompilation:
     totals = stored.totals
     instructions = {each.name: each for each in stored.instructions}
     allocations = tuple(map(_allocation, stored.allocations))

@@ -1,5 +1,7 @@
 """Hand-written compilations of a few values."""
 
+from typing import Any
+
 from tests.planner.small_programs import program
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
@@ -8,7 +10,7 @@ from xlagraph.planner.compilation.records import StoredValue
 def facts(value_id, shape, opcode="add", op_name=None, **known):
     """Return a stored value, which is named v0, v1, … after its id."""
     shape, brace, layout = shape.partition("{")
-    given = {
+    given: dict[str, Any] = {
         "value_id": value_id,
         "label": f"v{value_id}",
         "shape": shape,
@@ -18,7 +20,8 @@ def facts(value_id, shape, opcode="add", op_name=None, **known):
         "opcode": opcode,
         "op_name": op_name,
     }
-    return StoredValue(**dict.fromkeys(StoredValue._fields) | given | known)
+    unknown: dict[str, Any] = dict.fromkeys(StoredValue._fields)
+    return StoredValue(**unknown | given | known)
 
 
 def compilation(

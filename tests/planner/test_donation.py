@@ -70,7 +70,7 @@ def test_if_parameters_are_placed_where_they_are_needed_so_is_the_copy():
     (copy,) = [made for made in found.program.values if made.is_copy]
     assert (copy.live_from, copy.live_until) == (3, 5)
     assert found.copied_before == (3,)
-    assert [found.step_before(step) for step in (2, 3, 4, 5)] == [2, 3, 3, 4]
+    assert [step_before_copies(step, found.copied_before) for step in (2, 3, 4, 5)] == [2, 3, 3, 4]
 
 
 def test_a_compiler_that_knows_the_schedule_drops_the_copy():

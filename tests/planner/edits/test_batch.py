@@ -53,7 +53,7 @@ def test_a_comparison_shows_the_batch_and_its_powers():
     assert carrying.kept_by_id == {
         0: HALF, 2: HALF, 3: Fraction(1, 4), 4: HALF, 6: HALF, 7: HALF, 8: HALF,
     }  # fmt: skip
-    assert carrying.text == (
+    assert carrying.introduction == (
         "the batch is dimension 0 of v0 (8), 4 in run/f; 7 of 9 values carry it"
     )
     # the counterpart of value 4 is another operation
@@ -125,7 +125,7 @@ def test_another_compilation_of_the_module_is_found_and_half_the_batch_is_predic
     assert (
         whatif(graph, "small", Changes(batch=2))
         .effects[0]
-        .text.startswith("--batch 1/2: the batch is dimension 0 of x (4), 8 in large/")
+        .introduction.startswith("--batch 1/2: the batch is dimension 0 of x (4), 8 in large/")
     )
 
 
