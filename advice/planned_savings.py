@@ -137,11 +137,11 @@ def edit_of_rows(
     if not rows or advice.change is None:
         return None
     kind = advice.change
+    if kind is ChangeKind.PACK:
+        return PackTightly()
     labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
     labels = tuple(label for _, label in labels_of_rows)
     match kind:
-        case ChangeKind.PACK:
-            return PackTightly()
         case ChangeKind.HALF | ChangeKind.DENSE | ChangeKind.SHARD:
             return Scale({label: _factor(kind, row) for row, label in labels_of_rows})
         case ChangeKind.PARTS:

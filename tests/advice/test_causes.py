@@ -150,7 +150,8 @@ def with_results(program, *labels):
 
 
 def with_values(program, values):
-    program.program = replace(program.program, values=tuple(values))
+    changed_program = replace(program.program, values=tuple(values))
+    program.compilation = replace(program.compilation, program=changed_program)
 
 
 def test_a_result_of_another_type_than_its_input_cannot_use_its_bytes(programs):
@@ -166,7 +167,7 @@ def test_a_result_of_another_type_than_its_input_cannot_use_its_bytes(programs):
         2 | out | bf16[1024] | 0 | 2048 | 2-3 | fusion(w, ids)
         """,
     )
-    program.stored = replace(program.stored, results=(program.by_label["out"].value_id,))
+    program.compilation = replace(program.compilation, results=(program.by_label["out"].value_id,))
     (cause,) = results_of_another_type(program)
     assert changed(cause).patterns == ("out",)
     assert cause.rows[0]["reason"] == "the result is bf16, but the input w is f32"

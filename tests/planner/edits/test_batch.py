@@ -125,7 +125,7 @@ def test_another_compilation_of_the_module_is_found_and_half_the_batch_is_predic
     assert (
         whatif(graph, "small", Changes(batch=2))
         .effects[0]
-        .introduction.startswith("--batch 1/2: the batch is dimension 0 of x (4), 8 in large/")
+        .text.startswith("--batch 1/2: the batch is dimension 0 of x (4), 8 in large/")
     )
 
 
