@@ -1,6 +1,6 @@
 """Find what the order of instructions costs, and which values wait because of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from xlagraph.graph.engine import Graph
@@ -9,8 +9,8 @@ from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
 )
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.compilation.value_facts import ValueFacts
 from xlagraph.planner.edits.order_result import (
     MovedInstructions,
     OrderCost,
@@ -18,7 +18,7 @@ from xlagraph.planner.edits.order_result import (
     WaitingGroup,
 )
 from xlagraph.planner.edits.schedules import is_gpu, memory_setting, reordering_of
-from xlagraph.planner.memory_plan import MemoryPlan, replan
+from xlagraph.planner.memory_plan import MemoryPlan, plan_memory
 from xlagraph.planner.orders.choice_of_three import choice_of_three
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
 from xlagraph.planner.orders.lower_bound import lower_bound
@@ -27,7 +27,6 @@ from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import Rule, rules_of
 from xlagraph.planner.orders.schedulable import Order
 from xlagraph.planner.orders.waiting import WaitingValue, waiting_values
-from xlagraph.planner.replay import Replay, replay
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.runtime.garbage_collection import collector_paused
 
@@ -56,8 +55,7 @@ class _Costs:
         self._stored = stored
         self._reordering = reordering
         self._program = reordering.schedulable
-        self._replays: Sequence[Replay] = replay(stored.program)
-        self._before = replan(stored.program, self._replays)
+        self._before = stored.plan
         self._model = LiveBytesModel(reordering)
         self._here = self._model.of(reordering.flat(self._program.present_order))
         self._rules = rules_of(self._program)
@@ -74,7 +72,7 @@ class _Costs:
             best = chosen  # what a setting makes is of more use than the very best
         is_better = planned[best].reserved_bytes < reserved
         other = self._model.of(self._reordering.flat(orders[best])) if is_better else None
-        temp = [each for each in self._replays if each.allocation.color == 0]
+        temp = [each for each in stored.replays if each.allocation.memory_space == 0]
         heap = self._before.heap()
         temp_bytes = sum(each.allocation.size_bytes for each in temp)
         return OrderCost(
@@ -101,7 +99,7 @@ class _Costs:
 
     def _plan(self, order: Order) -> MemoryPlan:
         changed = self._reordering.program(self._reordering.flat(order))
-        return replan(changed, self._replays)
+        return plan_memory(changed, self._stored.replays)
 
     def _planned(self, rule: Rule, order: Order, chosen: Rule) -> PlannedOrder:
         plan = self._plan(order)
@@ -110,10 +108,10 @@ class _Costs:
 
     def _waiting(self, other: LiveBytes) -> Iterable[WaitingGroup]:
         """Group the values that wait by kind, line and scope, the largest group first."""
-        facts = self._stored.facts
+        stored = self._stored.values
         groups: dict[tuple[str, str | None, str | None], list[WaitingValue]] = {}
         for value in waiting_values(self._model, self._here, other):
-            place = _place(facts[value.value_id])
+            place = _place(stored[value.value_id])
             groups.setdefault((value.wait, *place), []).append(value)
         found = [
             WaitingGroup(
@@ -122,7 +120,7 @@ class _Costs:
                 len(values),
                 line,
                 scope,
-                facts[values[0].value_id].label,
+                stored[values[0].value_id].label,
                 self._delay(values[0]),
             )
             for (wait, line, scope), values in groups.items()
@@ -131,7 +129,7 @@ class _Costs:
 
     def _delay(self, value: WaitingValue) -> str:
         """Say what delays the last reader of a value."""
-        op_name = self._stored.facts[value.value_id].own_op_name
+        op_name = self._stored.values[value.value_id].op_name
         made = f"{'recomputed' if is_recomputed(op_name) else 'made'} at step {value.made_at}"
         if value.read_at is None:
             return f"{made}, not read after the peak"
@@ -200,7 +198,8 @@ class _Costs:
         return each.name
 
 
-def _place(facts: ValueFacts) -> tuple[str | None, str | None]:
+def _place(value: StoredValue) -> tuple[str | None, str | None]:
     """Return the user's line of a value, and the scope of its op name."""
-    scope, _, _ = (facts.op_name or "").rpartition("/")
-    return (facts.source_lines[-1] if facts.source_lines else None), scope or None
+    scope, _, _ = (value.known_op_name or "").rpartition("/")
+    lines = value.source_lines
+    return (lines[-1] if lines else None), scope or None

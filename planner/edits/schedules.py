@@ -121,12 +121,12 @@ def with_order(
     values = found.schedulable.values
     _, lasts = found.ranges.of(schedule)
     _, needed = found.ranges.needed(schedule)
-    facts = dict(stored.facts)
+    reordered = dict(stored.values)
     for row, value in enumerate(values):
-        known = facts[value.value_id]
-        facts[value.value_id] = known._replace(
+        known = reordered[value.value_id]
+        reordered[value.value_id] = known._replace(
             live_until=int(lasts[row]),
             last_use=max((int(schedule.new_step[step]) for step in value.uses), default=None),
             needed_until=None if known.needed_until is None else int(needed[row]),
         )
-    return replace(stored, program=found.program(schedule), facts=facts)
+    return replace(stored, program=found.program(schedule), values=reordered)

@@ -85,7 +85,9 @@ def test_the_memory_order_is_that_of_the_compiler_to_the_byte(compiled_twice, na
     assert ordered == [each.name for each in memory.dependences]
     changed = with_order(plannable, found, schedule)
     real = {value.value_id: value for value in memory.values}
-    assert {value.value_id: (value.first, value.last) for value in changed.program.values} == {
+    assert {
+        value.value_id: (value.live_from, value.live_until) for value in changed.program.values
+    } == {
         value.value_id: (value.live_from, value.live_until)
         for value in real.values()
         if value.live_from is not None
