@@ -20,9 +20,9 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.donation import Donor, donate
 from xlagraph.planner.edits.edit import DonatedParameter, Edit, Edited, Replanned
+from xlagraph.planner.edits.effect_sentences import counted, saved_text
 from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.edits.resizing import ids_of
-from xlagraph.planner.edits.sentences import counted, saved_text
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.queries.errors import NoSuchName
 

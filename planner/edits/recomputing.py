@@ -15,9 +15,7 @@ from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
-from xlagraph.planner.edits.patterns import in_scope, matching, similar_scopes
-from xlagraph.planner.edits.resizing import ids_of
-from xlagraph.planner.edits.sentences import (
+from xlagraph.planner.edits.effect_sentences import (
     bytes_of,
     counted,
     range_text,
@@ -25,7 +23,9 @@ from xlagraph.planner.edits.sentences import (
     why_not_changed,
     why_nothing_is_saved,
 )
-from xlagraph.planner.edits.stacks import loop_stacks, stacks_of_scope
+from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of_scope
+from xlagraph.planner.edits.patterns import in_scope, matching, similar_scopes
+from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.planner.value_changes import (
     whole_sets,

@@ -8,15 +8,15 @@ from fractions import Fraction
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
-from xlagraph.planner.edits.patterns import matching
-from xlagraph.planner.edits.sentences import (
+from xlagraph.planner.edits.effect_sentences import (
     buffer_sets,
     bytes_of,
     counted,
     saved_text,
     why_not_changed,
 )
-from xlagraph.planner.edits.stacks import stacks_of
+from xlagraph.planner.edits.loop_stacks import stacks_of
+from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import whole_sets, with_shrunk_values, without_values
 from xlagraph.presentation.byte_sizes import human_bytes

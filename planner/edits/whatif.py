@@ -13,9 +13,9 @@ from xlagraph.planner.donation import step_before_copies
 from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import Changes, parse_factor
 from xlagraph.planner.edits.edit import Replanned, replan
+from xlagraph.planner.edits.effect_sentences import buffer_sets
 from xlagraph.planner.edits.other_batch import find_batch
 from xlagraph.planner.edits.result import Effect, PeakValue, WhatIf
-from xlagraph.planner.edits.sentences import buffer_sets
 from xlagraph.planner.memory_plan import HeapPlan
 from xlagraph.queries.errors import QueryError
 from xlagraph.queries.runner.compilations import find_compilation

@@ -6,8 +6,8 @@ import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
+from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.recomputing import Recompute
-from xlagraph.planner.edits.stacks import loop_stacks
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
 FILL = FORWARD + "/body/dynamic_update_slice"
