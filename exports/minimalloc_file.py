@@ -22,8 +22,6 @@ from xlagraph.planner.compilation.plannable_compilation import (
 )
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.heap import Group, merged
-from xlagraph.planner.memory_plan import replan
-from xlagraph.planner.replay import replay
 
 __all__ = ["write_minimalloc"]
 
@@ -39,14 +37,13 @@ def write_minimalloc(graph: Graph, compilation: str, path: Path) -> None:
         raise NothingToExport(
             f"{compilation}: its values cannot be packed without live ranges and module text"
         )
-    replays = replay(stored.program)
-    heaps = {heap.color: heap.groups for heap in replan(stored.program, replays).heaps}
-    alignments = {each.allocation.color: each.alignment for each in replays}
+    heaps = {heap.memory_space: heap.groups for heap in stored.plan.heaps}
+    alignments = {each.allocation.memory_space: each.alignment for each in stored.replays}
     if not any(heaps.values()):
         raise NothingToExport(f"{compilation}: no value is in a heap")
-    for color, groups in heaps.items():
-        ending = "" if color == 0 else f"-space{color}"
-        text = "\n".join([*_lines(groups, alignments.get(color, 1), stored), ""])
+    for memory_space, groups in heaps.items():
+        ending = "" if memory_space == 0 else f"-space{memory_space}"
+        text = "\n".join([*_lines(groups, alignments.get(memory_space, 1), stored), ""])
         write_whole(path.with_stem(path.stem + ending), text.encode())
 
 
@@ -58,7 +55,7 @@ def _lines(
     has_gaps = any(len(each) > 1 for each in ticks)
     yield "id,lower,upper,size" + ",alignment" * has_alignment + ",gaps" * has_gaps
     for group, spans in zip(groups, ticks, strict=True):
-        label = stored.facts[group.value_ids[0]].label.replace(",", ".")  # 1.0 of the index {1,0}
+        label = stored.values[group.value_ids[0]].label.replace(",", ".")  # 1.0 of the index {1,0}
         cells = [label, spans[0][0], spans[-1][1] + 1, group.size_bytes]
         if has_alignment:
             cells.append(alignment)
