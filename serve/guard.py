@@ -45,6 +45,10 @@ _HOST: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 
+_LEAST_TOKEN: Final = 16
+# header fields and the passwords of a browser can carry these
+_TOKEN: Final = re.compile(rf"[!-~]{{{_LEAST_TOKEN},}}")
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -56,9 +60,14 @@ class Access:
     """Secret that callers must send as bearer token or password; None requires nothing."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError if any web page could send requests."""
+        """Raise ValueError if any web page could send requests, or nobody the token."""
         if self.hosts is None and not self.token:
             raise ValueError("a service that allows any host name requires a token")
+        if self.token and not _TOKEN.fullmatch(self.token):
+            raise ValueError(
+                f"a token has {_LEAST_TOKEN} or more characters: letters, digits and ASCII"
+                " signs without spaces"
+            )
 
     @classmethod
     def on_address(
@@ -96,7 +105,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refusal = self._refusal(Headers(scope=scope), str(scope["method"]))
+        headers = Headers(scope=scope)
+        refusal = self._refusal(headers, str(scope["method"]))
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -105,6 +115,8 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
+        if not _accepts_gzip(headers.get("accept-encoding", "")):  # starlette looks for the word
+            scope["headers"] = [each for each in scope["headers"] if each[0] != b"accept-encoding"]
         if scope["path"].startswith("//"):  # an address that ends in a slash, and a path
             scope["path"] = "/" + scope["path"].lstrip("/")
         await (refusal or self._app)(scope, receive, send_guarded)
@@ -124,7 +136,19 @@ class Guard:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
             return refused(413, f"a request has at most {MOST_BODY_BYTES:,} bytes")
+        if headers.get("content-encoding", "identity").strip().lower() != "identity":
+            return refused(415, "a request is sent without Content-Encoding")
         return None
+
+
+def _accepts_gzip(accepted: str) -> bool:
+    """Return True if a client lists gzip with a weight above 0."""
+    for each in accepted.lower().split(","):
+        name, _, parameters = each.partition(";")
+        if name.strip() in ("gzip", "x-gzip"):
+            weight = parameters.replace(" ", "").removeprefix("q=")
+            return re.fullmatch(r"0(\.0*)?", weight) is None
+    return False
 
 
 def _is_from_here(headers: Headers, method: str, host: str) -> bool:

@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, QueryError, find_query
@@ -19,6 +19,7 @@ from xlagraph.serve.readers.jobs import Catalogue, Form, Job, Lane, statement_jo
 from xlagraph.serve.readers.json_cells import query_description
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.readers.written_rows import json_lines
+from xlagraph.serve.request_limits import MOST_MESSAGE_CHARACTERS
 
 __all__ = ["create_server"]
 
@@ -71,9 +72,39 @@ def create_server(workers: Workers) -> MCPServer:
     return server
 
 
+class _Tool(Tool):
+    """A tool whose errors are short sentences."""
+
+    async def run(self, arguments: dict[str, Any], *given: Any, **options: Any) -> Any:  # noqa: ANN401  as in Tool
+        """Run the tool; raise ToolError if it fails."""
+        try:
+            return await super().run(arguments, *given, **options)
+        except ToolError as error:
+            cause = error.__cause__
+            text = str(error)
+            if isinstance(cause, ValidationError):
+                known = ", ".join(self.parameters["properties"]) or "none"
+                text = f"{_sentence(cause)}; the arguments of {self.name} are: {known}"
+            if len(text) > MOST_MESSAGE_CHARACTERS:
+                text = text[:MOST_MESSAGE_CHARACTERS] + " …"
+            raise ToolError(text) from cause
+
+
+def _sentence(invalid: ValidationError) -> str:
+    """Return the first fault of a tool's arguments in words."""
+    fault = invalid.errors(include_url=False, include_context=False)[0]
+    name = ".".join(str(part) for part in fault["loc"])[:80]
+    if fault["type"] == "extra_forbidden":
+        return f"there is no argument {name}"
+    if fault["type"] == "missing":
+        return f"the argument {name} is missing"
+    expected = fault["msg"].removeprefix("Input should be ")
+    return f"the argument {name} should be {expected}, found {str(fault['input'])[:80]!r}"
+
+
 def _tool(function: Callable[..., object], **names: Sequence[str]) -> Tool:
     """Return a tool that refuses unknown arguments; ``names`` are the known ones."""
-    tool = Tool.from_function(
+    tool = _Tool.from_function(
         function,
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
         structured_output=False,

@@ -1,5 +1,6 @@
 """Records each answered request in the access log and in the metrics."""
 
+import re
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -13,6 +14,8 @@ from xlagraph.serve.metrics import Metrics
 
 __all__ = ["Observed"]
 
+# a token does not belong into an address, but a log must not keep it
+_SECRET: Final = re.compile(r"""((?:[?&]|%3f|%26)[\w-]*token(?:=|%3d))[^&\s"]*""", re.IGNORECASE)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 
 
@@ -62,15 +65,17 @@ def _line(scope: Scope, status: int, sent_bytes: int) -> str:
     headers = Headers(scope=scope)
     client = (scope.get("client") or ("-",))[0]
     when = datetime.now().astimezone().strftime("%d/%b/%Y:%H:%M:%S %z")
-    target = scope.get("raw_path", b"").decode("latin-1")
+    # as the client sent it: uvicorn adds the prefix of the proxy
+    target = scope.get("raw_path", b"").decode("latin-1").removeprefix(scope.get("root_path", ""))
     if scope["query_string"]:
         target += "?" + scope["query_string"].decode("latin-1")
     request = f"{scope['method']} {target} HTTP/{scope['http_version']}"
     referrer, agent = headers.get("referer", "-"), headers.get("user-agent", "-")
-    return (
+    line = (
         f"{client} - - [{when}] {_quoted(request)} {status} {sent_bytes}"
         f" {_quoted(referrer)} {_quoted(agent)}"
     )
+    return _SECRET.sub(r"\1…", line)
 
 
 def _quoted(text: str) -> str:

@@ -3,10 +3,22 @@
 from typing import Final
 
 MOST_BODY_BYTES: Final = 1 << 20
+MOST_CHUNKS: Final = 2048
+"""Chunks of a body; each costs time however small it is."""
+MOST_HEADERS: Final = 100
+MOST_HEADER_BYTES: Final = 64 << 10
+MOST_PIPELINED: Final = 16
+"""Requests that a connection may send before their answers."""
 BODY_SECONDS: Final = 10.0
 HEADER_SECONDS: Final = 10.0
 """Seconds from the connection, or the first byte of a request, to the end of its headers."""
+HALF_CLOSED_SECONDS: Final = 1.0
+"""Seconds that an answer may take after its client has closed its side of the connection."""
 SENDING_SECONDS: Final = 30.0
 """Seconds in which a client must read the next piece of an answer."""
 MOST_HELD_BYTES: Final = 256 << 20
 """Bytes of unsent answers to slow clients; further answers are refused."""
+MOST_CONNECTIONS: Final = 4096
+"""Open connections; a low limit of open files lowers it."""
+MOST_MESSAGE_CHARACTERS: Final = 2_000
+"""Characters of a message that says why there is no answer."""

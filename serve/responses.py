@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from xlagraph.serve.request_limits import MOST_HELD_BYTES
+from xlagraph.serve.request_limits import MOST_HELD_BYTES, MOST_MESSAGE_CHARACTERS
 
 __all__ = ["HeldBytes", "PiecedResponse", "entity_tag", "is_unchanged", "refused"]
 
@@ -18,7 +18,9 @@ _PIECE_BYTES: Final = 1 << 18
 
 
 def refused(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a refusal as JSON."""
+    """Return a refusal as JSON; a long message is cut."""
+    if len(message) > MOST_MESSAGE_CHARACTERS:
+        message = message[:MOST_MESSAGE_CHARACTERS] + " …"
     # escaped to ASCII: a message may quote what is not UTF-8
     return Response(
         json.dumps({"error": message}) + "\n", status, headers, media_type="application/json"

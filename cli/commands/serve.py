@@ -81,7 +81,8 @@ def serve(options: ServeOptions) -> None:
     """
     try:
         from xlagraph.serve import Access, create_app
-        from xlagraph.serve.timed_connections import server_of
+        from xlagraph.serve.http_server import server_of
+        from xlagraph.serve.log_lines import LogLines
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
     if options.root_path and not _ROOT_PATH.fullmatch(options.root_path):
@@ -90,13 +91,14 @@ def serve(options: ServeOptions) -> None:
         access = Access.on_address(options.host, os.environ.get(TOKEN), options.proxy_name or ())
     except ValueError as error:
         raise UsageError(f"{error}: set {TOKEN}, or omit the option") from None
+    log = LogLines(sys.stderr.fileno()) if options.access_log else None
     app = create_app(
         options.graph,
         access=access,
         catalogue=catalogue(),
         ask_password=ask_password,
         memory_bytes=_parse_memory(options.memory),
-        log_access=_write_line if options.access_log else None,
+        log_access=log and log.write,
     )
     note(f"graph: {app.state.location}")
     listener = _listen(options.host, options.port)
@@ -110,6 +112,8 @@ def serve(options: ServeOptions) -> None:
 
         webbrowser.open(address)
     _run_until_interrupted(server_of(app, options.root_path), listener)
+    if log is not None:
+        log.close()
 
 
 def mcp(options: AssistantOptions) -> None:
@@ -144,14 +148,9 @@ def _run_until_interrupted(server: "uvicorn.Server", listener: "socket") -> None
 
 
 def _listen(host: str, port: int) -> "socket":
-    from xlagraph.serve.timed_connections import listen
+    from xlagraph.serve.http_server import listen
 
     try:
         return listen(host, port)
     except OSError as error:
         raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
-
-
-def _write_line(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()

@@ -256,10 +256,10 @@ def test_it_is_ready_while_the_graph_can_be_read(client, tmp_path):
 
 
 def test_metrics_count_requests_and_require_the_token(served_graph):
-    access = Access(frozenset({"gpu-box"}), "open sesame")
+    access = Access(frozenset({"gpu-box"}), "open-sesame-open")
     with TestClient(create_app(served_graph, access=access), base_url="http://gpu-box") as client:
         assert client.get("/metrics").status_code == 401
-        bearer = {"authorization": "Bearer open sesame"}
+        bearer = {"authorization": "Bearer open-sesame-open"}
         client.get("/api/runs", headers=bearer)
         client.get("/api/nothing", headers=bearer)
         text = client.get("/metrics", headers=bearer).text

@@ -66,13 +66,13 @@ def test_a_token_is_required_if_other_machines_can_connect():
     [("0.0.0.0", None), ("::", None), ("gpu-box", {"gpu-box"}), ("10.1.2.3", {"10.1.2.3"})],
 )
 def test_a_service_is_called_by_its_address_or_on_all_addresses_by_any_name(address, names):
-    assert Access.on_address(address, "sesame").hosts == names
+    assert Access.on_address(address, "sesame-open-the-door").hosts == names
 
 
 def test_the_name_of_a_proxy_requires_a_token():
     with pytest.raises(ValueError, match="token"):
         Access.on_address("127.0.0.1", None, ("graphs.example",))
-    access = Access.on_address("127.0.0.1", "sesame", ("graphs.example",))
+    access = Access.on_address("127.0.0.1", "sesame-open-the-door", ("graphs.example",))
     assert access.allows_name("graphs.example")
     assert access.allows_name("127.0.0.1")
     assert not access.allows_name("evil.example")
@@ -146,15 +146,15 @@ def test_no_path_reads_a_file_that_is_not_served(client, path):
 
 
 def test_a_token_is_required_if_it_is_set(served_graph):
-    access = Access(frozenset({"gpu-box"}), "open sesame")
+    access = Access(frozenset({"gpu-box"}), "open-sesame-open")
     with TestClient(create_app(served_graph, access=access), base_url="http://gpu-box") as client:
         refused = client.get("/api/runs")
         assert refused.status_code == 401
         assert refused.headers["www-authenticate"].startswith("Basic")
-        for wrong in ("Bearer open", "Basic !", "Digest open sesame", "Bearer "):
+        for wrong in ("Bearer open", "Basic !", "Digest open-sesame-open", "Bearer "):
             assert client.get("/api/runs", headers={"authorization": wrong}).status_code == 401
-        bearer = {"authorization": "Bearer open sesame"}
+        bearer = {"authorization": "Bearer open-sesame-open"}
         assert client.get("/api/runs", headers=bearer).status_code == 200
-        password = base64.b64encode(b"me:open sesame").decode()
+        password = base64.b64encode(b"me:open-sesame-open").decode()
         basic = {"authorization": f"Basic {password}"}
         assert client.get("/api/runs", headers=basic).status_code == 200

@@ -114,11 +114,11 @@ def test_below_the_path_of_a_proxy_every_address_includes_it(start, served_graph
     process = start(
         *("--graph", str(served_graph), "--root-path", "/graphs"),
         *("--proxy-name", "graphs.example", "--access-log"),
-        XLAGRAPH_TOKEN="sesame",
+        XLAGRAPH_TOKEN="open-sesame-door",
     )
     address = process.stdout.readline().strip()
     headers = {
-        "Authorization": "Bearer sesame",
+        "Authorization": "Bearer open-sesame-door",
         "Host": "graphs.example",
         "User-Agent": 'a "b\x1b"',
     }
@@ -173,12 +173,14 @@ def test_a_token_is_required_if_other_machines_can_connect(start, served_graph):
 
 
 def test_a_service_on_all_addresses_is_called_by_any_name_with_the_token(start, served_graph):
-    process = start("--graph", str(served_graph), "--host", "0.0.0.0", XLAGRAPH_TOKEN="sesame")
+    process = start(
+        "--graph", str(served_graph), "--host", "0.0.0.0", XLAGRAPH_TOKEN="open-sesame-door"
+    )
     port = process.stdout.readline().strip().rpartition(":")[2]
     asking = urllib.request.Request(f"http://localhost:{port}/healthz")
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(asking)
-    asking.add_header("Authorization", "Bearer sesame")
+    asking.add_header("Authorization", "Bearer open-sesame-door")
     asking.add_header("Host", "gpu-box.example")
     with urllib.request.urlopen(asking) as answer:
         assert json.load(answer) == {"status": "ok"}
