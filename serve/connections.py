@@ -7,10 +7,11 @@ longest when there are too many.
 """
 
 import asyncio
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, cast
 
 from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from xlagraph.serve.request_limits import (
@@ -53,7 +54,7 @@ class WaitingConnections:
 
     def make_room(self, count: int) -> None:
         """Close the connections that have waited longest if more are open than allowed."""
-        for connection in list(self._waiting)[: max(count - self.most, 0)]:
+        for connection in list(islice(self._waiting, max(count - self.most, 0))):
             self.discard(connection)
             connection.transport.abort()
 
@@ -103,7 +104,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection for some time if an answer is due, else close it."""
-        if self.cycle is None or self.cycle.response_complete or self.cycle.more_body:
+        if not self._is_answering() or self.cycle.more_body:
             return False
         self.cycle.keep_alive = False
         self.loop.call_later(HALF_CLOSED_SECONDS, self._end_half_closed)
@@ -111,8 +112,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP; in the middle of an answer, end the connection."""
-        is_answering = self.cycle is not None and not self.cycle.response_complete
-        if is_answering or self.transport.is_closing():
+        if self._is_answering() or self.transport.is_closing():
             self.transport.abort()
         else:
             super().send_400_response(msg)
@@ -155,7 +155,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.cycle is not None and self.cycle.response_complete:
+        if not self._is_answering():
             self._waiting.add(self)
         if self.transport.get_write_buffer_size():
             self._time_reading()
@@ -167,6 +167,11 @@ class BoundedConnection(HttpToolsProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         _cancel(self._reading_due)
+
+    def _is_answering(self) -> bool:
+        # uvicorn sets it with the first request
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        return cycle is not None and not cycle.response_complete
 
     def _time_request(self, seconds: float) -> None:
         _cancel(self._request_due)

@@ -98,7 +98,7 @@ def serve(options: ServeOptions) -> None:
         catalogue=catalogue(),
         ask_password=ask_password,
         memory_bytes=_parse_memory(options.memory),
-        log_access=log and log.write,
+        log_access=None if log is None else log.write,
     )
     note(f"graph: {app.state.location}")
     listener = _listen(options.host, options.port)
