@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import uvicorn
 from starlette.types import ASGIApp
 
-from xlagraph.serve.connections import BoundedConnection, WaitingConnections
+from xlagraph.serve.client_connections import BoundedConnection, WaitingConnections
 from xlagraph.serve.request_limits import MOST_CONNECTIONS
 
 __all__ = ["listen", "server_of"]

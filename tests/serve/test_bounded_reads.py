@@ -13,7 +13,7 @@ import psutil
 import pytest
 from starlette.testclient import TestClient
 
-from xlagraph.serve import api, connections, create_app
+from xlagraph.serve import api, client_connections, create_app
 from xlagraph.serve.http_server import listen, server_of
 from xlagraph.serve.readers import workers
 
@@ -157,8 +157,8 @@ def test_many_clients_at_once_lose_no_request(port: int) -> None:
 
 @pytest.fixture
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.5)
-    monkeypatch.setattr(connections, "SENDING_SECONDS", 0.5)
+    monkeypatch.setattr(client_connections, "HEADER_SECONDS", 0.5)
+    monkeypatch.setattr(client_connections, "SENDING_SECONDS", 0.5)
     monkeypatch.setattr(api, "BODY_SECONDS", 0.5)
 
 
