@@ -1,10 +1,14 @@
 """Problems with a file or folder, as an ingest reports them."""
 
 import os
+import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 __all__ = ["Problem", "readable"]
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def readable(path: str | Path) -> str:
@@ -24,4 +28,9 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         location = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{location}: {self.message}"
+        # names of files and content of dumps must not look like other lines
+        return _CONTROL.sub(_escaped, f"{location}: {self.message}")
+
+
+def _escaped(control: re.Match[str]) -> str:
+    return control.group().encode("unicode_escape").decode()

@@ -127,6 +127,7 @@ def write_csv(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
     """Write comma-separated lines under a line of column names.
 
     Null is `null` in a column of strings, because it names a group there; otherwise it is empty.
+    A text that a spreadsheet would read as a formula begins with an apostrophe.
     """
     shown = escape_control_characters if stream.isatty() else str
     nulls = [
@@ -158,6 +159,8 @@ def write_md(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
         _write_md_line([cell_text(*pair) for pair in zip(columns, row, strict=True)], stream)
 
 
+_FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
+
 WRITERS: Final[Mapping[Format, "Writer"]] = {
     Format.TABLE: write_table,
     Format.JSON: write_json,
@@ -179,7 +182,10 @@ def _json_text(cell: "Cell", *, indent: int | None = None) -> str:
 def _csv_text(cell: "Cell") -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"
-    return str(cell) if isinstance(cell, str | int | float) else _json_text(cell)
+    if isinstance(cell, str):
+        # a spreadsheet would run a name of a dump as a formula
+        return f"'{cell}" if cell.startswith(_FORMULA_SIGNS) else cell
+    return str(cell) if isinstance(cell, int | float) else _json_text(cell)
 
 
 def _holds_names(cells: "Sequence[Cell]") -> bool:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _MOST_KEYS: Final = 20
 _MOST_OF_KIND: Final = 5
 """Number of files named for the same note, if they are loaded."""
+_MOST_LEFT_OUT: Final = 20
+"""Number of files named for the same problem, if they are left out."""
+_MOST_KINDS: Final = 50
 
 
 def write_summary(
@@ -52,18 +55,23 @@ def write_summary(
 
 def _write_problems(summary: "IngestSummary") -> None:
     count_by_kind: Counter[str] = Counter()
+    is_all = verbosity() is Verbosity.VERBOSE
     for found in summary.problems:
-        if found.left_out:
-            problem(f"left out: {found}")
-            continue
         kind = found.message.partition(",")[0]  # the rest names the files of one dump
+        kind = f"left out: {kind}" if found.left_out else kind
         count_by_kind[kind] += 1
-        if count_by_kind[kind] <= _MOST_OF_KIND or verbosity() is Verbosity.VERBOSE:
-            problem(str(found))
-    if verbosity() is not Verbosity.VERBOSE:
-        for kind, count in count_by_kind.items():
-            if count > _MOST_OF_KIND:
-                problem(f"{count - _MOST_OF_KIND} more: {kind} (--verbose names them)")
+        most = _MOST_LEFT_OUT if found.left_out else _MOST_OF_KIND
+        if is_all or (count_by_kind[kind] <= most and len(count_by_kind) <= _MOST_KINDS):
+            problem(f"left out: {found}" if found.left_out else str(found))
+    if is_all:
+        return
+    for kind, count in list(count_by_kind.items())[:_MOST_KINDS]:
+        most = _MOST_LEFT_OUT if kind.startswith("left out: ") else _MOST_OF_KIND
+        if count > most:
+            problem(f"{count - most} more: {kind} (--verbose names them)")
+    others = sum(list(count_by_kind.values())[_MOST_KINDS:])
+    if others:
+        problem(f"{counted(others, 'other problem')} (--verbose names them)")
 
 
 def _write_totals(summary: "IngestSummary", found: int, verb: str) -> None:

@@ -7,6 +7,7 @@ more than its packed size is refused.
 """
 
 import bz2
+import errno
 import gzip
 import lzma
 import re
@@ -41,8 +42,12 @@ _BEGIN: Final = re.compile(rb"^\*\*\* Begin (?P<name>[^\r\n]+) \*\*\*\r?$", re.M
 _END: Final = re.compile(rb"\*\*\* End (?P<name>[^\r\n]+) \*\*\*[\r\n]*")
 _UNREADABLE: Final = (
     OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile,
-    NotImplementedError, RuntimeError,
+    NotImplementedError, RuntimeError, ValueError,
 )  # fmt: skip
+_UNUSABLE_NAMES: Final = frozenset(
+    {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EILSEQ}
+)
+"""Errors of a path that only this member has."""
 
 
 def unpack(
@@ -51,13 +56,16 @@ def unpack(
     """Unpack a stream, such as standard input, into a folder; return the skipped members.
 
     ``name`` is the name of the file; a single file keeps it, without the suffix of a packer. A
-    stream of unknown packed size may unpack to one gibibyte. Raises UnreadableDump.
+    stream of unknown packed size may unpack to one gibibyte. A damaged member is skipped, and so
+    is the end of a damaged archive. Raises UnreadableDump if nothing can be unpacked.
     """
     target = _Target(folder, readable(name), packed_bytes)
     try:
         _unpack_layer(_buffered(stream), name, target)
     except _UNREADABLE as error:
-        raise target.unreadable(f"cannot be unpacked: {error}") from error
+        if not target.files or _is_of_disk(error):
+            raise target.unreadable(f"cannot be unpacked: {error}") from error
+        target.problems.append(Problem(target.source, None, f"its end cannot be unpacked: {error}"))
     return tuple(target.problems)
 
 
@@ -80,14 +88,23 @@ class _Target:
         if member.is_absolute() or ".." in parts or not parts or ":" in parts[0] or "\0" in name:
             self.leave_out(name, "its path is outside of the archive")
             return None
+        if not name.isprintable():  # it would be the name of a run or a line of a log
+            self.leave_out(name, "its name contains control characters")
+            return None
         path = self.folder.joinpath(*parts)
-        if path.exists():
-            self.leave_out(name, "a second member of this name, the first is kept")
+        try:
+            if path.exists():
+                self.leave_out(name, "a second member of this name, the first is kept")
+                return None
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            if error.errno not in _UNUSABLE_NAMES:
+                raise
+            self.leave_out(name, f"it cannot be written: {error.strerror}")
             return None
         self.files += 1
         if self.files > _MOST_FILES:
             raise self.unreadable(f"contains more than {_MOST_FILES:,} files; unpack it first")
-        path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def leave_out(self, name: str, reason: str) -> None:
@@ -95,10 +112,15 @@ class _Target:
         self.problems.append(Problem(self.source, None, f"{ascii(name)[:80]}: {reason}"))
 
     def write(self, path: Path, chunks: Iterable[bytes]) -> None:
-        """Write a file."""
-        with path.open("wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
+        """Write a file; after an error, no part of it remains."""
+        try:
+            with path.open("wb") as file:
+                for chunk in chunks:
+                    file.write(chunk)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            self.files -= 1
+            raise
 
     def count(self, size_bytes: int) -> None:
         """Count unpacked bytes; raises UnreadableDump above the limit."""
@@ -184,7 +206,12 @@ def _unpack_tar(stream: BufferedReader, target: _Target) -> None:
             content = archive.extractfile(member) if is_plain else None
             if content is not None:
                 if path := target.path_of(member.name):
-                    target.write(path, _chunks(content))
+                    try:
+                        target.write(path, _chunks(content))
+                    except _UNREADABLE as error:
+                        # what follows in the stream cannot be found either
+                        target.leave_out(member.name, f"cannot be unpacked: {error}")
+                        raise
             elif not member.isdir():
                 target.leave_out(member.name, "it is a link, a device or sparse")
 
@@ -196,9 +223,24 @@ def _unpack_zip(stream: BufferedReader, target: _Target) -> None:
         with zipfile.ZipFile(file) as archive:
             for member in archive.infolist():
                 if not member.is_dir() and (path := target.path_of(member.filename)):
-                    with archive.open(member) as content:
-                        counted = _buffered(content, target)
-                        target.write(path, _chunks(counted))
+                    try:
+                        with archive.open(member) as content:
+                            target.write(path, _chunks(_buffered(content, target)))
+                    except _UNREADABLE as error:
+                        if _is_of_disk(error):
+                            raise
+                        target.leave_out(member.filename, _reason(error))
+
+
+def _is_of_disk(error: Exception) -> bool:
+    """Return True if files cannot be written or read; errors of packed content have no number."""
+    return isinstance(error, OSError) and error.errno is not None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RuntimeError) and "encrypted" in str(error):
+        return "it is encrypted"
+    return f"cannot be unpacked: {error or type(error).__name__}"
 
 
 def _unpack_streamed_files(stream: BufferedReader, target: _Target) -> None:

@@ -297,3 +297,12 @@ def test_a_query_that_fails_leaves_the_old_output(run, graph):
     Path("rows.csv").write_text("old")
     assert run("cypher", "RETURN nothing AS x", "--output", "rows.csv").code == 1
     assert Path("rows.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
+def test_csv_has_no_text_that_a_spreadsheet_would_run(sign):
+    stream = io.StringIO()
+    write_csv(("name", "bytes"), ((f"{sign}1+1", -5),), stream)
+    assert stream.getvalue().startswith("name,bytes\n")
+    assert f"'{sign}1+1" in stream.getvalue()
+    assert stream.getvalue().endswith(",-5\n")

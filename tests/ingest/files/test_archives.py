@@ -216,3 +216,56 @@ def test_a_file_in_a_log_stays_in_the_folder(tmp_path):
 
 def test_an_empty_stream_is_an_empty_file(tmp_path):
     assert files_of(b"", tmp_path, "nothing.txt") == ({"nothing.txt": b""}, [])
+
+
+def damaged(content, *, at):
+    return content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :]
+
+
+def test_a_damaged_member_of_a_zip_is_left_out_and_the_rest_kept(tmp_path):
+    members = {f"{number}/{NAME}": DUMP * 20 + b"%d" % number for number in range(3)}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    wrong = damaged(content.getvalue(), at=content.getvalue().index(DUMP) + 5)
+    found, problems = files_of(wrong, tmp_path)
+    assert list(found) == [f"1/{NAME}", f"2/{NAME}"]
+    assert problems[0].startswith(f"dumps: '0/{NAME[:40]}")
+    assert "Bad CRC-32" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "reason"), [(8, 99, "cannot be unpacked"), (6, 1, "it is encrypted")]
+)
+def test_an_encrypted_or_unknown_member_of_a_zip_is_left_out(tmp_path, offset, value, reason):
+    content = bytearray(zipped({f"0/{NAME}": DUMP, f"1/{NAME}": DUMP}))
+    content[offset] = value  # of the first member, and of its entry at the end
+    content[content.index(b"PK\x01\x02") + offset + 2] = value
+    found, problems = files_of(bytes(content), tmp_path)
+    assert list(found) == [f"1/{NAME}"]
+    assert reason in problems[0]
+
+
+def test_a_truncated_tar_keeps_its_whole_members(tmp_path):
+    content = tar({f"0/{NAME}": DUMP * 100, f"1/{NAME}": DUMP * 100})
+    found, problems = files_of(content[:6000], tmp_path)
+    assert list(found) == [f"0/{NAME}"]
+    assert f"'1/{NAME}"[:40] in problems[0]
+    assert "its end cannot be unpacked" in problems[1]
+
+
+def test_a_truncated_packed_tar_keeps_its_whole_members(tmp_path):
+    content = tar({f"0/{NAME}": DUMP * 5000, f"1/{NAME}": DUMP * 5000})
+    found, _ = files_of(gzip.compress(content, 0)[:-100_000], tmp_path)
+    assert list(found) == [f"0/{NAME}"]
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nleft out: b", "\x1b[2Ja", "x" * 300, "0/" + "y/" * 3000 + "z", f"0/{NAME}/inside"]
+)
+def test_a_hostile_name_leaves_out_its_member_on_one_line(tmp_path, name):
+    found, problems = files_of(tar({f"0/{NAME}": DUMP, name: DUMP, "1/other": DUMP}), tmp_path)
+    assert list(found) == [f"0/{NAME}", "1/other"]
+    assert len(problems) == 1
+    assert problems[0].isprintable()
