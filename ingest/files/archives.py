@@ -240,7 +240,7 @@ def _is_of_disk(error: Exception) -> bool:
 def _reason(error: Exception) -> str:
     if isinstance(error, RuntimeError) and "encrypted" in str(error):
         return "it is encrypted"
-    return f"cannot be unpacked: {error or type(error).__name__}"
+    return f"cannot be unpacked: {str(error) or type(error).__name__}"
 
 
 def _unpack_streamed_files(stream: BufferedReader, target: _Target) -> None:
