@@ -19,6 +19,12 @@ export function writeFragment(settings) {
   waiting = setTimeout(() => history.replaceState(history.state, '', fragmentOf(settings)), PAUSE_MILLISECONDS);
 }
 
+/** Begin a step in the browser's history: its back button returns to the settings until now. */
+export function beginStep() {
+  clearTimeout(waiting);
+  history.pushState(history.state, '', location.href);
+}
+
 /**
  * Go to another view; the browser's back button returns.
  * @param {Record<string, string | number | null | undefined>} settings

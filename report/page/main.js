@@ -19,6 +19,9 @@ setTheme(storedTheme());
 /** Number of requested views: a view that loads slowly does not replace a later one. */
 let asked = 0;
 
+/** Milliseconds until a view that is not there yet says so. */
+const WORDLESS_MS = 300;
+
 /**
  * Load the compilation with a key, or the start page if null; return the function that shows it.
  * @param {string | null} key
@@ -57,16 +60,30 @@ async function show() {
   open?.close();
   open = null;
   const number = (asked += 1);
+  const wait = setTimeout(() => replace(root, element('p.loading', {role: 'status'}, `loading ${key ?? 'the view'} …`)), WORDLESS_MS);
   try {
     const render = await loaded(key);
+    clearTimeout(wait);
     if (number !== asked) return;
     open = render();
+    document.title = titleOf(key);
   } catch (error) {
+    clearTimeout(wait);
     if (number !== asked) return;
     console.error(error);
     showError(error);
   }
   requestAnimationFrame(() => (document.documentElement.dataset.ready = ''));
+}
+
+const ownTitle = document.title;
+
+/**
+ * Return the title of a view, which the browser's tabs and history show.
+ * @param {string | null} key
+ */
+function titleOf(key) {
+  return key ? `${key} – xlagraph` : ownTitle;
 }
 
 /** @param {unknown} error */

@@ -11,8 +11,8 @@ from tests.serve.test_bounded_reads import (  # noqa: F401  a fixture
     received,
     sent,
 )
+from xlagraph.serve.access_log import LogLines
 from xlagraph.serve.guard import Access, _accepts_gzip
-from xlagraph.serve.log_lines import LogLines
 
 HOST = "Host: {host}\n"
 POST = f"POST /api/cypher HTTP/1.1\n{HOST}Content-Type: application/json\n"

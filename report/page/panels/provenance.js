@@ -14,9 +14,9 @@ export function provenance({cypher, command}) {
     'details.provenance',
     null,
     element('summary', null, 'Cypher and command'),
-    element('pre', null, command),
+    element('pre', {tabindex: 0}, command),
     copyButton('copy command', () => command),
-    element('pre', null, cypher),
+    element('pre', {tabindex: 0}, cypher),
     copyButton('copy Cypher', () => cypher),
   );
 }

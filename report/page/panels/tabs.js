@@ -19,7 +19,7 @@ export class Tabs {
     this.panels = panels;
     this.choose = choose;
     this.bar = element('div.tabs', {role: 'tablist'});
-    this.panel = element('div.panel', {role: 'tabpanel', id: 'panel'});
+    this.panel = element('div.panel', {role: 'tabpanel', id: 'panel', tabindex: 0});
     this.node = element('section.lower', null, this.bar, this.panel);
   }
 

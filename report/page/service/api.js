@@ -52,11 +52,22 @@ export async function askCypher(statement, parameters) {
 }
 
 /**
+ * Return a number as it was sent if it is an integer that a number cannot represent.
+ * @param {string} _
+ * @param {unknown} cell
+ * @param {{source?: string}} [context] of browsers that pass it
+ */
+export function exactInteger(_, cell, context) {
+  const isExact = typeof cell !== 'number' || Number.isSafeInteger(cell) || !/^-?\d+$/.test(context?.source ?? '');
+  return isExact ? cell : context?.source;
+}
+
+/**
  * @param {Response} response
  * @returns {Promise<Answer>}
  */
 async function answerOf(response) {
-  const found = await response.json();
+  const found = JSON.parse(await response.text(), exactInteger);
   if (!response.ok) throw new Error(found.error ?? response.statusText);
   return {rows: found, notes: JSON.parse(response.headers.get('X-Xlagraph-Notes') ?? '[]')};
 }

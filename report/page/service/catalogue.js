@@ -18,7 +18,8 @@ export async function showCatalogue() {
       const text = `${query.id} ${query.question} ${query.title}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
-    replace(list, [...byTheme(found)].map(([theme, members]) => themeSection(theme, members)));
+    const sections = [...byTheme(found)].map(([theme, members]) => themeSection(theme, members));
+    replace(list, sections.length ? sections : element('p', {role: 'status'}, `No question has the words “${field.value.trim()}”.`));
   };
   show();
   showPage('Queries', element('h1', null, 'What do you want to know?'), field, list);

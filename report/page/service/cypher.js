@@ -2,7 +2,7 @@
 
 import {element} from '../elements/dom.js';
 import {askCypher} from './api.js';
-import {fillLater, showPage} from './layout.js';
+import {fillLater, onCtrlEnter, showPage} from './layout.js';
 import {answerTable} from './rows.js';
 
 const EXAMPLE = `MATCH (r:Run)-[:COMPILED]->(c:Compilation)
@@ -19,12 +19,10 @@ export function showCypher() {
   const answer = element('div.answer', {'aria-live': 'polite'});
   const run = () =>
     void fillLater(answer, async () => {
-      const given = parameters.value.trim() ? JSON.parse(parameters.value) : {};
+      const given = parametersIn(parameters.value);
       return answerTable('answer', await askCypher(statement.value, given));
     });
-  statement.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
-  });
+  for (const field of [statement, parameters]) onCtrlEnter(field, run);
   showPage(
     'Cypher',
     element('h1', null, 'Ask in Cypher'),
@@ -33,4 +31,19 @@ export function showCypher() {
     element('div.line', null, element('label.parameter', null, element('span', null, 'parameters'), parameters), element('button.small', {type: 'button', onclick: run}, 'run')),
     answer,
   );
+}
+
+/**
+ * @param {string} text
+ * @returns {Record<string, unknown>}
+ */
+function parametersIn(text) {
+  if (!text.trim()) return {};
+  try {
+    const given = JSON.parse(text);
+    if (given !== null && typeof given === 'object' && !Array.isArray(given)) return given;
+  } catch {
+    // one message for all that is not an object
+  }
+  throw new Error('The parameters are not a JSON object such as {"name": "value"}.');
 }

@@ -43,3 +43,16 @@ export async function fillLater(parent, make) {
     replace(parent, errorLine(error));
   }
 }
+
+/**
+ * Run something when Ctrl+Enter or ⌘+Enter is pressed in a field.
+ * @param {HTMLElement} field
+ * @param {() => void} run
+ */
+export function onCtrlEnter(field, run) {
+  field.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    run();
+  });
+}

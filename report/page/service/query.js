@@ -3,7 +3,7 @@
 import {copyButton, element, replace} from '../elements/dom.js';
 import {shellQuoted} from '../elements/format.js';
 import {ask} from './api.js';
-import {fillLater, showPage} from './layout.js';
+import {fillLater, onCtrlEnter, showPage} from './layout.js';
 import {answerTable, seriesPlot} from './rows.js';
 
 /** @typedef {import('./api.js').Query} Query */
@@ -41,6 +41,7 @@ export async function showQuery(id) {
     fields.map(({node}) => node),
     element('button.small', {type: 'submit'}, 'ask'),
   );
+  onCtrlEnter(form, run);
   showPage(
     query.title,
     element('h1', null, query.question),
@@ -48,7 +49,7 @@ export async function showQuery(id) {
     form,
     answer,
     element('div.line', null, copyButton('copy the command', () => commandOf(query, parametersOf(query, fields))), copyButton('copy the Cypher', () => query.text)),
-    element('details', null, element('summary', null, 'Cypher'), element('pre', null, query.text)),
+    element('details', null, element('summary', null, 'Cypher'), element('pre', {tabindex: 0}, query.text)),
   );
   const missing = query.parameters.some((item) => item.required && !given.has(item.name));
   if (!missing) run();

@@ -83,7 +83,7 @@ export class ComparisonView {
           copyButton('copy command', () => command),
           element('button.icon', {type: 'button', title: 'light or dark (t)', 'aria-label': 'light or dark', onclick: () => this.changeTheme()}, '◐'),
         ),
-        element('div.figures', null, MEASURES.map(([measure, title]) => this.total(measure, title))),
+        element('div.figures', {tabindex: 0, role: 'group', 'aria-label': 'figures'}, MEASURES.map(([measure, title]) => this.total(measure, title))),
         this.why(),
         element('section.card', null, element('h2', null, 'Timelines'), this.pairChoice(), this.pairLine, this.canvas),
         element('section.card', null, element('h2', null, 'What grew, by'), this.groupingButtons(), this.waterfall, this.source, this.behind),

@@ -4,8 +4,8 @@ import {Compilation} from '../data/compilation.js';
 import {GROUPINGS} from '../data/grouping.js';
 import {Origins} from '../data/origins.js';
 import {announce, choice, element, replace} from '../elements/dom.js';
-import {counted, humanBytes, numberText, shortened} from '../elements/format.js';
-import {readFragment, writeFragment} from '../fragment.js';
+import {humanBytes, numberText, shortened} from '../elements/format.js';
+import {beginStep, readFragment, writeFragment} from '../fragment.js';
 import {readInk} from '../plots/axis.js';
 import {toggleTheme} from '../theme.js';
 import {chips, figures, legend, searchField, spaceChoice, titleWithOthers} from './header.js';
@@ -18,6 +18,7 @@ import {Tabs} from '../panels/tabs.js';
 import {ValuesPanel} from '../panels/values.js';
 import {Plots} from './plots.js';
 import {Scene} from './scene.js';
+import {searchedText} from './search.js';
 import {clearedOnce, movedWindow, nextGrouping, pinsWith, settingsOf, stateOf, wholeWindow, windowAround, windowWithin} from './state.js';
 import {Tip, tipOfStep, tipOfValue} from './tips.js';
 import {pinnedValues} from './value_details.js';
@@ -53,11 +54,11 @@ export class CompilationView {
     this.tip = new Tip();
     this.plots = this.newPlots();
     this.holders = this.newHolders();
-    this.tabs = new Tabs(this.panels(), (tab) => this.set({tab}));
-    this.figures = element('div.figures');
+    this.tabs = new Tabs(this.panels(), (tab) => this.openTab(tab));
+    this.figures = element('div.figures', {tabindex: 0, role: 'group', 'aria-label': 'figures'});
     this.legend = element('div.legend', {role: 'group', 'aria-label': 'groups'});
     this.chips = element('div.chips');
-    this.side = element('section.side', {'aria-label': 'details', tabindex: -1});
+    this.side = element('section.side', {'aria-label': 'details', tabindex: 0});
     this.search = searchField(this.state.words, {search: (words) => this.set({words}), next: (direction) => this.nextMatch(direction)});
     this.searched = element('span.found', {'aria-live': 'polite'});
     const by = choice('colour by', GROUPINGS, this.state.by, (chosen) => this.colourBy(/** @type {By} */ (chosen)));
@@ -152,6 +153,7 @@ export class CompilationView {
     const {signal} = this.closing;
     const actions = this.keyActions();
     window.addEventListener('keydown', (event) => onKey(actions, event), {signal});
+    window.addEventListener('popstate', () => this.returnToFragment(), {signal});
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.refreshInk(), {signal});
   }
 
@@ -176,7 +178,7 @@ export class CompilationView {
           if (neighbour) this.pinInView(neighbour.value);
         }),
       toEndOfPinned: (end) => withPinned((value) => this.toStep(this.compilation[end][value])),
-      openPanel: (index) => this.set({tab: this.tabs.panels[index].name}),
+      openPanel: (index) => this.openTab(this.tabs.panels[index].name),
       colourByNext: () => this.colourBy(nextGrouping(this.state.by)),
       changeTheme: () => this.changeTheme(),
       clearOnce: () => this.set(clearedOnce(this.state)),
@@ -208,6 +210,18 @@ export class CompilationView {
     this.set({by, group: null});
   }
 
+  /** @param {string} tab */
+  openTab(tab) {
+    if (tab !== this.state.tab) beginStep();
+    this.set({tab});
+  }
+
+  /** Show the settings of an earlier step, unless it is another view. */
+  returnToFragment() {
+    const settings = readFragment();
+    if (settings.get('c') === settingsOf(this.compilation, this.state).c) this.set(stateOf(this.compilation, settings));
+  }
+
   /** @param {Partial<State>} changes */
   set(changes) {
     Object.assign(this.state, changes);
@@ -236,7 +250,7 @@ export class CompilationView {
     if (scene.found.count !== count) this.matchIndex = -1;
     if (this.search.value !== state.words) this.search.value = state.words;
     this.bySelect.value = state.by;
-    this.searched.textContent = state.words.trim() ? `${counted(scene.found.count, 'value')}, ${humanBytes(scene.found.bytes)}` : '';
+    this.searched.textContent = searchedText(state.words, scene.found);
     const focus = {step: scene.step, isChosen: state.step !== null, bytes: scene.group.curves.total[scene.step]};
     replace(this.figures, figures(compilation, scene.picture, focus, (step) => this.set({step})));
     replace(this.legend, legend(scene.group.groups, scene.chosenGroup, (group) => this.set({group})));

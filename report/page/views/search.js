@@ -1,5 +1,7 @@
 /** Find the values that are not faded: of a group, of a branch of the icicle, or by words. */
 
+import {counted, humanBytes} from '../elements/format.js';
+
 /** @typedef {import('../data/grouping.js').Origins} Origins */
 
 /** @typedef {{matches: Uint8Array | null, count: number, bytes: number}} Found */
@@ -49,19 +51,39 @@ function startsWith(path, start) {
 }
 
 /**
+ * Return the words about a search: how much was found, or what is wrong with the expression.
+ * @param {string} words
+ * @param {Found} found
+ */
+export function searchedText(words, {count, bytes}) {
+  if (!words.trim()) return '';
+  if (expressionOf(words.trim()) === null) return 'not a regular expression';
+  return count ? `${counted(count, 'value')}, ${humanBytes(bytes)}` : 'nothing found';
+}
+
+/**
+ * Return the expression between slashes; undefined for plain words, null if it is not valid.
+ * @param {string} words
+ * @returns {RegExp | null | undefined}
+ */
+function expressionOf(words) {
+  if (words.length < 3 || !words.startsWith('/') || !words.endsWith('/')) return undefined;
+  try {
+    return new RegExp(words.slice(1, -1), 'i');
+  } catch {
+    return null;
+  }
+}
+
+/**
  * Return a test for words, or for a regular expression between slashes.
  * @param {string} words
  * @returns {(text: string) => boolean}
  */
 function matcher(words) {
-  if (words.length > 2 && words.startsWith('/') && words.endsWith('/')) {
-    try {
-      const pattern = new RegExp(words.slice(1, -1), 'i');
-      return (text) => pattern.test(text);
-    } catch {
-      return () => false;
-    }
-  }
+  const pattern = expressionOf(words);
+  if (pattern === null) return () => false;
+  if (pattern) return (text) => pattern.test(text);
   const wanted = words.toLowerCase();
   return (text) => text.toLowerCase().includes(wanted);
 }
