@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,11 +36,14 @@ SHOWN = {"cli/commands", "cli/commands/export", "cli/summaries"}
 PARTS_OF_QUERY = {Path(f"cli/commands/{name}.py") for name in ("canned", "query")}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
-    path.relative_to(TREE) for layer in LAYERS for path in sorted(TREE.glob(f"{layer}/**/*.py"))
+    path.relative_to(TREE)
+    for layer in sorted(LAYERS)
+    for path in sorted(TREE.glob(f"{layer}/**/*.py"))
 ]
 ROOMS = {module.parent.as_posix() for module in MODULES}
 
 
+@cache
 def drawn_imports() -> dict[str, set[str]]:
     """Return the layers that each layer may import, as drawn in CONTRIBUTING."""
     text = (TREE / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ PARTS = set(
 # statements derived from the schema are generated there
 MODULES = [
     path
-    for part in PARTS
+    for part in sorted(PARTS)
     for path in sorted((TREE / part).rglob("*.py"))
     if path.stem != "schema_statements"
 ]
