@@ -130,9 +130,14 @@ def _contributors(graph: Graph, compilation: str) -> Iterable[str]:
 def _table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     head = "".join(f"<th>{_text(column)}</th>" for column in columns)
     body = "\n".join(
-        "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td>{_breakable(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def _breakable(cell: Cell) -> str:
+    # a name of an op may be wider than the screen; its parts are whole words
+    return _text(cell).replace("/", "/<wbr>")
 
 
 def _text(cell: Cell) -> str:

@@ -22,18 +22,20 @@ from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.reading import read_for
 from xlagraph.serve.responses import HeldBytes, PiecedResponse
 
-__all__ = ["routes"]
+__all__ = ["routes", "unknown_page"]
 
 _HEAD: Final = """\
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="{root}/page/{digest}/page.css">"""
-_BODY: Final = """\
+_NAVIGATION: Final = """\
 <nav class="pages" aria-label="pages" data-root="{root}">
 <a class="name" href="{root}/">xlagraph</a>
 <a href="{root}/">Runs</a>
 <a href="{root}/queries">Queries</a>
 <a href="{root}/cypher">Cypher</a>
-</nav>
+</nav>"""
+_BODY: Final = """\
+{navigation}
 <div id="page"></div>
 <noscript>This page needs JavaScript; `xlagraph report` writes one that does without.</noscript>
 <script type="module" src="{root}/page/{digest}/{script}"></script>"""
@@ -83,8 +85,34 @@ def _comparison_part(request: Request) -> Job:
 async def _document(request: Request, script: str, digest: str) -> Response:
     root = escape(quote(str(request.scope.get("root_path", ""))))
     head = _HEAD.format(root=root, digest=digest)
-    body = _BODY.format(root=root, digest=digest, script=script)
-    return HTMLResponse(html_document("served", title="xlagraph", head=head, body=body))
+    body = _BODY.format(
+        navigation=_NAVIGATION.format(root=root), root=root, digest=digest, script=script
+    )
+    return HTMLResponse(html_document("served", title=_title(request), head=head, body=body))
+
+
+def _title(request: Request) -> str:
+    """Return the title of a page, which names what it shows."""
+    named = request.path_params
+    if "a" in named:
+        return f"{named['a']} and {named['b']} – xlagraph"
+    subject = named.get("name") or named.get("id") or request.scope["path"].rpartition("/")[2]
+    return (
+        f"{str(subject).capitalize() if not named else subject} – xlagraph"
+        if subject
+        else "Runs – xlagraph"
+    )
+
+
+def unknown_page(request: Request, message: str, status: int) -> Response:
+    """Return a page about an address that does not exist, with links to those that do."""
+    root = escape(quote(str(request.scope.get("root_path", ""))))
+    folder = files("xlagraph.report") / "page"
+    text = escape(message.encode(errors="replace").decode())
+    body = f'{_NAVIGATION.format(root=root)}\n<main class="list service"><h1>{text}</h1></main>'
+    head = _HEAD.format(root=root, digest=_digest(folder))
+    document = html_document("served", title="Not found – xlagraph", head=head, body=body)
+    return HTMLResponse(document, status)
 
 
 async def _with_slash(request: Request) -> Response:

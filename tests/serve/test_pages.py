@@ -209,3 +209,25 @@ def test_arriving_answers_leave_the_open_table_and_its_filter_unchanged(
     expect(shown.locator(".grid .count")).to_have_text(re.compile("^0 of"))
     shown.get_by_role("tab", name=re.compile("advice")).click()
     expect(shown.locator(".panel")).not_to_have_text("loading …")
+
+
+def test_each_page_has_its_own_title(client):
+    paths = ("/", "/queries", "/cypher", "/query/peak/contributors", "/view/before/")
+    titles = [
+        client.get(path).text.partition("<title>")[2].partition("</title>")[0] for path in paths
+    ]
+    assert titles == [
+        "Runs – xlagraph",
+        "Queries – xlagraph",
+        "Cypher – xlagraph",
+        "peak/contributors – xlagraph",
+        "before – xlagraph",
+    ]
+
+
+def test_an_unknown_address_is_a_page_with_links_for_a_browser(client):
+    answer = client.get("/nothing<b>", headers={"accept": "text/html"})
+    assert answer.status_code == 404
+    assert "/nothing&lt;b&gt; does not exist" in answer.text
+    assert '<a href="/queries">Queries</a>' in answer.text
+    assert client.get("/nothing").headers["content-type"].startswith("text/plain")

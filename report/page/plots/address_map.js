@@ -1,6 +1,6 @@
 /** The address map: each value is a box with steps on the x axis and bytes on the y axis. */
 
-import {GUTTER, drawByteAxis} from './axis.js';
+import {GUTTER, drawByteAxis, fittingText} from './axis.js';
 import {boxColours, fadedBoxColours, mixed, pixelOf} from './colours.js';
 import {fitted} from '../elements/dom.js';
 import {humanBytes, roleTitle} from '../elements/format.js';
@@ -217,10 +217,10 @@ export class AddressMap {
       context.clip();
       context.fillStyle = (isFaded ? faded : plain).labels[tone];
       context.font = '500 11px system-ui, sans-serif';
-      context.fillText(label(value), x + 5, y + (two ? height / 2 - 7 : height / 2 + 0.5));
+      context.fillText(fittingText(context, label(value), width - 8), x + 5, y + (two ? height / 2 - 7 : height / 2 + 0.5));
       if (two) {
         context.font = '10px system-ui, sans-serif';
-        context.fillText(humanBytes(painter.compilation.size[value]), x + 5, y + height / 2 + 7);
+        context.fillText(fittingText(context, humanBytes(painter.compilation.size[value]), width - 8), x + 5, y + height / 2 + 7);
       }
       context.restore();
     }

@@ -121,3 +121,20 @@ export function drawStepAxis(context, ink, {from, to, bottom, right}) {
     context.fillText(tick === found[0] ? `step ${numberText(tick)}` : numberText(tick), x, bottom + 6);
   }
 }
+
+/**
+ * Return a text that fits a width: whole, or its beginning and an ellipsis; empty if neither fits.
+ * @param {{measureText: (text: string) => {width: number}}} context with its font set
+ * @param {string} text
+ * @param {number} width in pixels
+ */
+export function fittingText(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let [fits, exceeds] = [0, text.length];
+  while (exceeds - fits > 1) {
+    const middle = (fits + exceeds) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) fits = middle;
+    else exceeds = middle;
+  }
+  return fits ? `${text.slice(0, fits)}…` : '';
+}

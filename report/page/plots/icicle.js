@@ -3,6 +3,7 @@
 import {announce, fitted} from '../elements/dom.js';
 import {humanBytes, shareText} from '../elements/format.js';
 import {foldedTitle} from '../data/scopes.js';
+import {fittingText} from './axis.js';
 import {TINT, labelColour} from './colours.js';
 
 /** @typedef {import('./axis.js').Ink} Ink */
@@ -309,11 +310,13 @@ export class Icicle {
     const middle = top + ROW / 2 - (at.value >= 0 ? 0 : 1.5);
     context.fillStyle = at.value >= 0 ? labelColour(colours[at.byGroup.findIndex((bytes) => bytes > 0)]) : ink.text;
     context.font = '12px system-ui, sans-serif';
-    context.fillText(title, left + 6, middle);
-    const name = context.measureText(title).width;
+    const shown = fittingText(context, title, body - 14);
+    context.fillText(shown, left + 6, middle);
+    const name = context.measureText(shown).width;
     context.font = '11px system-ui, sans-serif';
     const share = this.root ? ` ${humanBytes(at.bytes)} · ${shareText(at.bytes / this.root.bytes)}` : '';
-    context.fillText(share, left + 10 + name, middle);
+    // half a number would be read as another one
+    if (10 + name + context.measureText(share).width <= body - 4) context.fillText(share, left + 10 + name, middle);
     context.restore();
   }
 }
