@@ -44,6 +44,11 @@ class ChangeOptions(RowOptions):
         "A parameter whose first dimension, or the given one, is the batch; repeatable.",
         metavar="PARAMETER[:DIMENSION]",
     )
+    schedule: str | None = option(
+        "Run the instructions in another order of XLA, with the other changes: `memory` is the"
+        " memory-optimized setting of the platform.",
+        metavar="memory|depth-first|post-order|list",
+    )
     batch_like: str | None = option(
         "A compilation with another batch, which shows the values that carry it; by default one of"
         " the same module.",
@@ -77,6 +82,7 @@ def whatif(
         batch=options.batch,
         batch_of=options.batch_of or (),
         batch_like=options.batch_like,
+        schedule=options.schedule,
     )
     with open_graph_of(options) as graph:
         result = replan(graph, name, changes)

@@ -68,6 +68,8 @@ class PlannableCompilation:
     result_shapes: Mapping[int, str] = field(default_factory=dict)
     """Shape with layout in which the program returns a value, by value id. A bitcast can make it
     differ from the shape of the value."""
+    compiled: "PlannableCompilation | None" = None
+    """The compilation as XLA planned it, if the instructions run in another order here."""
 
     @property
     def drops_needless_copies(self) -> bool:
@@ -103,7 +105,7 @@ class PlannableCompilation:
     @cached_property
     def replays(self) -> tuple[Replay, ...]:
         """The temporary blocks of XLA's plan, packed again."""
-        return replay(self.program)
+        return replay(self.program) if self.compiled is None else self.compiled.replays
 
     @cached_property
     def plan(self) -> MemoryPlan:

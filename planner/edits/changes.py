@@ -9,6 +9,7 @@ from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.recomputing import Checkpoint, FreeAtLastUse
 from xlagraph.planner.edits.resizing import Remove, Shrink
+from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.queries.errors import BadParameter
 
 __all__ = ["Changes", "parse_factor"]
@@ -19,7 +20,7 @@ class Changes:
     """Changes to plan for; none by default.
 
     `xlagraph.planner.edits.patterns` describes patterns. Raises BadParameter for an
-    invalid factor, and for a batch that is named but not changed.
+    invalid factor or schedule, and for a batch that is named but not changed.
     """
 
     donate: Sequence[str] = ()
@@ -39,8 +40,15 @@ class Changes:
     """Parameters whose first dimension is the batch, or `PARAMETER:DIMENSION`."""
     batch_like: str | None = None
     """Compilation with another batch to compare with; by default one of the same module."""
+    schedule: str | None = None
+    """Order of instructions: `memory`, `depth-first`, `post-order` or `list`; the other changes
+    are made in this order."""
 
     def __post_init__(self) -> None:
+        if self.schedule is not None and self.schedule not in list(Schedule):
+            raise BadParameter(
+                f"expected a schedule, one of {', '.join(Schedule)}; found {self.schedule!r}"
+            )
         for factor in (*self.shrink.values(), *(() if self.batch is None else (self.batch,))):
             parse_factor(factor)
         if self.batch is None and (self.batch_of or self.batch_like is not None):
@@ -68,8 +76,10 @@ class Changes:
         return edits
 
     def __bool__(self) -> bool:
-        return self.batch is not None or any(
-            (self.donate, self.without, self.until_last_use, self.shrink, self.checkpoint)
+        return (
+            self.batch is not None
+            or self.schedule is not None
+            or any((self.donate, self.without, self.until_last_use, self.shrink, self.checkpoint))
         )
 
 

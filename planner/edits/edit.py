@@ -43,6 +43,8 @@ class Edited:
     """With the least memory that it may need; the same object if nothing changes."""
     most: PlannedProgram | None = None
     """With the most memory that it may need; None if the effect is not a range."""
+    compilation: PlannableCompilation | None = None
+    """The compilation with the steps of the program; None if the order of steps is unchanged."""
     value_ids: frozenset[int] = frozenset()
     """Values that the edit changes, with all that follow them."""
     sizes: tuple[int, int] | None = None
@@ -114,12 +116,18 @@ class Replanned:
         if self.most is not None:
             other = edit.apply(self.compilation, self.most)
             most = other.most or other.program
-        return Replanned(self.compilation, edited.program, most, self, edit, edited)
+        compilation = edited.compilation or self.compilation
+        return Replanned(compilation, edited.program, most, self, edit, edited)
 
     @property
     def steps(self) -> tuple["Replanned", ...]:
         """The state after each edit, in order."""
         return () if self.before is None else (*self.before.steps, self)
+
+    @property
+    def compiled(self) -> PlannableCompilation:
+        """The compilation as XLA planned it."""
+        return self.compilation.compiled or self.compilation
 
     @cached_property
     def plan(self) -> MemoryPlan:
@@ -152,7 +160,7 @@ class Replanned:
 
     def saved_bytes(self, memory_space: int = 0) -> int:
         """Return the bytes that all edits save, the most of a range; negative if they cost."""
-        before = self.compilation.plan.reserved_bytes(memory_space)
+        before = self.compiled.plan.reserved_bytes(memory_space)
         return before - self.reserved_bytes(memory_space)
 
     @property

@@ -129,4 +129,4 @@ def with_order(
             last_use=max((int(schedule.new_step[step]) for step in value.uses), default=None),
             needed_until=None if known.needed_until is None else int(needed[row]),
         )
-    return replace(stored, program=found.program(schedule), values=reordered)
+    return replace(stored, program=found.program(schedule), values=reordered, compiled=stored)

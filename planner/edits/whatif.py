@@ -12,10 +12,12 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.donation import step_before_copies
 from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import Changes, parse_factor
-from xlagraph.planner.edits.edit import Replanned, replan
+from xlagraph.planner.edits.edit import Edit, Replanned, replan
 from xlagraph.planner.edits.effect_sentences import buffer_sets
 from xlagraph.planner.edits.other_batch import find_batch
+from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.result import Effect, PeakValue, WhatIf
+from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.planner.memory_plan import HeapPlan
 from xlagraph.queries.errors import QueryError
 from xlagraph.queries.runner.compilations import find_compilation
@@ -40,19 +42,27 @@ def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None
     """
     found = find_compilation(graph, compilation)
     notes = () if found.note is None else (found.note,)
-    read = plannable_compilation(StoredCompilation(graph, found.key))
+    stored = StoredCompilation(graph, found.key)
+    read = plannable_compilation(stored)
     changes = changes or Changes()
-    return whatif_of(read, changes, find_batch(graph, read, changes), notes=notes)
+    reorder = None
+    if changes.schedule is not None:
+        reorder = Reorder.of(stored, read, Schedule(changes.schedule))
+    return whatif_of(read, changes, find_batch(graph, read, changes), reorder, notes=notes)
 
 
 def whatif_of(
     compilation: PlannableCompilation,
     changes: Changes,
     batch: ScaleBatch | None = None,
+    reorder: Reorder | None = None,
     *,
     notes: tuple[str, ...] = (),
 ) -> WhatIf:
-    """Replay the plan of a compilation and replan it, without and with changes."""
+    """Replay the plan of a compilation and replan it, without and with changes.
+
+    With `reorder` the changes are made in another order of instructions.
+    """
     if not compilation.has_ranges:
         raise QueryError(
             f"{compilation.key}: the dump has no live ranges, so nothing can be planned"
@@ -62,11 +72,13 @@ def whatif_of(
             f"{compilation.key}: the dump was ingested without its module text, so its plan can be"
             " replayed but not changed; keep the `.txt` file of the same name beside the dump"
         )
-    return _result(replan(compilation, changes.edits(compilation, batch)), notes)
+    edits: list[Edit] = [] if reorder is None else [reorder]
+    edits += changes.edits(compilation if reorder is None else reorder.ordered, batch)
+    return _result(replan(compilation, edits), notes)
 
 
 def _result(after: Replanned, notes: tuple[str, ...]) -> WhatIf:
-    compilation = after.compilation
+    compilation = after.compiled
     is_planned = compilation.has_buffer_sets
     own = [each for each in compilation.replays if each.allocation.memory_space == 0]
     heap = after.plan.heap() if is_planned else None
@@ -76,7 +88,7 @@ def _result(after: Replanned, notes: tuple[str, ...]) -> WhatIf:
         for each in reversed(edited):
             peak = step_before_copies(peak, each.copied_before)
     assumptions = [text for each in edited for text in each.assumptions]
-    if edited:
+    if edited and after.compilation is compilation:
         assumptions.insert(0, "the schedule does not change")
     lower_bound = heap.lower_bound_bytes if heap is not None else 0
     result = WhatIf(

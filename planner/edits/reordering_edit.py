@@ -1,0 +1,90 @@
+"""The edit that makes instructions run in another order of XLA."""
+
+# ruff: noqa: D102  `Edit` describes the methods of an edit
+
+from dataclasses import dataclass
+
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.edit import Edit, Edited, Replanned
+from xlagraph.planner.edits.order_result import named_order
+from xlagraph.planner.edits.schedules import (
+    Schedule,
+    is_gpu,
+    order_of_schedule,
+    reordering_of,
+    with_order,
+)
+from xlagraph.planner.orders.rules import rules_of
+from xlagraph.planner.planned_program import PlannedProgram
+from xlagraph.presentation.byte_sizes import human_bytes
+
+__all__ = ["Reorder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder(Edit):
+    """Run the instructions in another order; other edits then see its steps."""
+
+    schedule: Schedule
+    rule: str
+    """The scheduler of XLA that makes the order."""
+    ordered: PlannableCompilation
+    assumptions: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, stored: StoredCompilation, compilation: PlannableCompilation, schedule: Schedule
+    ) -> "Reorder":
+        """Return the edit; raise QueryError if another order cannot be planned."""
+        found = reordering_of(stored, compilation)
+        chosen = order_of_schedule(found, compilation, schedule)
+        assumptions = []
+        if chosen.setting is not None:
+            assumptions.append(f"the program is compiled with {chosen.setting}")
+        else:
+            assumptions.append(f"no setting makes XLA run instructions in {named_order(schedule)}")
+        if not found.is_exact:
+            assumptions.append(
+                "the live ranges of this dump do not follow from its schedule: do not trust the"
+                " figures"
+            )
+        elif is_gpu(compilation):
+            assumptions.append("figures of other orders are near, but not exact, on a GPU")
+        elif not rules_of(found.schedulable):
+            assumptions.append(
+                "no scheduler of XLA makes the order of this dump, so dependences may be missing:"
+                " jaxlib 0.12 drops barriers after it has ordered the instructions"
+            )
+        ordered = with_order(compilation, found, found.flat(chosen.order))
+        return cls(schedule, chosen.rule.value, ordered, tuple(assumptions))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return "--schedule", self.schedule.value
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        del compilation
+        known = program.by_id
+        changed = frozenset(
+            value.value_id
+            for value in self.ordered.program.values
+            if known.get(value.value_id) != value
+        )
+        return Edited(
+            self.ordered.program if changed else program,
+            compilation=self.ordered,
+            value_ids=changed,
+            assumptions=self.assumptions,
+        )
+
+    def sentence(self, after: Replanned, before: Replanned) -> str:
+        if after.program is before.program:
+            return f"changes nothing: the instructions run in {named_order(self.rule)} already"
+        saved = before.reserved_bytes() - after.reserved_bytes()
+        text = f"the instructions run in {named_order(self.rule)}"
+        if saved > 0:
+            return f"{text}, which saves {human_bytes(saved)} of reserved memory"
+        if saved < 0:
+            return f"{text}, which costs {human_bytes(-saved)}"
+        return f"{text}, which reserves as much"
