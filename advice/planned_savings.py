@@ -35,12 +35,15 @@ _DOUBTS: Final = {
     ChangeKind.PACK: _NO_PACKING,
 }
 """Doubts by kind of change, on any platform."""
-_CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints outside of loops"
+_CPU_RECOMPUTES_EARLY: Final = (
+    "in the default order of a CPU values are recomputed long before they are read; compile with"
+    " the memory-optimized schedule"
+)
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
 _CPU_REORDERS: Final = "on CPU the compiler drops barriers and chooses the order itself"
 _CPU_EXPECTS_NOTHING: Final = {
-    ChangeKind.RECOMPUTE: _CPU_UNDOES,
-    ChangeKind.LATE: _CPU_UNDOES,
+    ChangeKind.RECOMPUTE: _CPU_RECOMPUTES_EARLY,
+    ChangeKind.LATE: _CPU_RECOMPUTES_EARLY,
     ChangeKind.HALF: _CPU_WIDENS,
 }
 _LIKELIHOODS: Final = {

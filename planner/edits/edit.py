@@ -43,8 +43,6 @@ class Edited:
     """With the least memory that it may need; the same object if nothing changes."""
     most: PlannedProgram | None = None
     """With the most memory that it may need; None if the effect is not a range."""
-    compilation: PlannableCompilation | None = None
-    """The compilation with the steps of the program; None if the order of steps is unchanged."""
     value_ids: frozenset[int] = frozenset()
     """Values that the edit changes, with all that follow them."""
     sizes: tuple[int, int] | None = None
@@ -63,6 +61,8 @@ class Edited:
     is_packed: bool = False
     """True if the temporary block is packed to its lower bound."""
     assumptions: tuple[str, ...] = ()
+    compilation: PlannableCompilation | None = None
+    """The compilation with the steps of the program; None if the order of steps is unchanged."""
 
     @property
     def is_of_loops(self) -> bool:

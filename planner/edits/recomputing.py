@@ -37,8 +37,9 @@ from xlagraph.queries.errors import NoSuchName
 
 __all__ = ["Checkpoint", "Defer", "FreeAtLastUse", "Move", "Recompute"]
 
-_UNDONE_ON_CPU = (
-    "on CPU the compiler may undo a checkpoint outside of a loop; then it saves nothing"
+_RECOMPUTED_EARLY_ON_CPU = (
+    "in the default order of a CPU values are recomputed long before they are read, so that a"
+    " checkpoint outside of a loop saves little: add --schedule memory"
 )
 
 
@@ -69,12 +70,16 @@ class Checkpoint(Edit):
             value.value_id for value in program.values if by_id.get(value.value_id) != value
         )
         size_bytes = bytes_of(program, changed)
-        is_undone = compilation.platform == "cpu" and not edited.is_of_loops
+        is_early = (
+            compilation.platform == "cpu"
+            and compilation.compiled is None
+            and not edited.is_of_loops
+        )
         return replace(
             edited,
             value_ids=changed,
             sizes=(size_bytes, size_bytes),
-            assumptions=(_UNDONE_ON_CPU,) if is_undone else (),
+            assumptions=(_RECOMPUTED_EARLY_ON_CPU,) if is_early else (),
         )
 
     def _dropped(self, compilation: PlannableCompilation, program: PlannedProgram) -> set[int]:

@@ -16,7 +16,7 @@ from xlagraph.planner.edits.schedules import (
 )
 from xlagraph.planner.orders.ordered_program import reordering
 from xlagraph.planner.orders.rules import Rule, rules_of
-from xlagraph.queries import QueryError
+from xlagraph.queries import BadParameter, Changes, QueryError, whatif
 
 MEMORY_OPTIMIZED = {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
 
@@ -95,6 +95,38 @@ def test_the_memory_order_is_that_of_the_compiler_to_the_byte(compiled_twice, na
     cost = order_cost(compiled_twice, f"{name}/default", moves=0)
     (reserved,) = [each.reserved_bytes for each in cost.orders if each.name == "depth-first"]
     assert reserved == order_cost(compiled_twice, f"{name}/memory", moves=0).reserved_bytes
+
+
+def test_a_whatif_in_the_memory_order_reserves_what_the_compiler_does(compiled_twice):
+    found = whatif(compiled_twice, "trained/default", Changes(schedule="memory"))
+    real = whatif(compiled_twice, "trained/memory")
+    assert found.reserved_bytes_after == real.reserved_bytes
+    assert found.temp_bytes_after == real.temp_bytes
+    (effect,) = found.effects
+    assert effect.change == "--schedule memory"
+    assert "depth-first order" in effect.text
+    assert any("CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED" in text for text in found.assumptions)
+
+
+def test_the_order_that_a_program_has_already_changes_nothing(compiled_twice):
+    found = whatif(compiled_twice, "trained/memory", Changes(schedule="memory"))
+    assert found.saved_bytes == 0
+    assert "already" in found.effects[0].text
+
+
+def test_other_changes_are_made_in_the_other_order(compiled_twice):
+    name = "looped/default"
+    alone = whatif(compiled_twice, name, Changes(schedule="memory"))
+    both = whatif(compiled_twice, name, Changes(schedule="memory", donate=["all"]))
+    real = whatif(compiled_twice, "looped/memory", Changes(donate=["all"]))
+    assert both.reserved_bytes_after == real.reserved_bytes_after
+    assert [effect.change for effect in both.effects] == ["--schedule memory", "--donate all"]
+    assert both.effects[0].saved_bytes == alone.saved_bytes
+
+
+def test_an_unknown_schedule_names_the_known_ones():
+    with pytest.raises(BadParameter, match="memory, depth-first, post-order, list"):
+        Changes(schedule="fast")
 
 
 def stored_run(graph, run):

@@ -113,7 +113,7 @@ def test_a_checkpoint_is_a_range(graph):
     assert found.reserved_bytes_after is not None
     assert found.reserved_bytes_at_most is not None
     assert found.reserved_bytes_after <= found.reserved_bytes_at_most
-    assert any("undo" in text for text in found.assumptions)
+    assert any("--schedule memory" in text for text in found.assumptions)
 
 
 def test_a_name_that_names_nothing_is_refused_with_what_is_near(graph):
