@@ -127,7 +127,7 @@ def savings_of_edit(
     found = replanned_savings(program, [edit])
     if kind is ChangeKind.RECOMPUTE and not found.is_certain:
         found = _with_stacks(found, _savings_of_stacks(program, edit))
-    doubt, likelihood = _doubt(kind, found, is_cpu=program.compilation.platform == "cpu")
+    doubt, likelihood = _doubt(kind, found, program)
     return PotentialSavings(
         found.bytes, found.at_most, "reserved", doubt, is_planned=True, likelihood=likelihood
     )
@@ -169,11 +169,10 @@ def replanned_savings(program: PeakProgram, edits: Iterable[Edit]) -> Savings:
     saved = after.saved_bytes(program.memory_space)
     made = [step.edited for step in after.steps if step.edited is not None]
     is_certain = all(each.is_certain for each in made)
-    is_cpu = program.compilation.platform == "cpu"
     only_recomputes = all(isinstance(step.edit, Recompute) for step in after.steps)
     has_stacks = any(each.stacked_ids for each in made)
-    if after.most is None or (is_cpu and only_recomputes and not has_stacks):
-        # on CPU no savings are expected, so the other end of the range is not replanned
+    is_hopeless = only_recomputes and not has_stacks and program.recomputes_early
+    if after.most is None or is_hopeless:  # the other end of the range is not replanned
         return Savings(saved, is_certain=is_certain)
     before = program.compilation.plan.reserved_bytes(program.memory_space)
     other = before - after.most_reserved_bytes(program.memory_space)
@@ -234,10 +233,13 @@ def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
     return Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"]))
 
 
-def _doubt(change: ChangeKind, found: Savings, *, is_cpu: bool) -> tuple[str | None, float]:
+def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[str | None, float]:
     """Return why the effect is uncertain, and the part of it to expect."""
+    is_cpu = program.compilation.platform == "cpu"
     is_sure = change in (ChangeKind.RECOMPUTE, ChangeKind.HALF) and found.is_certain
     expects_nothing = is_cpu and change in _CPU_EXPECTS_NOTHING
+    if expects_nothing and change is not ChangeKind.HALF:
+        expects_nothing = program.recomputes_early
     if expects_nothing and not (is_sure and change is ChangeKind.RECOMPUTE):
         return _CPU_EXPECTS_NOTHING[change], 0.0
     if is_sure:

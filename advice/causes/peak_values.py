@@ -10,7 +10,9 @@ from xlagraph.planner.compilation.plannable_compilation import (
     plannable_compilation,
 )
 from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
+from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.orders.rules import Rule, rules_of
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["PeakProgram"]
@@ -57,6 +59,14 @@ class PeakProgram:
         own = compilation.reserved_bytes.get(self.memory_space, 0)
         before = compilation.plan.reserved_bytes(self.memory_space)
         return None if abs(before - own) <= _TOLERANCE * own else _NOT_EXACT
+
+    @cached_property
+    def recomputes_early(self) -> bool:
+        """True if values are recomputed long before they are read: in a CPU's default order."""
+        if self.compilation.platform != "cpu":
+            return False
+        program = schedulable_program(self.stored)
+        return program is None or Rule.DEPTH_FIRST not in rules_of(program)
 
     @cached_property
     def by_label(self) -> dict[str, StoredValue]:
