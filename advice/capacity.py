@@ -36,7 +36,7 @@ class SpaceFit:
     compilation: str
     memory_space: int
     memory_space_name: str | None
-    """HBM, VMEM, SMEM or host; None if unknown."""
+    """HBM, VMEM, host, …; None if unknown."""
     reserved_bytes: int
     capacity_bytes: int | None
     """Capacity; None if it is not given."""

@@ -39,7 +39,7 @@ class DiagnosedCompilation:
     peak_bytes: int | None
     """Physical peak; None if the dump has no live ranges."""
     memory_space_name: str | None
-    """HBM, VMEM, SMEM or host; None if unknown."""
+    """HBM, VMEM, host, …; None if unknown."""
 
     def total_bytes(self, measure: str) -> int:
         """Return the total for shares of a measure: the reserved bytes, or the peak."""

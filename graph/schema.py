@@ -94,7 +94,8 @@ class MemorySpaceNodes(NodeRows, key_prefix="#m/"):
     key: Numbers = described("`compilation#m/color`")
     color: Integers = described("number of the memory space")
     name: Strings = described(
-        "HBM, VMEM or SMEM, where the layouts show a TPU; host, anywhere; else absent"
+        "such as HBM or VMEM, where the layouts show a TPU; collective memory on a GPU; host "
+        "anywhere; else absent"
     )
     allocation_bytes: Integers = described("sum of its allocations, thread-local ones included")
     reserved_bytes: Integers = described(

@@ -1,11 +1,11 @@
-"""Role, donation and memory space of each allocation, and if the dump marks outputs."""
+"""Role and donation of each allocation, and if the dump marks outputs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from xlagraph.hlo.program import EntryParameter, Program
-from xlagraph.ingest.plan import Allocation, ParameterStorage, Plan
+from xlagraph.ingest.plan import Allocation, ParameterStorage
 
 __all__ = [
     "Donation",
@@ -13,15 +13,8 @@ __all__ = [
     "Role",
     "donations",
     "marks_outputs",
-    "memory_space_names",
     "role",
-    "shown_platform",
 ]
-
-_SPACES: Final[Mapping[int, str]] = {5: "host"}
-"""`Layout::kHostMemorySpace` (xla/layout.h): the host's memory, on every platform."""
-_SPACES_OF_TPU: Final[Mapping[int, str]] = {0: "HBM", 1: "VMEM", 2: "SMEM", **_SPACES}
-"""XLA has no names for the others: libtpu's own usage reports call 6 `color_6`."""
 
 
 class Role(StrEnum):
@@ -96,13 +89,3 @@ def _donation(parameter: ParameterStorage, program: Program) -> Donation | None:
     if stored in program.unpaired_donors:
         return Donation(DonationState.UNPAIRED, None)
     return None
-
-
-def memory_space_names(plan: Plan) -> Mapping[int, str]:
-    """Return the known names of memory spaces by color."""
-    return _SPACES_OF_TPU if shown_platform(plan) == "tpu" else _SPACES
-
-
-def shown_platform(plan: Plan) -> str | None:
-    """Return ``tpu`` if a layout of the plan has tiles, as only TPUs use them; else None."""
-    return "tpu" if any(":T(" in value.shape.text for value in plan.values) else None

@@ -13,6 +13,7 @@ from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.dependence import Dependence, dependences
 from xlagraph.ingest.measures.live_ranges import Span, residents_of_allocations, value_spans
+from xlagraph.ingest.measures.memory_spaces import memory_space_names
 from xlagraph.ingest.measures.op_search import StackOfValue
 from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.planner_inputs import PlannerInputs, planner_inputs
@@ -61,6 +62,8 @@ class CompilationFacts:
     range_ends: tuple[RangeEndKind | None, ...]
     alias_positions: tuple[AliasPosition, ...]
     peaks: Peaks
+    space_names: Mapping[int, str]
+    """Known names of memory spaces, by color."""
     succession: tuple[Succession, ...]
     printed_shares: tuple[PrintedShare, ...]
     instructions: tuple[NamedInstruction, ...]
@@ -120,6 +123,7 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
         range_ends=range_ends(plan, spans, last_uses, followers),
         alias_positions=alias_positions(plan, spans, followers),
         peaks=peaks(plan, spans, residents, taken),
+        space_names=memory_space_names(plan, is_gpu=program.is_gpu),
         succession=followers,
         printed_shares=printed_shares(plan, spans),
         instructions=tuple(with_facts),

@@ -23,14 +23,10 @@ from xlagraph.graph.schema import (
 )
 from xlagraph.graph.schema_detail import Detail
 from xlagraph.graph.schema_types import NodeRows
-from xlagraph.ingest.measures.allocation_roles import (
-    marks_outputs,
-    memory_space_names,
-    role,
-    shown_platform,
-)
+from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.donated_inputs import donated_inputs
+from xlagraph.ingest.measures.memory_spaces import shown_platform
 from xlagraph.ingest.measures.peaks import NO_PEAK, UNKNOWN_PEAK, SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
 from xlagraph.ingest.rows.row_source import NumberedFacts, Provenance
@@ -100,12 +96,11 @@ def _compilation(provenance: Provenance, facts: CompilationFacts) -> Compilation
 
 def _memory_spaces(source: NumberedFacts) -> MemorySpaceNodes:
     spaces = source.facts.peaks.spaces
-    names = memory_space_names(source.facts.plan)
     colors = [space.color for space in spaces]
     return MemorySpaceNodes(
         key=colors,
         color=colors,
-        name=list(map(names.get, colors)),
+        name=_at(source.facts.space_names, colors),
         allocation_bytes=[space.allocation_bytes for space in spaces],
         reserved_bytes=[space.reserved_bytes for space in spaces],
         logical_peak_bytes=[space.logical.bytes for space in spaces],

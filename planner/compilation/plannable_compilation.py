@@ -64,7 +64,7 @@ class PlannableCompilation:
     reserved_bytes: Mapping[int, int]
     """Reserved bytes by memory space in XLA's plan, without thread-local memory."""
     space_names: Mapping[int, str]
-    """HBM, VMEM, SMEM or host by memory space, if known."""
+    """HBM, VMEM, host, … by memory space, if known."""
     result_shapes: Mapping[int, str] = field(default_factory=dict)
     """Shape with layout in which the program returns a value, by value id. A bitcast can make it
     differ from the shape of the value."""

@@ -64,7 +64,7 @@ class StoredSpace(NamedTuple):
 
     color: int
     name: str | None
-    """Name: HBM, VMEM, SMEM or host."""
+    """Name: HBM, VMEM, host, …."""
     allocation_bytes: int
     reserved_bytes: int
     logical_peak_bytes: int | None

@@ -20,7 +20,7 @@ class ReplayedBlock:
     compilation: str
     memory_space: int
     memory_space_name: str | None
-    """HBM, VMEM, SMEM or host; None if unknown."""
+    """HBM, VMEM, host, …; None if unknown."""
     allocation: int
     temp_bytes: int
     temp_bytes_replayed: int

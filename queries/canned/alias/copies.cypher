@@ -35,8 +35,7 @@
 // @column   memorySpace   INTEGER       memory space of the copy
 // @column   peakCopyBytes INTEGER       share of the physical peak, if the original also occupies
 //           the memory space at that step or is overwritten loop state; otherwise null
-// @column   memorySpaceName STRING        HBM, VMEM or SMEM on a TPU, host on any device; otherwise
-//           null
+// @column   memorySpaceName STRING        such as HBM or VMEM; null where XLA has none
 // @shown    value sizeBytes reason forcedBy physicalBytes peakCopyBytes attributedOpName userFile
 // @measure  assigned, physical
 // @note     For a copy-start, the copy is its target, element {0}.

@@ -25,8 +25,7 @@
 // @column   freeInSpace      INTEGER         number of freeOutputs in that memory space
 // @column   savedBytes       INTEGER         reserved bytes saved by donating this input, as
 //           replanned by `whatif --donate`; an estimate if only the statement is run
-// @column   memorySpaceName  STRING          HBM, VMEM or SMEM on a TPU, host on any device;
-//           otherwise null
+// @column   memorySpaceName  STRING          such as HBM or VMEM; null where XLA has none
 // @shown    parameterNumber value sizeBytes savedBytes attributedOpName userFile … shapeIndex
 //           memorySpace memorySpaceName
 // @measure  assigned, reserved

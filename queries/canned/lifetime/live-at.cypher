@@ -27,8 +27,7 @@
 //           step, including those not in the rows; null after the last instruction
 // @column   stepPhysicalBytes INTEGER   bytes of memory space 0 occupied by live values at that
 //           step
-// @column   memorySpaceName STRING      HBM, VMEM or SMEM on a TPU, host on any device; otherwise
-//           null
+// @column   memorySpaceName STRING      such as HBM or VMEM; null where XLA has none
 // @shown    value sizeBytes attributedOpName userFile … memorySpace allocation offsetBytes
 //           stepLogicalBytes stepPhysicalBytes memorySpaceName
 // @measure  assigned, logical, physical

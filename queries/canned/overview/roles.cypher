@@ -6,7 +6,7 @@
 // @column   role            STRING   parameter, output, temp, constant, threadLocal or liveOut
 // @column   allocations     INTEGER  number of allocations
 // @column   allocationBytes INTEGER  total size of the allocations, including thread-local ones
-// @column   memorySpaceName STRING   HBM, VMEM or SMEM on a TPU, host on any device; otherwise null
+// @column   memorySpaceName STRING   such as HBM or VMEM; null where XLA has none
 // @shown    … allocationBytes memorySpaceName
 // @measure  allocation
 // @note     A donated parameter counts as a parameter, although it contains the result.

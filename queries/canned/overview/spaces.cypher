@@ -3,8 +3,7 @@
 // @answers  How full is each memory space, and is any of it wasted?
 // @param    compilation       STRING   key of a compilation, or a unique part of it
 // @column   memorySpace       INTEGER  memory space number
-// @column   name              STRING   HBM, VMEM or SMEM on a TPU, host on any device; otherwise
-//           null
+// @column   name              STRING   such as HBM or VMEM; null where XLA has none
 // @column   allocationBytes   INTEGER  total size of the allocations in the space, including
 //           thread-local ones
 // @column   reservedBytes     INTEGER  total size of the allocations in the space, without

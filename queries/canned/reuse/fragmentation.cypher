@@ -13,8 +13,7 @@
 // @column   largestHoleBytes  INTEGER  longest unused byte range at that step
 // @column   packingBytes      INTEGER  part of unusedBytes that is used at other steps: lost to
 //           packing; the rest is never used
-// @column   memorySpaceName   STRING   HBM, VMEM or SMEM on a TPU, host on any device; otherwise
-//           null
+// @column   memorySpaceName   STRING   such as HBM or VMEM; null where XLA has none
 // @shown    … memorySpace memorySpaceName
 // @measure  reserved, physical
 // @advice   packingBytes reserved Temp blocks are larger than their live values

@@ -24,8 +24,7 @@
 // @column   userLine      INTEGER       line in that file
 // @column   peakPaddingBytes INTEGER    padding within the share of the physical peak; null if not
 //           live at that peak
-// @column   memorySpaceName STRING        HBM, VMEM or SMEM on a TPU, host on any device; otherwise
-//           null
+// @column   memorySpaceName STRING        such as HBM or VMEM; null where XLA has none
 // @column   totalPaddingBytes INTEGER   paddingBytes of all values of the compilation, including
 //           those beyond the limit; the same in every row
 // @shown    … ratio dtype opcode opName sourceFile layout memorySpace memorySpaceName

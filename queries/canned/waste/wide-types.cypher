@@ -20,8 +20,7 @@
 // @column   memorySpace   INTEGER       memory space of the allocation
 // @column   halfBytes     INTEGER       bytes saved at the physical peak by halving the width; null
 //           for inputs, outputs and constants, and if not live at that peak
-// @column   memorySpaceName STRING        HBM, VMEM or SMEM on a TPU, host on any device; otherwise
-//           null
+// @column   memorySpaceName STRING        such as HBM or VMEM; null where XLA has none
 // @shown    value dtype sizeBytes physicalBytes halfBytes attributedOpName userFile
 // @measure  assigned, physical
 // @empty    no value is of type f32, f64 or s64
