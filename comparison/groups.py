@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph, Scalar
-from xlagraph.graph.schema_detail import Detail
+from xlagraph.graph.schema_tables import Detail
 
 # Every command loads this module, for the choices of `compare --by`; few read a query.
 if TYPE_CHECKING:

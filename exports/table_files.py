@@ -21,8 +21,12 @@ import pyarrow.parquet as pq
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import raise_unwritable
-from xlagraph.graph.rows.shared_nodes import SharedRows
-from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.row_tables import (
+    NODE_COLUMNS,
+    RELATIONSHIP_COLUMNS,
+    CompilationRows,
+    SharedRows,
+)
 from xlagraph.queries.runner.compilations import compilations_of_run
 from xlagraph.runtime.whole_files import whole_file
 

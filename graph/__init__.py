@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from xlagraph.graph.neo4j.import_files import import_command
     from xlagraph.graph.neo4j.manifest import Manifest
     from xlagraph.graph.neo4j.merge import merge_exports
-    from xlagraph.graph.rows.tables import CompilationRows
+    from xlagraph.graph.row_tables import CompilationRows
     from xlagraph.graph.schema import SCHEMA
-    from xlagraph.graph.schema_detail import Detail
+    from xlagraph.graph.schema_tables import Detail
 
 __all__ = [
     "SCHEMA",

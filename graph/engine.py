@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
     import polars
 
-    from xlagraph.graph.rows.row_files import RowFiles
-    from xlagraph.graph.rows.tables import CompilationRows
+    from xlagraph.graph.row_files import RowFiles
+    from xlagraph.graph.row_tables import CompilationRows
 
 Scalar = str | int | float | bool | None
 Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]

@@ -63,7 +63,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
     some compilations under both names.
     """
     check_run_name(new)
-    from xlagraph.graph.rows.tables import with_run_renamed  # imports pyarrow, which is slow
+    from xlagraph.graph.row_tables import with_run_renamed  # imports pyarrow, which is slow
 
     with graph.load() as load:
         compilations = _compilations(graph, old)

@@ -1,5 +1,7 @@
-"""The labels and relationship types of a compilation, and those that compilations share."""
+"""Labels and relationship types: of a compilation, shared, and stored at each level of detail."""
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import Final
 
 from xlagraph.graph.schema import SCHEMA
@@ -24,3 +26,40 @@ SHARED_TABLES: Final = frozenset(
     (*SHARED_LABELS, *(relationship.name for relationship in SHARED_RELATIONSHIPS))
 )
 """Labels and types whose rows several compilations can share; each row is stored once."""
+
+
+class Detail(StrEnum):
+    """Level of detail at which a compilation is stored."""
+
+    ALL = "all"
+    """Everything in its dump, and everything derived from it."""
+    PEAK = "peak"
+    """Totals, peaks, and the values live at the physical peak of a memory space."""
+
+
+_LABELS_LEFT_OUT: Final[Mapping[Detail, frozenset[str]]] = {
+    Detail.ALL: frozenset(),
+    Detail.PEAK: frozenset({"Allocation", "Instruction"}),
+}
+_AMONG_VALUES: Final = ("UPDATES_IN_PLACE", "REUSES", "MAY_OVERWRITE")
+_TYPES_LEFT_OUT: Final[Mapping[Detail, frozenset[str]]] = {
+    Detail.ALL: frozenset(),
+    Detail.PEAK: frozenset({*_AMONG_VALUES, "IN_PRINTED_PEAK"}),
+}
+
+LEFT_OUT: Final[Mapping[Detail, frozenset[str]]] = {
+    detail: labels
+    | _TYPES_LEFT_OUT[detail]
+    | {
+        relationship.name
+        for relationship in SCHEMA.relationships
+        if labels & {relationship.source, relationship.target}
+    }
+    for detail, labels in _LABELS_LEFT_OUT.items()
+}
+"""Labels and relationship types that are not stored at each level of detail."""
+
+
+def is_stored(name: str, detail: Detail) -> bool:
+    """Return True if rows of a label or relationship type are stored."""
+    return name not in LEFT_OUT[detail]

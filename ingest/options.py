@@ -6,7 +6,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import NamedTuple
 
-from xlagraph.graph.schema_detail import Detail
+from xlagraph.graph.schema_tables import Detail
 
 __all__ = ["IngestOptions", "Shard"]
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from xlagraph.graph import CompilationRows, Graph, Load
 from xlagraph.graph.engine import StoredRun
-from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.schema import SCHEMA
 
 GROUP_ROWS = 100_000

@@ -39,7 +39,7 @@ from xlagraph.graph.read_only import (
 from xlagraph.graph.schema import VERSION
 
 if TYPE_CHECKING:
-    from xlagraph.graph.rows.tables import CompilationRows
+    from xlagraph.graph.row_tables import CompilationRows
 
 _MESSAGE: Final = re.compile(r"[A-Z]\w+(?: \w+)? exception: ")
 """The beginning of the engine's messages for people."""
@@ -90,7 +90,7 @@ class LadybugGraph(Graph):
         return {"ladybug": str(ladybug.__version__)}
 
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
-        from xlagraph.graph.rows.read_back import read_stored_runs
+        from xlagraph.graph.read_back import read_stored_runs
 
         # a file that does not exist yet has no runs
         return read_stored_runs(self.query, names) if self._path.exists() else {}
@@ -142,7 +142,7 @@ class LadybugGraph(Graph):
                 yield load
 
     def read(self, compilation: str) -> "CompilationRows":
-        from xlagraph.graph.rows.read_back import read_compilation
+        from xlagraph.graph.read_back import read_compilation
 
         return read_compilation(self.query, compilation)
 

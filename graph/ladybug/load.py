@@ -38,8 +38,8 @@ from xlagraph.graph.ladybug.file_changes import (
     NODE_LABELS,
     RELATIONSHIP_TYPES,
 )
-from xlagraph.graph.rows.row_files import RowFiles
-from xlagraph.graph.rows.tables import (
+from xlagraph.graph.row_files import RowFiles
+from xlagraph.graph.row_tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
     CompilationRows,

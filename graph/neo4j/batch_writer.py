@@ -18,7 +18,7 @@ from xlagraph.graph.neo4j.transactions import (
     Transactions,
     run_statement,
 )
-from xlagraph.graph.rows.tables import Origin, keys_of
+from xlagraph.graph.row_tables import Origin, keys_of
 from xlagraph.graph.schema_tables import SHARED_RELATIONSHIPS
 from xlagraph.graph.statement_files import load_statement
 

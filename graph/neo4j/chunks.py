@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from xlagraph.graph.neo4j.schema_statements import LOOKED_UP, PART_RELATIONSHIPS
-from xlagraph.graph.rows.tables import CompilationRows, keys_of
+from xlagraph.graph.row_tables import CompilationRows, keys_of
 from xlagraph.graph.schema_tables import PART_LABELS
 
 Parameters = dict[str, list[Any]]

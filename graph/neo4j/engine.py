@@ -42,9 +42,9 @@ from xlagraph.graph.neo4j.driver_errors import (
     graph_error,
     login_error,
 )
+from xlagraph.graph.read_back import read_compilation, read_stored_runs
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
-from xlagraph.graph.rows.read_back import read_compilation, read_stored_runs
-from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.row_tables import CompilationRows
 from xlagraph.graph.schema import VERSION
 from xlagraph.graph.statement_files import load_statement
 

@@ -24,9 +24,8 @@ from xlagraph.graph.neo4j.import_files import (
     keep_latest,
 )
 from xlagraph.graph.neo4j.manifest import Manifest
-from xlagraph.graph.rows.read_back import read_compilations
-from xlagraph.graph.rows.shared_nodes import SharedRows
-from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.read_back import read_compilations
+from xlagraph.graph.row_tables import CompilationRows, SharedRows
 from xlagraph.graph.statement_files import load_statement
 
 _COMPLETE_COMPILATIONS: Final = load_statement(__file__, "complete-compilations")

@@ -30,7 +30,7 @@ from xlagraph.graph.neo4j.manifest import (
     write_manifest,
 )
 from xlagraph.graph.neo4j.schema_statements import constraints, indexes
-from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
+from xlagraph.graph.row_tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import NodeType, Property, PropertyType
 

@@ -42,7 +42,7 @@ from xlagraph.graph.neo4j.transactions import (
     OutOfMemory,
     Transactions,
 )
-from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.row_tables import CompilationRows
 from xlagraph.graph.statement_files import load_statement
 
 _COUNT_CONSTRAINTS: Final = load_statement(__file__, "count-constraints")

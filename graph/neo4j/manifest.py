@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from xlagraph.graph.errors import GraphMissing
-from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
+from xlagraph.graph.row_tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import VERSION
 
 __all__ = ["MANIFEST", "UNFINISHED_MANIFEST", "Manifest", "read_manifest", "write_manifest"]

@@ -16,7 +16,7 @@ import pyarrow.csv as pv
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.neo4j.import_files import FILE_COLUMNS, ImportFiles, keep_latest
 from xlagraph.graph.neo4j.manifest import Manifest, read_manifest
-from xlagraph.graph.rows.shared_nodes import unseen_row_numbers
+from xlagraph.graph.row_tables import unseen_row_numbers
 from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
 
 

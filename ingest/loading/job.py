@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xlagraph.graph.rows.row_files import RowFiles
-from xlagraph.graph.schema_detail import Detail
+from xlagraph.graph.row_files import RowFiles
+from xlagraph.graph.schema_tables import Detail
 from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.problem import Problem

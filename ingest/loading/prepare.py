@@ -7,8 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from xlagraph.graph.rows.detail import tables_of_detail
-from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.graph.row_files import RowFiles
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.errors import ParseError, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
@@ -17,6 +16,7 @@ from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_
 from xlagraph.ingest.problem import Problem, readable
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
+from xlagraph.ingest.rows.stored_detail import tables_of_detail
 from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["KnownContents", "prepare"]

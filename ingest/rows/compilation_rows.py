@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.rows.tables import (
+from xlagraph.graph.row_tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
     CompilationRows,

@@ -21,7 +21,7 @@ from xlagraph.graph.schema import (
     SourceLineNodes,
     ValueNodes,
 )
-from xlagraph.graph.schema_detail import Detail
+from xlagraph.graph.schema_tables import Detail
 from xlagraph.graph.schema_types import NodeRows
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from xlagraph.graph.engine import Cell, Graph, Result, Scalar
 from xlagraph.graph.row_cells import Path
-from xlagraph.graph.schema_detail import Detail
+from xlagraph.graph.schema_tables import Detail
 from xlagraph.presentation.readable_tables import html_notes, html_title, measured_table
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.row_tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA, VERSION
 
 

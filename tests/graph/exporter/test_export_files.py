@@ -23,7 +23,7 @@ from xlagraph.graph import (
     merge_exports,
     open_export,
 )
-from xlagraph.graph.rows.read_back import read_compilations
+from xlagraph.graph.read_back import read_compilations
 from xlagraph.graph.schema import SCHEMA, VERSION
 from xlagraph.ingest import IngestOptions, Shard, ingest
 

@@ -15,7 +15,7 @@ from tests.neo4j_server.server import neo4j_admin, own_server
 from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph, remove
-from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.row_tables import CompilationRows
 from xlagraph.ingest import IngestOptions, Shard, ingest
 from xlagraph.queries import Query, load_catalogue
 

@@ -23,7 +23,7 @@ from xlagraph.graph import (
 )
 from xlagraph.graph.ladybug import compaction
 from xlagraph.graph.ladybug import load as ladybug_load
-from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.graph.row_files import RowFiles
 
 pytestmark = pytest.mark.usefixtures("no_connection_named")
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from xlagraph.graph.engine import Cell, CompilationDigest, Result, StoredRun
 from xlagraph.graph.errors import NameUnknown
-from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.row_tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_statements import look_up_nodes, walk_relationship
 from xlagraph.graph.schema_types import NodeType, RelationshipType

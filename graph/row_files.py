@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from xlagraph.graph.errors import RowsUnwritten
-from xlagraph.graph.rows.tables import (
+from xlagraph.graph.row_tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
     CompilationRows,

@@ -4,7 +4,7 @@ Node rows carry every property of their label. Relationship rows carry ``source`
 ``target``, the keys of the nodes that they join, then their properties.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Self, cast
 
@@ -12,7 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import SHARED_LABELS, SHARED_TABLES
+from xlagraph.graph.schema_tables import (
+    IMMUTABLE_LABELS,
+    SHARED_LABELS,
+    SHARED_RELATIONSHIPS,
+    SHARED_TABLES,
+)
 from xlagraph.graph.schema_types import Property, PropertyType
 
 ARROW_TYPES: Final[Mapping[PropertyType, pa.DataType]] = {
@@ -39,6 +44,9 @@ RELATIONSHIP_COLUMNS: Final[Mapping[str, pa.Schema]] = {
         ]
     )
     for relationship in SCHEMA.relationships
+}
+_SHARED_SOURCES: Final = {
+    relationship.name: relationship.source for relationship in SHARED_RELATIONSHIPS
 }
 
 
@@ -241,3 +249,33 @@ def _renamed(table: pa.Table, columns: Iterable[str], old: str, new: str) -> pa.
         index = table.schema.get_field_index(name)
         table = table.set_column(index, table.schema.field(name), moved)
     return table
+
+
+class SharedRows:
+    """The shared nodes seen in a load, without the runs, which can change."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, set[str]] = {label: set() for label in IMMUTABLE_LABELS}
+
+    def drop_seen(self, rows: CompilationRows) -> Iterator[tuple[str, pa.Table]]:
+        """Yield each table without rows that were seen before, and remember its rows."""
+        new: dict[str, pa.ChunkedArray[pa.StringScalar]] = {}
+        for label, table in rows.nodes.items():
+            if label in self._keys:
+                table = table.take(unseen_row_numbers(table, self._keys[label]))
+                new[label] = table.column("key")
+            yield label, table
+        for name, table in rows.relationships.items():
+            if name in _SHARED_SOURCES:
+                table = table.filter(pc.is_in(table.column("source"), new[_SHARED_SOURCES[name]]))
+            yield name, table
+
+
+def unseen_row_numbers(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
+    """Return the numbers of rows with new keys, and remember these keys."""
+    rows = []
+    for row, key in enumerate(keys_of(nodes)):
+        if key not in seen:
+            seen.add(key)
+            rows.append(row)
+    return pa.array(rows, pa.int32())

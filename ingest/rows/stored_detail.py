@@ -6,9 +6,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.row_tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_detail import Detail, is_stored
+from xlagraph.graph.schema_tables import Detail, is_stored
 
 __all__ = ["tables_of_detail"]
 

@@ -1,1 +1,0 @@
-"""Rows of compilations as tables: stored, written and read back."""
