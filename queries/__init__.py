@@ -3,8 +3,9 @@
 `run` answers one; `load_catalogue` lists them; `compare` finds what grew between two runs,
 `check` whether XLA's totals and a user's limits hold, `check_capacity` whether there is
 room, `check_resident` for several programs at once, `advise` what to change, `whatif` what a
-change saves, `value` all about one value. `diagnose_failed_program` finds the compilation of an
-error message. `run_statement` runs a statement of the user's own, `picture_of` draws paths.
+change saves, `order_cost` what the order of instructions costs, `value` all about one value.
+`diagnose_failed_program` finds the compilation of an error message. `run_statement` runs a
+statement of the user's own, `picture_of` draws paths.
 """
 
 from typing import TYPE_CHECKING
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from xlagraph.planner.compilation.value_cells import value_cells
     from xlagraph.planner.compilation.value_details import LiveRangeDetails, ValueDetails, value
     from xlagraph.planner.edits.edit import DonatedParameter
+    from xlagraph.planner.edits.order_cost import order_cost
+    from xlagraph.planner.edits.order_result import OrderCost, order_cells
     from xlagraph.planner.edits.result import (
         Effect,
         PeakValue,
@@ -101,6 +104,7 @@ __all__ = [
     "NoSuchName",
     "NoSuchRun",
     "NotStored",
+    "OrderCost",
     "Parameter",
     "PeakValue",
     "Picture",
@@ -130,6 +134,8 @@ __all__ = [
     "first_findings",
     "list_runs",
     "load_catalogue",
+    "order_cells",
+    "order_cost",
     "picture_of",
     "run",
     "run_statement",
