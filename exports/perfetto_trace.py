@@ -6,6 +6,7 @@ so.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Final
 
@@ -105,15 +106,22 @@ def _write_allocations(writer: "_TraceWriter", top: int, program: PlacedProgram)
 def _lanes(
     values: Sequence[tuple[StepRange, StoredValue]],
 ) -> Iterator[list[tuple[StepRange, StoredValue]]]:
-    """Yield lanes of values that are never live together: slices of a track must not cross."""
+    """Yield lanes of values that are never live together: slices of a track must not cross.
+
+    Each value takes the first free lane. O(n log n).
+    """
     lanes: list[list[tuple[StepRange, StoredValue]]] = []
+    free: list[int] = []
+    taken: list[tuple[int, int]] = []  # the last step of each taken lane, and its number
     for live_range, value in sorted(values, key=lambda each: (each[0].first, each[1].offset_bytes)):
-        free = (lane for lane in lanes if lane[-1][0].last < live_range.first)
-        lane = next(free, None)
-        if lane is None:
-            lane = []
-            lanes.append(lane)
-        lane.append((live_range, value))
+        while taken and taken[0][0] < live_range.first:
+            heappush(free, heappop(taken)[1])
+        if not free:
+            free.append(len(lanes))
+            lanes.append([])
+        number = heappop(free)
+        lanes[number].append((live_range, value))
+        heappush(taken, (live_range.last, number))
     yield from lanes
 
 

@@ -3,6 +3,8 @@
 import json
 import shutil
 from pathlib import Path
+from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +12,8 @@ import pytest
 from tests.exports.small_plans import OLD, SMALL
 from tests.exports.viewers import printed_by_xprof_python
 from xlagraph.exports import NothingToExport, write_perfetto
-from xlagraph.exports.perfetto_trace import Trace
+from xlagraph.exports.perfetto_trace import Trace, _lanes
+from xlagraph.exports.placed_program import StepRange
 from xlagraph.graph import Graph
 from xlagraph.queries import find_compilation
 
@@ -180,3 +183,22 @@ def test_the_trace_processor_finds_slices_counters_and_arguments(
 def test_a_dump_without_live_ranges_has_nothing_to_draw(small: Graph, tmp_path: Path) -> None:
     with pytest.raises(NothingToExport, match=rf"{OLD} has no live ranges"):
         write_perfetto(small, OLD, tmp_path / "old.pftrace")
+
+
+def test_each_value_takes_the_first_lane_that_is_free():
+    random = Random(1)
+    for _ in range(100):
+        values = []
+        for offset in range(random.randrange(40)):
+            first = random.randrange(20)
+            live = StepRange(first, first + random.randrange(8))
+            values.append((live, SimpleNamespace(offset_bytes=offset)))
+        expected: list[list[object]] = []
+        for live, value in sorted(values, key=lambda each: (each[0].first, each[1].offset_bytes)):
+            free = (lane for lane in expected if lane[-1][0].last < live.first)
+            lane = next(free, None)
+            if lane is None:
+                lane = []
+                expected.append(lane)
+            lane.append((live, value))
+        assert list(_lanes(values)) == expected
