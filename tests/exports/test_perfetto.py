@@ -188,12 +188,12 @@ def test_a_dump_without_live_ranges_has_nothing_to_draw(small: Graph, tmp_path: 
 def test_each_value_takes_the_first_lane_that_is_free():
     random = Random(1)
     for _ in range(100):
-        values = []
+        values: list[tuple[StepRange, Any]] = []
         for offset in range(random.randrange(40)):
             first = random.randrange(20)
             live = StepRange(first, first + random.randrange(8))
             values.append((live, SimpleNamespace(offset_bytes=offset)))
-        expected: list[list[object]] = []
+        expected: list[list[tuple[StepRange, Any]]] = []
         for live, value in sorted(values, key=lambda each: (each[0].first, each[1].offset_bytes)):
             free = (lane for lane in expected if lane[-1][0].last < live.first)
             lane = next(free, None)
