@@ -11,12 +11,12 @@ from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.jax.compilation_watch import Watch, watch_compilations
-    from xlagraph.jax.errors import NoPlan, NoTarget
+    from xlagraph.jax.compiling import NoPlan
     from xlagraph.jax.exploration import Exploration, ExploredVariant, explore
     from xlagraph.jax.function_plan import FunctionPlan, plan_of_compiled
     from xlagraph.jax.largest_size import LargestSize, largest
     from xlagraph.jax.planning import memory_plan
-    from xlagraph.jax.target_devices import devices_of
+    from xlagraph.jax.target_devices import NoTarget, devices_of
 
 __all__ = [
     "Exploration",

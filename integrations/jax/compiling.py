@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xlagraph.ingest.errors import NoMemoryPlan
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.files.memory_dumps import compiled_dump, hold_largest_dump
-from xlagraph.jax.errors import NoPlan
 
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["CompiledDump", "compile_lowered"]
+__all__ = ["CompiledDump", "NoPlan", "compile_lowered"]
+
+
+class NoPlan(RuntimeError):
+    """A compilation finished, but its memory plan could not be read."""
 
 
 class CompiledDump(NamedTuple):

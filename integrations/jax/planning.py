@@ -1,16 +1,23 @@
 """Plan the memory of a function: compile it, never run it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from xlagraph.jax.compiling import compile_lowered
 from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.jax.lowering import lower
-from xlagraph.jax.schedule_options import options_of_schedule
 from xlagraph.jax.target_devices import devices_of
 
 __all__ = ["memory_plan", "name_of"]
+
+_GPU_OPTIONS: Final = {
+    "xla_gpu_enable_latency_hiding_scheduler": False,
+    "xla_gpu_enable_analytical_sol_latency_estimator": False,
+}
+_FIRST_WITH_TYPE: Final = (0, 10)
+"""First jaxlib whose CPU compiler knows the type of its scheduler."""
 
 
 def memory_plan(
@@ -39,9 +46,25 @@ def memory_plan(
     lowered = lower(function, arguments, jit_options, device)
     holds_plan = topology is None and jax.default_backend() == "cpu"
     platform = jax.default_backend() if device is None else device.platform
-    options = {} if schedule is None else options_of_schedule(schedule, platform)
+    options = {} if schedule is None else _options_of_schedule(schedule, platform)
     compiled = compile_lowered(lowered, name or name_of(function), options, holds_plan=holds_plan)
     return FunctionPlan(compiled.files, compiled.error)
+
+
+def _options_of_schedule(schedule: Literal["memory"], platform: str) -> Mapping[str, str | bool]:
+    """Return the options with which XLA orders instructions to save memory.
+
+    Raises ValueError if there is no such order for a platform.
+    """
+    if schedule != "memory":
+        raise ValueError(f"expected the schedule 'memory', found {schedule!r}")
+    if platform in ("gpu", "cuda", "rocm"):
+        return _GPU_OPTIONS
+    if platform != "cpu":
+        raise ValueError(f"there is no memory-optimized order for {platform}, only for CPU and GPU")
+    if tuple(map(int, version("jaxlib").split(".")[:2])) >= _FIRST_WITH_TYPE:
+        return {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
+    return {"xla_cpu_enable_concurrency_optimized_scheduler": False}
 
 
 def name_of(function: Callable[..., Any]) -> str:

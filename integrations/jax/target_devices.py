@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from xlagraph.jax.errors import NoTarget
 from xlagraph.jax.gpu_configurations import GPU_CONFIGURATIONS
 
 if TYPE_CHECKING:
@@ -16,10 +15,14 @@ if TYPE_CHECKING:
 
     import jax
 
-__all__ = ["devices_of"]
+__all__ = ["NoTarget", "devices_of"]
 
 _CUDA_PLUGINS: Final = ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12")
 _SKIPS_CUDA_CHECK: Final = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
+
+
+class NoTarget(ValueError):
+    """A topology is unknown or its compiler is not installed; the message says what to install."""
 
 
 def devices_of(topology: str | Path) -> "Sequence[jax.Device]":
