@@ -5,16 +5,13 @@ prepare each compilation that is new or has changed, write its rows to the graph
 remove or report compilations whose files no longer exist.
 """
 
-import os
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
-from xlagraph.graph.engine import CompilationDigest, Load, LoadTarget, StoredRun
+from xlagraph.graph.engine import Load, LoadTarget
 from xlagraph.ingest.files.addresses import is_address
 from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
@@ -23,7 +20,7 @@ from xlagraph.ingest.files.remote_folders import RemoteFolders
 from xlagraph.ingest.loading.conflicts import reject_conflicts
 from xlagraph.ingest.loading.fetching import Fetcher, reading
 from xlagraph.ingest.loading.interruption import Interruption
-from xlagraph.ingest.loading.job import Job, Prepared
+from xlagraph.ingest.loading.pending import PendingIngest, first_paths
 from xlagraph.ingest.loading.row_folder import temporary_row_folder
 from xlagraph.ingest.loading.summary import IngestSummary, Progress
 from xlagraph.ingest.loading.tally import Meter, Tally
@@ -31,14 +28,7 @@ from xlagraph.ingest.loading.worker_pool import prepare_all
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.problem import Problem
 
-__all__ = ["first_paths", "ingest", "ingest_found", "ingest_time"]
-
-_BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
-"""Size of a dump that takes as long to prepare as a process takes to start."""
-_BYTES_WORTH_THEIR_MEMORY: Final = 32 * 2**20
-"""Size from which a single dump is prepared in another process, to free its memory."""
-_READING_SHARE: Final = 16
-"""Ratio of the time to prepare a dump to the time to read and compare it."""
+__all__ = ["ingest", "ingest_found"]
 
 
 def ingest(
@@ -122,7 +112,7 @@ def ingest_found(
         tally = Tally(problems=[*found.problems, *accepted.problems])
         # a dump of another shard is not missing
         searched = found.searched if shard is None else frozenset()
-        work = _PendingIngest(
+        work = PendingIngest(
             dumps,
             stored,
             accepted.digests,
@@ -140,93 +130,6 @@ def ingest_found(
     if interruption.has_occurred:
         raise KeyboardInterrupt
     return tally.summary(dumps, time.monotonic() - started, dry_run=options.dry_run)
-
-
-@dataclass(frozen=True, slots=True)
-class _PendingIngest:
-    """The dumps to ingest, with all that decides how."""
-
-    dumps: Sequence[DumpFiles]
-    stored: Mapping[str, StoredRun]
-    digests: Mapping[str, str | None]
-    """Digests of the dumps that were read already, by key."""
-    searched: frozenset[str]
-    options: IngestOptions
-    processes: int | None
-    """Number of processes requested; None for one on each processor."""
-    fetcher: Fetcher | None = None
-    expected: Mapping[str, FileStates] | None = None
-    run_paths: Mapping[str, str] = field(default_factory=dict)
-    """First folder of each new run."""
-
-    def tags(self, run: str) -> tuple[str, ...]:
-        """Return the tags of a run after the ingest, each ``name=value``."""
-        return self.options.tags_of_run(self.stored[run].tags if run in self.stored else ())
-
-    def run_path(self, dump: DumpFiles) -> str | None:
-        """Return the first folder of the run of a dump; None if it is the folder of the dump."""
-        is_new = self.options.replace or dump.run not in self.stored
-        return self.run_paths.get(dump.run) if is_new else self.stored[dump.run].path
-
-    def stored_compilation(self, dump: DumpFiles) -> CompilationDigest | None:
-        """Return the stored compilation with the key of a dump; None if there is none."""
-        run = self.stored.get(dump.run)
-        return None if run is None else run.compilations.get(dump.key)
-
-    def unchanged_sha256(self, dump: DumpFiles) -> str | None:
-        """Return the digest with which a dump is unchanged and need not be written.
-
-        None if no compilation of its key and level of detail is stored, or if the stored one is
-        from a folder that this one replaces.
-        """
-        stored = self.stored_compilation(dump)
-        if stored is None or stored.detail != self.options.detail:
-            return None
-        if self.options.replace and stored.path != dump.run_path:
-            return None
-        return stored.sha256
-
-    def is_known_unchanged(self, dump: DumpFiles) -> bool:
-        """Return whether a dump was read already and has the stored content."""
-        sha256 = self.unchanged_sha256(dump)
-        return sha256 is not None and self.digests.get(dump.key) == sha256
-
-    def gone(self) -> list[str]:
-        """Return the keys of compilations of searched runs whose files were not found."""
-        moved = set(self.moved())
-        return [key for key in self._not_found() if key not in moved]
-
-    def moved(self) -> list[str]:
-        """Return the stored keys of compilations whose dumps now have another key.
-
-        The key of a dump in XLA's ``NAME/HOST_PID/`` folder contains that folder only if another
-        dump has the same stem.
-        """
-        other_keys = {dump.other_key for dump in self.dumps}
-        return [key for key in self._not_found() if key in other_keys]
-
-    def _not_found(self) -> list[str]:
-        """Return the stored keys of searched runs for which no dump was found.
-
-        Keys that were ingested from another folder count only if this folder replaces it.
-        """
-        found = {dump.key for dump in self.dumps}
-        paths = {(dump.run, dump.run_path) for dump in self.dumps}
-        return [
-            key
-            for run, path in sorted(paths)
-            if run in self.stored and path in self.searched
-            for key, compilation in self.stored[run].compilations.items()
-            if key not in found and (self.options.replace or path == compilation.path)
-        ]
-
-
-def first_paths(dumps: Iterable[DumpFiles]) -> Mapping[str, str]:
-    """Return one folder for each run of some dumps, the same in all shards."""
-    paths: dict[str, str] = {}
-    for dump in dumps:
-        paths[dump.run] = min(paths.get(dump.run, dump.run_path), dump.run_path)
-    return paths
 
 
 def _find_all(
@@ -249,7 +152,7 @@ def _find_all(
 
 
 def _load(
-    load: Load | None, work: _PendingIngest, tally: Tally, meter: Meter, interruption: Interruption
+    load: Load | None, work: PendingIngest, tally: Tally, meter: Meter, interruption: Interruption
 ) -> None:
     """Prepare the dumps that are new or have changed and write their rows to the load, if any.
 
@@ -265,7 +168,18 @@ def _load(
         )
     written_runs: set[str] = set()
     of_outcomes = iter(dumps)
-    with _row_folder(load) as folder, closing(_prepared(dumps, work, folder)) as prepared_dumps:
+    with (
+        _row_folder(load) as folder,
+        closing(
+            prepare_all(
+                work.jobs(dumps),
+                work.process_count(dumps),
+                folder,
+                one_by_one=work.options.fail_fast,
+                fetcher=work.fetcher,
+            )
+        ) as prepared_dumps,
+    ):
         for prepared in interruption.until_interrupted(prepared_dumps):
             if load is not None and prepared.files is not None:
                 load.expect_rows()
@@ -284,7 +198,14 @@ def _load(
         _finish_runs(load, work, tally, written_runs)
 
 
-def _not_known_unchanged(work: _PendingIngest, tally: Tally, meter: Meter) -> list[DumpFiles]:
+def _row_folder(load: Load | None) -> AbstractContextManager[Path | None]:
+    """Provide the folder for files of rows; None in a dry run."""
+    if load is None or load.row_folder is not None:
+        return nullcontext(None if load is None else load.row_folder)
+    return temporary_row_folder()
+
+
+def _not_known_unchanged(work: PendingIngest, tally: Tally, meter: Meter) -> list[DumpFiles]:
     """Count the dumps that are known to be unchanged; return the others, largest first."""
     dumps = []
     for dump in work.dumps:
@@ -298,71 +219,8 @@ def _not_known_unchanged(work: _PendingIngest, tally: Tally, meter: Meter) -> li
     return sorted(dumps, key=lambda dump: (-dump.size_bytes, dump.key))
 
 
-def _prepared(
-    dumps: Sequence[DumpFiles], work: _PendingIngest, folder: Path | None
-) -> Generator[Prepared, None, None]:
-    """Prepare dumps, in their order, in as many processes as save time."""
-    return prepare_all(
-        _jobs(dumps, work),
-        _process_count(dumps, work),
-        folder,
-        one_by_one=work.options.fail_fast,
-        fetcher=work.fetcher,
-    )
-
-
-@contextmanager
-def _row_folder(load: Load | None) -> Iterator[Path | None]:
-    """Provide the folder for files of rows; None in a dry run."""
-    if load is None or load.row_folder is not None:
-        yield load.row_folder if load is not None else None
-        return
-    with temporary_row_folder() as folder:
-        yield folder
-
-
-def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
-    now = (work.options.ingested_at or ingest_time()).isoformat(timespec="seconds")
-    return [
-        Job(
-            dump,
-            now,
-            work.tags(dump.run),
-            work.unchanged_sha256(dump),
-            work.run_path(dump),
-            work.options.detail,
-            expected=None if work.expected is None else work.expected.get(dump.key, ()),
-        )
-        for dump in dumps
-    ]
-
-
-def ingest_time() -> datetime:
-    """Return the time of an ingest that begins now.
-
-    It is SOURCE_DATE_EPOCH (seconds) if that is set, so that exports can be reproduced.
-    """
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
-
-
-def _process_count(dumps: Sequence[DumpFiles], work: _PendingIngest) -> int:
-    """Return the number of processes: at most those requested, and no more than save time."""
-    wanted = work.processes
-    if wanted is None:
-        has_affinity = hasattr(os, "sched_getaffinity")  # not on macOS
-        wanted = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-    size_bytes = sum(
-        # a stored dump has most likely not changed, and is only read
-        dump.size_bytes // (1 if work.stored_compilation(dump) is None else _READING_SHARE)
-        for dump in dumps
-    )
-    worth = _BYTES_WORTH_A_PROCESS if len(dumps) > 1 else _BYTES_WORTH_THEIR_MEMORY
-    return min(wanted, 1 + size_bytes // worth)
-
-
 def _finish_runs(
-    load: Load | None, work: _PendingIngest, tally: Tally, written_runs: Collection[str]
+    load: Load | None, work: PendingIngest, tally: Tally, written_runs: Collection[str]
 ) -> None:
     """Report or remove compilations without files, and update tags of runs without new rows."""
     for key in work.moved():

@@ -6,10 +6,12 @@ under a name that no other attempt uses. A task is repeated if its worker dies. 
 tasks report are merged into one export, which contains each row that compilations share once.
 """
 
+import logging
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,14 +19,15 @@ from uuid import uuid4
 
 from xlagraph.graph.neo4j.export import open_export
 from xlagraph.graph.neo4j.manifest import Manifest
+from xlagraph.ingest.errors import ClusterUnreachable, ExtraMissing
 from xlagraph.ingest.files.addresses import is_address, without_secrets
 from xlagraph.ingest.files.discovery import ENDINGS, DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.files.remote_folders import LentDumps, RemoteFolders
 from xlagraph.ingest.files.store import Store, StoredFile
 from xlagraph.ingest.loading.conflicts import reject_conflicts
 from xlagraph.ingest.loading.fetching import reading
-from xlagraph.ingest.loading.load import first_paths, ingest_found, ingest_time
-from xlagraph.ingest.loading.ray_connection import connected_ray, translated_errors
+from xlagraph.ingest.loading.load import ingest_found
+from xlagraph.ingest.loading.pending import first_paths, ingest_time
 from xlagraph.ingest.loading.shared_folder import SharedFolder
 from xlagraph.ingest.loading.summary import IngestSummary, merged_summary
 from xlagraph.ingest.options import IngestOptions
@@ -83,7 +86,7 @@ def export_on_ray(
     started = time.monotonic()
     target = SharedFolder(output if is_address(output) else str(Path(output).resolve()))
     target.check_is_empty()
-    ray = connected_ray(cluster, processors)
+    ray = _connected_ray(cluster, processors)
     options = replace(options, ingested_at=options.ingested_at or ingest_time())
     with translated_errors(), RemoteFolders() as remote:
         found = _find(ray, paths, options.run, remote)
@@ -226,3 +229,69 @@ def _of_dead_worker(dump: DumpFiles) -> IngestSummary:
     message = f"{_TRIES + 1} workers that read it died"
     problem = Problem(without_secrets(readable(f"{dump.run_path}/{dump.stem}")), None, message)
     return merged_summary([], [problem], 0.0)
+
+
+def _connected_ray(cluster: str | None, processors: int | None) -> Any:  # noqa: ANN401 - a module
+    """Return Ray, connected to a cluster; see `export_on_ray` for the arguments.
+
+    Raises `ExtraMissing` and `ClusterUnreachable`.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise ExtraMissing("--on ray needs Ray: pip install 'xlagraph[ray]'") from None
+    if not ray.is_initialized():
+        address = cluster or os.environ.get("RAY_ADDRESS")
+        local: dict[str, Any] = (
+            {} if address else {"num_cpus": processors, "include_dashboard": False}
+        )
+        try:
+            # without an address, ray.init joins a cluster that others started on this machine
+            ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **local)
+        except Exception as error:
+            raise ClusterUnreachable(_connection_message(address, error)) from error
+    return ray
+
+
+def _connection_message(address: str | None, error: Exception) -> str:
+    reason = _first_line(error)
+    if address is None:
+        return (
+            f"Ray cannot be started on this machine: {reason}; name a running cluster with"
+            " --on ray://HOST:PORT or RAY_ADDRESS, or export without --on"
+        )
+    return (
+        f"the Ray cluster at {without_secrets(address)} cannot be reached: {reason}; check that"
+        " its head is running and that --on or RAY_ADDRESS names it, and set RAY_AUTH_MODE=token"
+        " and RAY_AUTH_TOKEN if the cluster asks for a token"
+    )
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Raise `ClusterUnreachable` if the cluster is lost, or if its workers lack a package.
+
+    Exceptions of a task that have another cause pass unchanged.
+    """
+    from ray.exceptions import RayError, RayTaskError
+
+    try:
+        yield
+    except RayTaskError as error:
+        if not isinstance(error.cause, ImportError):
+            raise
+        reason = _first_line(error.cause)
+        raise ClusterUnreachable(
+            f"the workers of the Ray cluster cannot run xlagraph: {reason}; install the same"
+            " version, with the same extras, on each machine"
+        ) from error
+    except (RayError, ConnectionError) as error:
+        raise ClusterUnreachable(
+            f"the Ray cluster stopped during the export: {_first_line(error)}; the output has no"
+            " export.json: empty it, and export again"
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    lines = without_secrets(str(error)).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__).rstrip(".;: ")

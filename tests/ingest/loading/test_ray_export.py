@@ -19,8 +19,7 @@ from xlagraph.graph import open_export
 from xlagraph.ingest import IngestOptions, ingest
 from xlagraph.ingest.errors import ClusterUnreachable
 from xlagraph.ingest.loading import ray_export
-from xlagraph.ingest.loading.ray_connection import translated_errors
-from xlagraph.ingest.loading.ray_export import export_on_ray
+from xlagraph.ingest.loading.ray_export import export_on_ray, translated_errors
 
 OPTIONS = IngestOptions(ingested_at=datetime(2026, 1, 1, tzinfo=UTC), tags=("job=7",))
 
