@@ -1,1 +1,1 @@
-"""Settings of the running process: memory, garbage collector, imports."""
+"""How a process runs: memory, garbage collector, imports, child processes."""

@@ -1,29 +1,23 @@
-"""The process that runs one statement of a user on a graph file; see `statement_process`."""
+"""The program that runs a user's statement on a graph file; see `statement_process`."""
 
 import pickle
-import resource
-import signal
-import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from xlagraph.graph.engine import Result
+from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import GraphError
 from xlagraph.graph.ladybug.engine import LadybugGraph
 
-
-def main() -> None:
-    """Run the statement on standard input, and write its result or error."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the calling process reports Ctrl-C
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    path, text, parameters = pickle.load(sys.stdin.buffer)  # noqa: S301  from the caller
-    found: Result | GraphError
-    try:
-        with LadybugGraph(path, create=False, wait=False, notify=lambda _: None) as graph:
-            found = graph.query(text, parameters)
-    except GraphError as error:
-        found = error
-    sys.stdout.buffer.write(pickle.dumps(found))
-    sys.stdout.flush()
+__all__ = ["statement_results"]
 
 
-if __name__ == "__main__":
-    main()
+def statement_results(tasks: Iterator[tuple[Path, str, Mapping[str, Cell]]]) -> Iterator[bytes]:
+    """Yield the pickled result or error of each statement."""
+    for path, text, parameters in tasks:
+        found: Result | GraphError
+        try:
+            with LadybugGraph(path, create=False, wait=False, notify=lambda _: None) as graph:
+                found = graph.query(text, parameters)
+        except GraphError as error:
+            found = error
+        yield pickle.dumps(found)

@@ -1,35 +1,25 @@
-"""Jobs for the processes that read the graph, and the format of the messages.
-
-A frame is four bytes with the length of a JSON header, the header, and a body whose length the
-header has as `size`. What comes back is JSON, never pickled: a statement may have broken into
-the process that ran it.
-"""
+"""Jobs for the processes that read the graph, and their answers."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
 
 from xlagraph.graph import Cell
 from xlagraph.graph.read_only import check_nesting
 from xlagraph.queries import Query
 
 __all__ = [
-    "LENGTH_BYTES",
     "Answer",
     "Catalogue",
     "Form",
     "Job",
     "Lane",
     "Setup",
-    "frame",
     "statement_job",
 ]
 
 Catalogue = Mapping[str, Query]
-
-LENGTH_BYTES: Final = 4
 
 
 class Lane(Enum):
@@ -106,8 +96,17 @@ class Answer:
         """Return a refusal with its reason."""
         return cls(status, message.encode(errors="replace"))
 
+    def encoded(self) -> bytes:
+        """Return a line of JSON with status and notes, then the body.
 
-def frame(header: Mapping[str, Cell], body: bytes = b"") -> bytes:
-    """Return a header and a body as they are sent."""
-    text = json.dumps({**header, "size": len(body)}).encode()
-    return len(text).to_bytes(LENGTH_BYTES, "big") + text + body
+        Nothing is pickled: a statement may have broken into the process that ran it.
+        """
+        header = json.dumps({"status": self.status, "notes": self.notes})
+        return header.encode() + b"\n" + self.body
+
+    @classmethod
+    def decoded(cls, data: bytes) -> "Answer":
+        """Return the answer that was encoded."""
+        line, _, body = data.partition(b"\n")
+        header = json.loads(line)
+        return cls(header["status"], body, tuple(header["notes"]))

@@ -1,59 +1,35 @@
-"""The process that reads the graph; the service survives if it dies.
+"""The program that reads the graph for the service, which survives if the process dies.
 
-A statement may overflow the engine's stack, use all memory or never finish. This process is then
-ended and another one started. It reads jobs from standard input and answers on standard output. It
-ends when its input is closed, even in the middle of a read.
+A statement may overflow the engine's stack, use all memory or never finish. The process is then
+ended and another one started.
 """
 
 import os
-import pickle
-import resource
-import sys
-import threading
 import traceback
-from collections.abc import Callable
-from queue import SimpleQueue
-from typing import BinaryIO
+from collections.abc import Iterator
+from typing import cast
 
 from xlagraph.graph import Graph, GraphError, QueryFailed, QueryRefused, open_graph
 from xlagraph.queries import BadParameter, QueryError, UnknownQuery
-from xlagraph.serve.readers.jobs import Answer, Catalogue, Form, Job, Setup, frame
+from xlagraph.serve.readers.jobs import Answer, Catalogue, Form, Job, Setup
 from xlagraph.serve.readers.reads import READS, Rows
 from xlagraph.serve.readers.written_rows import json_array, json_lines, json_object
 
+__all__ = ["answers"]
 
-def main() -> None:
-    """Read until the input ends."""
-    # what an engine prints must not get between the answers
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    setup: Setup = pickle.load(sys.stdin.buffer)  # noqa: S301  from who started this process
+
+def answers(tasks: Iterator[object]) -> Iterator[bytes]:
+    """Yield whether the graph of a setup, the first task, can be opened, then each job's answer."""
+    setup = cast("Setup", next(tasks))
     os.nice(setup.niceness)
-    jobs: SimpleQueue[Job] = SimpleQueue()
     try:
         graph = open_graph(setup.location, ask_password=lambda _: setup.password)
     except GraphError as error:
-        _send(answers, Answer.refusal(503, str(error)))
+        yield Answer.refusal(503, str(error)).encoded()
         return
-    _send(answers, Answer(200, b""))
-    threading.Thread(target=_receive, args=(sys.stdin.buffer, jobs.put), daemon=True).start()
-    while True:
-        _send(answers, _answer(graph, setup.catalogue, jobs.get()))
-
-
-def _receive(stream: BinaryIO, put: Callable[[Job], None]) -> None:
-    """Receive jobs from a stream; end the process when it is closed, even during a read."""
-    try:
-        while True:
-            put(pickle.load(stream))  # noqa: S301  from who started this process
-    finally:
-        os._exit(0)
-
-
-def _send(stream: BinaryIO, answer: Answer) -> None:
-    stream.write(frame({"status": answer.status, "notes": answer.notes}, answer.body))
-    stream.flush()
+    yield Answer(200, b"").encoded()
+    for job in cast("Iterator[Job]", tasks):
+        yield _answer(graph, setup.catalogue, job).encoded()
 
 
 def _answer(graph: Graph, catalogue: Catalogue, job: Job) -> Answer:
@@ -82,7 +58,3 @@ def _written(found: Rows | bytes, form: Form) -> Answer:
         return Answer(200, json_lines(found.rows, notes))
     body = json_object(found.rows[0]) if found.is_one else json_array(found.rows)
     return Answer(200, body, notes)
-
-
-if __name__ == "__main__":
-    main()

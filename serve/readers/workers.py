@@ -13,6 +13,7 @@ from typing import Final
 
 from xlagraph.graph import open_graph
 from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.runtime.child_process import ChildEnded
 from xlagraph.serve.readers.jobs import Answer, Catalogue, Job, Lane, Setup
 from xlagraph.serve.readers.read_limits import (
     GONE_SECONDS,
@@ -22,7 +23,7 @@ from xlagraph.serve.readers.read_limits import (
     MOST_WAITING,
     WAITING_SECONDS,
 )
-from xlagraph.serve.readers.worker_process import WorkerEnded, WorkerProcess
+from xlagraph.serve.readers.worker_process import WorkerProcess
 
 __all__ = ["Workers"]
 
@@ -32,6 +33,7 @@ _LOOK_SECONDS: Final = 0.05
 """Seconds between two checks of a process's memory; it can grow by about 100 MB meanwhile."""
 
 _BUSY: Final = "too many reads are running; try again in some seconds"
+_ENDED: Final = "the process that read the graph ended; if this happens again, change the request"
 
 
 class _Overdue(Exception):
@@ -147,7 +149,7 @@ class _Lane:
     async def _read(self, job: Job, version: tuple[int, ...] | None) -> Answer:
         try:
             worker = await self._open_worker(version)
-        except (OSError, TimeoutError, WorkerEnded) as error:
+        except (OSError, TimeoutError, ChildEnded) as error:
             return Answer.refusal(503, f"no process can be started: {error}")
         if isinstance(worker, Answer):
             return worker
@@ -158,8 +160,8 @@ class _Lane:
             has_answered = True
         except _Overdue as error:
             answer = Answer.refusal(400, str(error))
-        except WorkerEnded as error:
-            answer = Answer.refusal(503, str(error))
+        except ChildEnded:
+            answer = Answer.refusal(503, _ENDED)
         finally:
             self.counts.reading -= 1
             if has_answered:

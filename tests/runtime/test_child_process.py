@@ -1,0 +1,78 @@
+"""A child process answers tasks; its death is an error, and it ends with its caller."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import psutil
+import pytest
+
+from xlagraph.runtime.child_process import ChildEnded, ChildProcess
+
+PATIENCE_SECONDS = 60
+TEXTS = f"{__name__}:upper_texts"
+
+
+def upper_texts(tasks: Iterator[str]) -> Iterator[bytes]:
+    """Answer texts in capitals; three of them end the process or take long."""
+    for text in tasks:
+        if text == "fail":
+            raise ValueError(text)
+        if text == "abort":
+            os.abort()
+        if text == "sleep":
+            time.sleep(PATIENCE_SECONDS)
+        os.write(1, b"an engine prints this")
+        yield text.upper().encode()
+
+
+@pytest.fixture
+def child() -> Iterator[ChildProcess]:
+    with closing(ChildProcess(TEXTS, is_quiet=True)) as child:
+        yield child
+
+
+def test_tasks_are_answered_one_after_another(child: ChildProcess) -> None:
+    large = "x" * 10_000_000
+    assert [child.ask(text) for text in ("one", "", large)] == [b"ONE", b"", b"X" * len(large)]
+
+
+@pytest.mark.parametrize(("task", "message"), [("fail", "exit code 1"), ("abort", "Aborted")])
+def test_the_death_of_a_child_is_an_error_with_its_reason(
+    child: ChildProcess, task: str, message: str
+) -> None:
+    for text in (task, "next"):
+        with pytest.raises(ChildEnded, match=message):
+            child.ask(text)
+
+
+def test_a_child_is_killed_during_a_task(child: ChildProcess) -> None:
+    threading.Timer(0.5, child.kill).start()
+    with pytest.raises(ChildEnded, match="Killed"):
+        child.ask("sleep")
+
+
+CALLER = f"""
+import sys
+from xlagraph.runtime.child_process import ChildProcess
+child = ChildProcess({TEXTS!r})
+print(child.pid, flush=True)
+child.ask("sleep")
+"""
+
+
+def test_a_child_ends_with_its_caller_even_during_a_task() -> None:
+    path = os.pathsep.join(sys.path)
+    with subprocess.Popen(
+        [sys.executable, "-c", CALLER],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+    ) as caller:
+        assert caller.stdout is not None
+        child = psutil.Process(int(caller.stdout.readline()))
+        caller.kill()
+    child.wait(PATIENCE_SECONDS)
