@@ -18,9 +18,8 @@ from xlagraph.graph.schema import SCHEMA
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 LAYERS = (
     *("runtime", "presentation", "hlo", "graph", "queries", "planner", "ingest", "comparison"),
-    *("advice", "exports", "report", "serve", "cli"),
+    *("advice", "recording", "exports", "report", "serve", "cli"),
 )
-"""Those that read variables for themselves; `recording` reads those of the recorded program."""
 
 
 def test_the_generated_pages_are_up_to_date() -> None:

@@ -73,6 +73,9 @@ ENVIRONMENT: Final = (
     ("RAY_ADDRESS", "the Ray cluster of `export neo4j --on ray`"),
     ("SOURCE_DATE_EPOCH", "time of an ingest, in seconds: two exports are the same"),
     ("XDG_CACHE_HOME", "environments of `bisect` are kept below it; `~/.cache` by default"),
+    ("XLA_FLAGS", "flags of a recorded program, to which `record` adds"),
+    ("XLAGRAPH_DUMPS", "set by `record`: the folder of a recording, for each of its processes"),
+    ("XLAGRAPH_ADDED_FLAGS", "set in recorded processes: the flags that each added for itself"),
     ("COLUMNS", "width of the terminal"),
     ("NO_COLOR", "any text: no colours"),
 )
