@@ -32,9 +32,23 @@ def human_bytes(size_bytes: float) -> str:
     return f"{sign}{number} {_UNITS[power]}"
 
 
+def known_bytes(size_bytes: float | None) -> str:
+    """Return a byte count with a binary unit; ``unknown`` for None."""
+    return "unknown" if size_bytes is None else human_bytes(size_bytes)
+
+
 def signed_bytes(growth_bytes: int) -> str:
     """Return a growth with its sign: ``+23.8 MiB``."""
     return f"{'+' if growth_bytes > 0 else ''}{human_bytes(growth_bytes)}"
+
+
+def change_text(before_bytes: int, after_bytes: int) -> str:
+    """Return a change with its share of the first count: ``-1.5 MiB, -2.0%``, or ``none``."""
+    change = after_bytes - before_bytes
+    if not change:
+        return "none"
+    share = f", {share_text(change / before_bytes, signed=True)}" if before_bytes else ""
+    return f"{signed_bytes(change)}{share}"
 
 
 def counted(count: int, noun: str) -> str:

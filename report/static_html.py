@@ -5,7 +5,7 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Cell, Graph
-from xlagraph.presentation.byte_sizes import human_bytes, share_text, signed_bytes
+from xlagraph.presentation.byte_sizes import known_bytes, share_text, signed_bytes
 from xlagraph.queries import Comparison, Diagnosis, run
 from xlagraph.report.overview import TotalsRow
 
@@ -148,4 +148,4 @@ def _text(cell: Cell) -> str:
 
 
 def _bytes(cell: Cell) -> str:
-    return "unknown" if cell is None else human_bytes(cast("int", cell))
+    return known_bytes(cast("int | None", cell))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
 from xlagraph.cli.output.messages import counted, write_prose
-from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes, known_bytes, share_text
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def write_diagnosis(
 ) -> None:
     """Write a page: the diagnosed compilations, then each finding with evidence and remedies."""
     for diagnosed in diagnosis.compilations:
-        peak = "unknown" if diagnosed.peak_bytes is None else human_bytes(diagnosed.peak_bytes)
+        peak = known_bytes(diagnosed.peak_bytes)
         name = _plain(diagnosed.compilation, format_)
         text = f"{name}: {human_bytes(diagnosed.reserved_bytes)} reserved, peak {peak}"
         if diagnosed.memory_space_name is not None:

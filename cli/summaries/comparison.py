@@ -19,7 +19,7 @@ from xlagraph.comparison.compared_sides import (
     part_rows,
 )
 from xlagraph.comparison.groups import GROWTH_COLUMNS, By
-from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import human_bytes, known_bytes
 
 if TYPE_CHECKING:
     from xlagraph.comparison.compared_sides import Comparison
@@ -102,10 +102,9 @@ def _write_many(
 ) -> None:
     first = comparisons[0]
     peak = first.growth_of("physicalPeak").bytes_a
-    peak_text = "unknown" if peak is None else human_bytes(peak)
     line = (
         f"{first.a.name} against {len(comparisons)} others: it reserves"
-        f" {human_bytes(first.reserved.bytes_a or 0)}, its physical peak is {peak_text}"
+        f" {human_bytes(first.reserved.bytes_a or 0)}, its physical peak is {known_bytes(peak)}"
     )
     write_lines([line], format_, stream)
     if by is None:

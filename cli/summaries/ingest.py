@@ -104,23 +104,20 @@ def _write_missing(summary: "IngestSummary") -> None:
         detail(f"{compilation}: no {', no '.join(parts)}")
 
 
-def _write_keys(done: str, keys: tuple[str, ...], reason: str) -> None:
+def _write_keys(done: str, keys: tuple[str, ...], reason: str = "") -> None:
+    why = f": {reason}" if reason else ""
     shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_MOST_KEYS]
     for key in shown:
-        note(f"{done} {key}: {reason}")
+        note(f"{done} {key}{why}")
     if len(keys) > len(shown):
-        note(f"{done} {len(keys) - len(shown)} more: {reason}")
+        note(f"{done} {len(keys) - len(shown)} more{why}")
 
 
 def write_ingested(summary: "IngestSummary") -> None:
     """Write the compilations that were loaded, each on a line with the time."""
     now = datetime.now().astimezone().strftime("%H:%M:%S")
-    for verb, keys in (("added", summary.added), ("replaced", summary.updated)):
-        shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_MOST_KEYS]
-        for key in shown:
-            note(f"{now} {verb} {key}")
-        if len(keys) > len(shown):
-            note(f"{now} {verb} {len(keys) - len(shown)} more")
+    _write_keys(f"{now} added", summary.added)
+    _write_keys(f"{now} replaced", summary.updated)
 
 
 def write_problem(found: "Problem") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.planner.edits.order_result import named_order
-from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import change_text, human_bytes, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def _sections(result: "OrderCost") -> "Iterator[Section]":
                     each.name,
                     human_bytes(each.reserved_bytes),
                     human_bytes(each.temp_bytes),
-                    _change(each.reserved_bytes - result.reserved_bytes, result.reserved_bytes),
+                    change_text(result.reserved_bytes, each.reserved_bytes),
                 )
                 for each in result.orders
             ],
@@ -96,10 +96,3 @@ def _sections(result: "OrderCost") -> "Iterator[Section]":
                 for each in result.moves
             ],
         )
-
-
-def _change(change: int, reserved_bytes: int) -> str:
-    if not change:
-        return "none"
-    share = f", {share_text(change / reserved_bytes, signed=True)}" if reserved_bytes else ""
-    return f"{'+' if change > 0 else ''}{human_bytes(change)}{share}"

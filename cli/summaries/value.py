@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.messages import write_prose
-from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes, known_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.planner.compilation.records import StoredFrame
@@ -62,9 +62,10 @@ def _value_text(details: "ValueDetails") -> str:
     from xlagraph.hlo.shapes import printed_shape
 
     value, padding = details.value, details.padding_bytes
-    text = f"{printed_shape(value.shape, value.layout)}, {_bytes(value.size_bytes)}"
+    text = f"{printed_shape(value.shape, value.layout)}, {known_bytes(value.size_bytes)}"
     if padding is not None and padding > 0:
-        text += f", of which {_bytes(value.dense_bytes)} dense and {_bytes(padding)} padding"
+        dense = known_bytes(value.dense_bytes)
+        text += f", of which {dense} dense and {human_bytes(padding)} padding"
     return text + (", made where control flow merges" if value.is_phi else "")
 
 
@@ -75,7 +76,7 @@ def _storage(details: "ValueDetails") -> str:
         role = f"{role} {allocation.parameter_number}"
     name = f" ({details.space.name})" if details.space.name else ""
     return (
-        f"allocation {allocation.number} ({role}, {_bytes(allocation.size_bytes)})"
+        f"allocation {allocation.number} ({role}, {known_bytes(allocation.size_bytes)})"
         f" of memory space {allocation.memory_space}{name}, from byte {details.value.offset_bytes}"
     )
 
@@ -108,7 +109,7 @@ def _loop(details: "ValueDetails") -> Iterator[str]:
     if value.stack_loop is not None:
         yield (
             f"a stack: {value.stack_turns} iterations of {value.stack_loop} fill it,"
-            f" {_bytes(value.turn_bytes)} each, and all are kept"
+            f" {known_bytes(value.turn_bytes)} each, and all are kept"
         )
         if value.stack_element is not None and value.stack_element != value.name:
             yield f"each iteration writes {value.stack_element} into it"
@@ -128,7 +129,7 @@ def _source(stack: "Sequence[StoredFrame]", file: str | None, line: int | None) 
 
 
 def _takeover_text(neighbour: "Neighbour", preposition: str, side: str) -> str:
-    text = f"{_bytes(neighbour.shared_bytes)} {preposition} {neighbour.value}"
+    text = f"{known_bytes(neighbour.shared_bytes)} {preposition} {neighbour.value}"
     if neighbour.in_place:
         return f"{text} in place, at step {neighbour.steps}"
     steps = "step" if neighbour.steps == 1 else "steps"
@@ -156,12 +157,12 @@ def _peak(details: "ValueDetails") -> str:
     peak = details.peak
     if peak.peak_bytes is None:
         return "unknown: the dump has no live ranges"
-    whole = f"{_bytes(peak.peak_bytes)} at step {peak.peak_step}"
+    whole = f"{known_bytes(peak.peak_bytes)} at step {peak.peak_step}"
     if peak.rank is None:
         return f"not live at the physical peak of its memory space, {whole}"
     percent = "" if peak.share is None else f" ({share_text(peak.share)})"
     return (
-        f"{_bytes(peak.physical_bytes)}{percent} of the physical peak of its memory space,"
+        f"{known_bytes(peak.physical_bytes)}{percent} of the physical peak of its memory space,"
         f" {whole}; number {peak.rank} of {peak.contributors}"
     )
 
@@ -172,7 +173,3 @@ def _some(texts: list[str], known: bool, joint: str | None = None) -> list[str]:
     more = [f"… and {len(texts) - SHOWN} more"] if len(texts) > SHOWN else []
     shown = [*texts[:SHOWN], *more]
     return shown if joint is None else [joint.join(shown)]
-
-
-def _bytes(size_bytes: int | None) -> str:
-    return "unknown" if size_bytes is None else human_bytes(size_bytes)

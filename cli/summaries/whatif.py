@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import write_prose
-from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, share_text
+from xlagraph.presentation.byte_sizes import change_text, distinct_bytes, human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -105,13 +105,7 @@ def _bytes(size_bytes: int | None) -> str | None:
 
 
 def _change(before: int | None, after: int | None) -> str | None:
-    if before is None or after is None:
-        return None
-    if before == after:
-        return "none"
-    sign = "+" if after > before else ""
-    share = f", {share_text((after - before) / before, signed=True)}" if before else ""
-    return f"{sign}{human_bytes(after - before)}{share}"
+    return None if before is None or after is None else change_text(before, after)
 
 
 def _donated(result: "WhatIf") -> str:

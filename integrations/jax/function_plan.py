@@ -15,7 +15,7 @@ from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.files.memory_dumps import compiled_dump
 from xlagraph.ingest.loading.compiled import ingest_held, space_peaks
 from xlagraph.ingest.measures.peaks import SpacePeaks
-from xlagraph.presentation.byte_sizes import human_bytes, parse_bytes
+from xlagraph.presentation.byte_sizes import human_bytes, known_bytes, parse_bytes
 from xlagraph.presentation.readable_tables import html_notes, html_title, measured_table
 from xlagraph.queries import Answer, Changes, Diagnosis, WhatIf, advise, run, whatif
 
@@ -153,8 +153,8 @@ class FunctionPlan:
         self.close()
 
     def __repr__(self) -> str:
-        peak = "unknown" if self.peak is None else human_bytes(self.peak)
         refused = "" if self.error is None else f"; the compiler: {_first_line(self.error)}"
+        peak = known_bytes(self.peak)
         return f"<{self.name}: reserves {human_bytes(self.reserved)}, peak {peak}{refused}>"
 
     def _repr_html_(self) -> str:

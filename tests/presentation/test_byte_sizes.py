@@ -2,7 +2,14 @@
 
 import pytest
 
-from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
+from xlagraph.presentation.byte_sizes import (
+    change_text,
+    distinct_bytes,
+    human_bytes,
+    known_bytes,
+    parse_bytes,
+    parse_share,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +27,18 @@ from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, parse_
 )
 def test_bytes_are_written_with_binary_units(size_bytes, text):
     assert human_bytes(size_bytes) == text
+
+
+def test_a_count_that_is_not_known_is_unknown():
+    assert known_bytes(1 << 20) == "1.0 MiB"
+    assert known_bytes(None) == "unknown"
+
+
+def test_a_change_has_its_sign_and_its_share_of_the_count_before():
+    assert change_text(4 << 20, 6 << 20) == "+2.0 MiB, +50.0%"
+    assert change_text(4 << 20, 3 << 20) == "-1.0 MiB, -25.0%"
+    assert change_text(0, 1 << 20) == "+1.0 MiB"
+    assert change_text(5, 5) == "none"
 
 
 def test_bytes_that_look_equal_are_written_in_full():
