@@ -75,6 +75,7 @@ ENVIRONMENT: Final = (
     ("XDG_CACHE_HOME", "environments of `bisect` are kept below it; `~/.cache` by default"),
     ("XLA_FLAGS", "flags of a recorded program, to which `record` adds"),
     ("XLAGRAPH_DUMPS", "set by `record`: the folder of a recording, for each of its processes"),
+    ("XLAGRAPH_SCHEDULE", "set by `record --schedule`: the order in which its processes compile"),
     ("XLAGRAPH_ADDED_FLAGS", "set in recorded processes: the flags that each added for itself"),
     ("COLUMNS", "width of the terminal"),
     ("NO_COLOR", "any text: no colours"),
