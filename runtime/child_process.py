@@ -49,8 +49,8 @@ class ChildProcess:
 
     def __init__(self, program: str, *, is_quiet: bool = False) -> None:
         """Start a program, given as ``module:function``; if quiet, drop what it prints."""
+        # -P: no module of the current folder replaces one of Python's
         self._process = subprocess.Popen(  # noqa: S603  this interpreter, a program of ours
-            # -P: no module of the current folder replaces one of Python's
             [sys.executable, "-P", "-c", _START, program, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -120,9 +120,8 @@ def _received_tasks() -> Iterator[object]:
     tasks: SimpleQueue[object] = SimpleQueue()
 
     def receive() -> None:
-        with suppress(EOFError):
-            while True:
-                tasks.put(pickle.load(sys.stdin.buffer))  # noqa: S301  from who started this process
+        while True:
+            tasks.put(pickle.load(sys.stdin.buffer))  # noqa: S301  from who started this process
 
     # a thread, so that the end of the caller is noticed during a task
     Thread(target=_run_and_exit, args=(receive,), daemon=True).start()
@@ -139,7 +138,7 @@ def _run_and_exit(work: Callable[[], None]) -> None:
     try:
         work()
         exit_code = 0
-    except BrokenPipeError:  # the caller has ended
+    except (EOFError, BrokenPipeError):  # the caller has ended
         pass
     except BaseException:  # noqa: BLE001  the border of this process
         traceback.print_exc()

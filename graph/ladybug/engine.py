@@ -108,7 +108,7 @@ class LadybugGraph(Graph):
         statement = check_statement(text, procedures=None)
         given = given_parameters(statement, parameters or {})
         if in_process and self._path.exists():
-            return query_in_process(self._path, text, given)
+            return query_in_process(_open_to_read, self._path, text, given)
         text, given = with_ordered_maps(text, given)
         connection = self._connect()
         try:
@@ -164,6 +164,10 @@ class LadybugGraph(Graph):
                 self._connection = ladybug.Connection(self._database)
                 create_tables(self._connection)
         return self._connection
+
+
+def _open_to_read(path: Path) -> LadybugGraph:
+    return LadybugGraph(path, create=False, wait=False, notify=lambda _: None)
 
 
 def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":

@@ -4,31 +4,50 @@ Some statements end the process of the engine, by a stack overflow for example.
 """
 
 import pickle
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
-from xlagraph.graph.engine import Cell, Result
+from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.errors import GraphError, QueryFailed
 from xlagraph.runtime.child_process import ChildEnded, ChildProcess
 
-__all__ = ["query_in_process"]
+__all__ = ["query_in_process", "statement_results"]
 
-_PROGRAM: Final = "xlagraph.graph.ladybug.statement_program:statement_results"
+_PROGRAM: Final = "xlagraph.graph.ladybug.statement_process:statement_results"
 
 
-def query_in_process(path: Path, text: str, parameters: Mapping[str, Cell]) -> Result:
+Opener = Callable[[Path], AbstractContextManager[Graph]]
+"""A function of a module, which opens a graph file."""
+
+
+def query_in_process(
+    opener: Opener, path: Path, text: str, parameters: Mapping[str, Cell]
+) -> Result:
     """Return the rows of a statement on a graph file; QueryFailed if its process dies."""
     with closing(ChildProcess(_PROGRAM)) as child:
         try:
-            answer = child.ask((path, text, parameters))
+            answer = child.ask((opener, path, text, parameters))
         except ChildEnded as ended:
             raise QueryFailed(
                 f"the embedded engine ended at this statement ({ended}): write it in another way"
             ) from ended
-    found = pickle.loads(answer)  # noqa: S301  from our program
+    found = cast("Result | GraphError", pickle.loads(answer))  # noqa: S301  from our program
     if isinstance(found, GraphError):
         raise found
-    assert isinstance(found, Result)  # noqa: S101
     return found
+
+
+def statement_results(
+    tasks: Iterator[tuple[Opener, Path, str, Mapping[str, Cell]]],
+) -> Iterator[bytes]:
+    """Yield the pickled result or error of each statement."""
+    for opener, path, text, parameters in tasks:
+        found: Result | GraphError
+        try:
+            with opener(path) as graph:
+                found = graph.query(text, parameters)
+        except GraphError as error:
+            found = error
+        yield pickle.dumps(found)

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import psutil
+
 from xlagraph.graph import open_graph
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.runtime.child_process import ChildEnded
+from xlagraph.runtime.child_process import ChildEnded, ChildProcess
 from xlagraph.serve.readers.jobs import Answer, Catalogue, Job, Lane, Setup
 from xlagraph.serve.readers.read_limits import (
     GONE_SECONDS,
@@ -23,12 +25,14 @@ from xlagraph.serve.readers.read_limits import (
     MOST_WAITING,
     WAITING_SECONDS,
 )
-from xlagraph.serve.readers.worker_process import WorkerProcess
 
 __all__ = ["Workers"]
 
 PROCESSES: Final[Mapping[Lane, int]] = {Lane.LISTS: 2, Lane.QUERIES: 2, Lane.STATEMENTS: 2}
 _NICENESS: Final[Mapping[Lane, int]] = {Lane.LISTS: 0, Lane.QUERIES: 0, Lane.STATEMENTS: 10}
+_PROGRAM: Final = "xlagraph.serve.readers.worker_program:answers"
+_START_SECONDS: Final = 60.0
+"""Seconds to load the engine and open the graph on a busy machine."""
 _LOOK_SECONDS: Final = 0.05
 """Seconds between two checks of a process's memory; it can grow by about 100 MB meanwhile."""
 
@@ -120,6 +124,32 @@ class LaneCounts:
     """Processes that died or exceeded a limit."""
 
 
+class _Worker:
+    """A process with the graph open, for one job at a time."""
+
+    def __init__(self, version: tuple[int, ...] | None) -> None:
+        self._child = ChildProcess(_PROGRAM)
+        self._watched = psutil.Process(self._child.pid)
+        self.version = version
+        """Which file the graph was when the process opened it; None for a server."""
+
+    async def ask(self, question: Job | Setup) -> Answer:
+        """Return the answer; ChildEnded if the process ends before."""
+        return Answer.decoded(await asyncio.to_thread(self._child.ask, question))
+
+    def memory_bytes(self) -> int:
+        """Return the memory that the process has now; 0 once it has ended."""
+        try:
+            return self._watched.memory_info().rss
+        except psutil.NoSuchProcess:
+            return 0
+
+    async def end(self) -> None:
+        """End the process at once, and wait until its memory is free."""
+        self._child.kill()  # before a thread is free to wait for its end
+        await asyncio.to_thread(self._child.close)
+
+
 class _Lane:
     """The processes of one lane."""
 
@@ -127,7 +157,7 @@ class _Lane:
         self._setup = setup
         self._memory_bytes = memory_bytes
         self._free = asyncio.Semaphore(size)
-        self._idle: list[WorkerProcess] = []
+        self._idle: list[_Worker] = []
         self.counts = LaneCounts()
 
     async def read(self, job: Job, version: tuple[int, ...] | None) -> Answer:
@@ -171,7 +201,7 @@ class _Lane:
                 await worker.end()
         return answer
 
-    async def _open_worker(self, version: tuple[int, ...] | None) -> WorkerProcess | Answer:
+    async def _open_worker(self, version: tuple[int, ...] | None) -> _Worker | Answer:
         """Return a free process that has the newest state of the graph open."""
         while self._idle:
             worker = self._idle.pop()
@@ -180,9 +210,21 @@ class _Lane:
             if worker.version == version and has_room:
                 return worker
             await worker.end()
-        return await WorkerProcess.start(self._setup, version)
+        return await self._start_worker(version)
 
-    async def _bounded(self, worker: WorkerProcess, job: Job) -> Answer:
+    async def _start_worker(self, version: tuple[int, ...] | None) -> _Worker | Answer:
+        """Start a process; return a refusal instead if it cannot open the graph."""
+        worker = _Worker(version)
+        opened: Answer | None = None
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                opened = await worker.ask(self._setup)
+            return opened if opened.is_refusal else worker
+        finally:
+            if opened is None or opened.is_refusal:
+                await worker.end()
+
+    async def _bounded(self, worker: _Worker, job: Job) -> Answer:
         """Return the answer of a process; _Overdue if it takes too long or too much memory."""
         loop = asyncio.get_running_loop()
         seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS
