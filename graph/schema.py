@@ -208,6 +208,12 @@ class ValueNodes(NodeRows, key_prefix="#v/"):
     user_file: Strings = described("file of the innermost frame outside of installed packages")
     user_line: Integers = described("line in that file")
     user_function: Strings = described("function there; absent where the dump has no stacks")
+    category: Strings = described(
+        "its part in the program: weight, optimizerState, batch, state, gradient, activation, "
+        "recomputed, gathered, collective, offloaded, scratch, output, constant, forward, "
+        "backward, update or other"
+    )
+    category_reason: Strings = described("evidence for the category; absent for `other`")
 
 
 class InstructionNodes(NodeRows, key_prefix="#i/"):

@@ -11,6 +11,7 @@ from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
+from xlagraph.ingest.measures.categories import Categorized, categories
 from xlagraph.ingest.measures.dependence import Dependence, dependences
 from xlagraph.ingest.measures.live_ranges import Span, residents_of_allocations, value_spans
 from xlagraph.ingest.measures.memory_spaces import memory_space_names
@@ -72,6 +73,8 @@ class CompilationFacts:
     """Name of the innermost loop that runs a computation, by the name of the computation."""
     attributions: tuple[Attribution | None, ...]
     """Attributions aligned with the values of the plan, like the next two fields."""
+    categories: tuple[Categorized, ...]
+    """Categories aligned with the values of the plan."""
     stacks: tuple[StackOfValue | None, ...]
     """Stack in which each value lies; None if it lies in none."""
     call_path_of_values: tuple[int | None, ...]
@@ -129,6 +132,7 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
         instructions=tuple(with_facts),
         loops=_loop_of_computations(instructions),
         attributions=belonging.owners,
+        categories=categories(plan, spans, belonging.owners, named, program.root_opcode),
         stacks=belonging.stacks,
         call_path_of_values=tuple(map(path_of_frame, value_frames)),
         call_paths=paths.paths,

@@ -1,0 +1,28 @@
+// Categories that hold the most memory at the peak
+// @kind     table
+// @answers  How much of the peak are weights, optimizer state, gradients and activations?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    memorySpace   INTEGER = 0   memory space number
+// @param    limit         INTEGER = 20  rows to return
+// @column   category      STRING        part in the program: weight, optimizerState, activation, …
+// @column   values        INTEGER       number of values live at the peak
+// @column   physicalBytes INTEGER       total share of the physical peak
+// @column   peakShare     FLOAT         fraction of the physical peak, 0 to 1; null if the peak is
+//           0
+// @column   sizeBytes     INTEGER       total assigned size; an in-place update counts both its
+//           values
+// @measure  physical
+// @note     The category other holds what no rule finds: nothing is guessed. Value.categoryReason has
+//           the evidence of each value.
+// @status   experimental
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
+WITH max(s.physicalPeakBytes) AS peakBytes,
+     v.category AS category, count(v) AS values,
+     sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+RETURN category, values, physicalBytes,
+       CASE WHEN peakBytes > 0 THEN 1.0 * physicalBytes / peakBytes ELSE null END AS peakShare,
+       sizeBytes
+ORDER BY physicalBytes DESC, sizeBytes DESC, category
+LIMIT $limit

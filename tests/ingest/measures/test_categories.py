@@ -1,0 +1,111 @@
+"""Categories of values, each with the smallest program that shows it."""
+
+import pytest
+
+from tests.ingest.rows.small_dump import nodes, pairs, rows_of
+from xlagraph.ingest.measures.categories import category_of_input_name
+
+
+@pytest.mark.parametrize(
+    ("name", "category"),
+    [
+        ("params['Dense_0']['kernel']", "weight"),
+        ("model.states[0][1]", "weight"),
+        ("state.params['linear']['w']", "weight"),
+        ("opt_state[0].mu['params']['Dense_0']['kernel']", "optimizerState"),
+        ("optimizer.states[0][3]", "optimizerState"),
+        ("state.batch_stats['mean']", "state"),
+        ("grads['w']", "gradient"),
+        ("batch['x']", "batch"),
+        ("state[0]", None),
+        ("x", None),
+        ("jit(f)/jvp(model)/dot", None),
+    ],
+)
+def test_the_name_of_an_input_shows_its_category(name, category):
+    assert category_of_input_name(name) == category
+
+
+def dump_of(*lines, end):
+    """Return a dump of lines: allocation, its facts, value, first, last step, text, op name."""
+    out, used, ranges, schedule = ["BufferAssignment:"], ["Used values:"], [], {}
+    allocations: dict[tuple[int, str], list[tuple[int, str]]] = {}
+    for number, (allocation, facts, name, first, last, text, op_name) in enumerate(lines):
+        allocations.setdefault((allocation, facts), []).append((number, name))
+        readers = [(each[2], text_of(each)) for each in lines if f"%{name}," in text_of(each)]
+        used += [f"<{number} {name} @0>", " positions:", f"  {name}", " uses:"]
+        used += [f"  {reader}, operand 0" for reader, _ in readers]
+        metadata = f', metadata={{op_name="{op_name}"}}' if op_name else ""
+        used += [f" from instruction: %{name} = f32[4]{{0}} {text.replace(',)', ')')}{metadata}"]
+        ranges.append(f"    {name}{{}}:{first}-{last}")
+        schedule[first] = name
+    for (allocation, facts), values in allocations.items():
+        out += [f"allocation {allocation}: size 16, {facts}:"]
+        out += [f" value: <{n} {name} @0> (size=16,offset=0): f32[4]{{0}}" for n, name in values]
+    out += ["", "Total bytes used: 1 (1B)", "", *used, "", f"HloLiveRange (max {end}):"]
+    out += [
+        "  InstructionSequence:",
+        *(f"    {step}:{schedule[step]}" for step in sorted(schedule)),
+    ]
+    out += ["  BufferLiveRange:", *ranges, "  Live ranges at 0 (peak):"]
+    out += [f"    {lines[0][2]}: 16 bytes"]
+    return "\n".join(out) + "\n"
+
+
+def text_of(line):
+    return line[5]
+
+
+def categories_of(*lines, end):
+    rows = rows_of(dump_of(*lines, end=end))
+    return dict(pairs(nodes(rows, "Value", "name", "category")))
+
+
+P = "parameter {}, shape |f32[4]| at ShapeIndex {{}}"
+TEMP = "preallocated-temp"
+STEP = (
+    (0, P.format(0) + ", maybe-live-out", "w", 0, 6, "parameter(0)", "s[0]"),
+    (1, P.format(1) + ", maybe-live-out", "m", 1, 6, "parameter(1)", "s[1]"),
+    (2, P.format(2), "x", 2, 8, "parameter(2)", "x"),
+    (3, TEMP, "copied", 3, 4, "copy(%w,)", "s[0]"),
+    (4, TEMP, "hidden", 4, 5, "tanh(%copied,)", "jit(f)/jvp(a)/tanh"),
+    (5, TEMP, "slope", 5, 6, "negate(%hidden,)", "jit(f)/transpose(jvp(a))/mul"),
+    (1, P.format(1) + ", maybe-live-out", "moment", 6, 8, "add(%m, %slope,)", "jit(f)/add"),
+    (0, P.format(0) + ", maybe-live-out", "new", 7, 8, "add(%w, %moment,)", "jit(f)/sub"),
+)
+
+
+def test_a_training_step_has_categories_by_what_is_returned_and_who_reads_it():
+    assert categories_of(*STEP, end=8) == {
+        "w": "weight",  # read in the forward pass, through a copy
+        "new": "weight",
+        "m": "optimizerState",
+        "moment": "optimizerState",
+        "x": "batch",
+        "copied": "forward",
+        "hidden": "activation",
+        "slope": "gradient",
+    }
+
+
+def test_a_temporary_in_the_bytes_of_an_input_has_a_category_of_its_own():
+    early = (2, P.format(2), "early", 3, 3, "tanh(%w,)", "jit(f)/jvp(a)/exp")
+    lines = (*STEP[:3], early, *STEP[4:])
+    assert categories_of(*lines, end=8)["early"] == "forward"
+
+
+def test_without_names_and_gradients_everything_is_other():
+    lines = (
+        (0, P.format(0), "a", 0, 1, "parameter(0)", "a"),
+        (1, TEMP, "b", 1, 1, "negate(%a,)", "jit(f)/neg"),
+    )
+    assert categories_of(*lines, end=2) == {"a": "other", "b": "other"}
+
+
+def test_a_program_that_reads_weights_and_has_no_gradients_is_a_forward_pass():
+    lines = (
+        (0, P.format(0), "a", 0, 1, "parameter(0)", "params['a']"),
+        (1, P.format(1), "x", 1, 2, "parameter(1)", "x"),
+        (2, TEMP, "b", 2, 2, "negate(%a,)", "jit(f)/neg"),
+    )
+    assert categories_of(*lines, end=3) == {"a": "weight", "x": "batch", "b": "forward"}
