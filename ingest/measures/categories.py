@@ -4,44 +4,21 @@ The rules are in docs/measures.md, under "Categories", in the order of their app
 only what the dump states; a value that no rule finds is `other`.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.op_names import is_backward, is_recomputed
 from xlagraph.ingest.measures.attribution import Attribution
+from xlagraph.ingest.measures.input_categories import Category, category_of_input_name
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.memory_spaces import HOST
 from xlagraph.ingest.measures.op_search import Rule
 from xlagraph.ingest.plan import Plan, Value
 
-__all__ = ["Categorized", "Category", "categories", "category_of_input_name"]
-
-
-class Category(StrEnum):
-    """The part that a value has in a program."""
-
-    WEIGHT = "weight"
-    OPTIMIZER_STATE = "optimizerState"
-    BATCH = "batch"
-    STATE = "state"
-    GRADIENT = "gradient"
-    ACTIVATION = "activation"
-    RECOMPUTED = "recomputed"
-    GATHERED = "gathered"
-    COLLECTIVE = "collective"
-    OFFLOADED = "offloaded"
-    SCRATCH = "scratch"
-    OUTPUT = "output"
-    CONSTANT = "constant"
-    FORWARD = "forward"
-    BACKWARD = "backward"
-    UPDATE = "update"
-    OTHER = "other"
+__all__ = ["Categorized", "categories"]
 
 
 class Categorized(NamedTuple):
@@ -80,34 +57,6 @@ _OF_READERS: Final[Mapping[frozenset[int | None], Categorized]] = {
     frozenset((_Phase.UPDATE,)): Categorized(Category.UPDATE, "read only after the backward pass"),
 }
 """Categories of values whose origin shows no phase, such as copies of inputs."""
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_WORDS: Final[Sequence[tuple[Category, frozenset[str]]]] = (
-    (
-        Category.OPTIMIZER_STATE,
-        frozenset(
-            (
-                *("opt_state", "opt_states", "optimizer", "optimizer_state", "optimizer_states"),
-                *("optimizer_variables", "optim_state", "exp_avg", "exp_avg_sq"),
-                "momentum_buffer",
-            )
-        ),
-    ),
-    (Category.GRADIENT, frozenset(("grad", "grads", "gradient", "gradients"))),
-    (
-        Category.STATE,
-        frozenset(
-            ("batch_stats", "non_trainable_variables", "metrics_variables", "cache", "kv_cache")
-        ),
-    ),
-    (
-        Category.WEIGHT,
-        frozenset(
-            ("params", "weights", "trainable_variables", "model", "kernel", "weight", "bias")
-        ),
-    ),
-    (Category.BATCH, frozenset(("batch", "inputs", "labels", "targets", "images", "tokens"))),
-)
-"""Words of the names of inputs; the first row with a word of the name decides."""
 _GATHERING: Final = frozenset(("all-gather", "all-gather-start", "all-gather-done"))
 _COLLECTIVE: Final = ("all-reduce", "all-to-all", "collective-", "ragged-all", "reduce-scatter")
 
@@ -121,15 +70,6 @@ def categories(
 ) -> tuple[Categorized, ...]:
     """Return the category of each of the plan's values, with its evidence."""
     return tuple(_Rules(plan, spans, owners, instructions, root_opcode).apply())
-
-
-@lru_cache(maxsize=1 << 14)
-def category_of_input_name(name: str) -> Category | None:
-    """Return the category that the name of an input shows: of ``params['w']``, weight."""
-    if name.startswith(("jit(", "pjit(")):
-        return None  # the name of an op
-    words = set(_WORD.findall(name))
-    return next((category for category, known in _WORDS if words & known), None)
 
 
 @lru_cache(maxsize=1 << 14)

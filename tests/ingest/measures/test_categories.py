@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ingest.rows.small_dump import nodes, pairs, rows_of
-from xlagraph.ingest.measures.categories import category_of_input_name
+from xlagraph.ingest.measures.input_categories import category_of_input_name
 
 
 @pytest.mark.parametrize(
