@@ -67,7 +67,8 @@ def test_tables_of_all_runs_or_of_the_named_runs(run, graph, format_):
 def test_help_lists_the_formats(run):
     listed = run("export", "--help").out.partition("Commands:")[2]
     formats = [line.split()[0] for line in listed.splitlines() if line]
-    assert formats == ["pprof", "speedscope", "perfetto", "xprof", "parquet", "csv", "neo4j"]
+    viewers = ["pprof", "speedscope", "perfetto", "minimalloc", "xprof"]
+    assert formats == [*viewers, "parquet", "csv", "neo4j"]
 
 
 @pytest.mark.parametrize(
