@@ -308,7 +308,11 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values have any typ
         return value.hex()
     if hasattr(value, "iso_format"):
         return str(value.iso_format())
-    return str(value)
+    # the driver puts an object of its own where it could not convert a value in a list or map
+    raise QueryFailed(
+        "a value cannot be represented, such as a date outside the years 1 to 9999:"
+        " convert it with toString(…)"
+    )
 
 
 def _path(path: Path) -> row_cells.Path:

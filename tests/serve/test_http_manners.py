@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -134,4 +135,6 @@ def test_a_message_of_an_assistants_tool_is_a_short_sentence(served_graph):
         assert len(text) < 2_100
         await workers.close()
 
-    anyio.run(ask)
+    # in a separate thread: after browser tests, this one has a running loop
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(anyio.run, ask).result()

@@ -245,7 +245,8 @@ def test_the_dumps_of_programs_other_than_python_are_loaded(run, record, tmp_pat
     stem = "module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt"
     folder = "set -- $XLA_FLAGS; folder=${1#--xla_dump_to=}"
     script = f'{folder}; printf "%s" "$DUMP" > "$folder/{stem}"'
-    assert run("record", "--run", "a", "--", "sh", "-c", script).code == 0
+    ended = run("record", "--run", "a", "--", "sh", "-c", script)
+    assert ended.code == 0, ended.err
     assert len(json_rows(run("compilations", "a", "--format", "json"))) == 1
 
 
