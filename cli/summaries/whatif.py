@@ -8,10 +8,12 @@ from xlagraph.presentation.byte_sizes import change_text, distinct_bytes, human_
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.planner.edits.result import WhatIf
+    from xlagraph.planner.edits.result import Effect, WhatIf
 
 SHOWN: Final = 10
 """Number of donated parameters on a page."""
+SHOWN_NAMES: Final = 5
+"""Number of matched names for each change on a page."""
 
 
 def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
@@ -25,6 +27,8 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
         stream.write("\n")
         for effect in result.effects:
             _write(f"{effect.text}.", stream)
+            if _is_pattern(effect):
+                _write(f"  {_matched(effect)}.", stream)
     if result.lower_bound_bytes is not None:
         _write(
             f"The temporary block needs at least {human_bytes(result.lower_bound_bytes)} for these"
@@ -55,6 +59,20 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
         WRITERS[format_](("value", "sizeBytes", "shape", "opName"), peak_values, stream)
     if result.assumptions:
         _write(f"Assumed: {'; '.join(result.assumptions)}.", stream, space=True)
+
+
+def _is_pattern(effect: "Effect") -> bool:
+    """Return True unless the change contains every matched name, or is `--donate all`."""
+    return "--donate all" not in effect.change and any(
+        name not in effect.change for name in effect.matched
+    )
+
+
+def _matched(effect: "Effect") -> str:
+    names = list(effect.matched[:SHOWN_NAMES])
+    if more := len(effect.matched) - len(names):
+        names.append(f"{more} more")
+    return f"matched: {', '.join(names)}"
 
 
 def _replayed(result: "WhatIf") -> str:

@@ -111,7 +111,8 @@ class FunctionPlan:
     ) -> WhatIf:
         """Replan the memory the way XLA would after a change; patterns as in `xlagraph whatif`.
 
-        Raises NoSuchName if a pattern matches nothing.
+        A string is one pattern: `donate="all"`. Raises NoSuchName if a pattern matches nothing,
+        and BadParameter if its brackets are not balanced.
         """
         changes = Changes(
             donate=donate,

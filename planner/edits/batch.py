@@ -60,6 +60,10 @@ class ScaleBatch(Edit):
     def name(self) -> str:
         return f"--batch {self.kept}"
 
+    @property
+    def matched(self) -> frozenset[int]:
+        return frozenset(self.kept_by_id)
+
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         scaled = with_shrunk_values(program, self.kept_by_id)
         edited = resized(program, frozenset(self.kept_by_id), scaled)

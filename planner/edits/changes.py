@@ -3,16 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import Edit
+from xlagraph.planner.edits.patterns import reject_malformed
 from xlagraph.planner.edits.recomputing import Checkpoint, FreeAtLastUse
 from xlagraph.planner.edits.resizing import Remove, Shrink
 from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.queries.errors import BadParameter
 
 __all__ = ["Changes", "parse_factor"]
+
+
+_PATTERNS: Final = ("donate", "without", "until_last_use", "checkpoint", "batch_of")
+"""Fields that a string stands for as one name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,8 @@ class Changes:
     """
 
     donate: Sequence[str] = ()
-    """Parameters to donate, by number, label or op name, or `all`."""
+    """Parameters to donate, by number, label or op name, or `all`. A string is one name, here and
+    in the other fields."""
     without: Sequence[str] = ()
     """Patterns of values to remove, with all that must share their bytes."""
     until_last_use: Sequence[str] = ()
@@ -45,6 +52,11 @@ class Changes:
     are made in this order."""
 
     def __post_init__(self) -> None:
+        for field_ in _PATTERNS:
+            if isinstance(given := getattr(self, field_), str):
+                object.__setattr__(self, field_, (given,))  # the class is frozen
+        for pattern in (*self.without, *self.until_last_use, *self.shrink, *self.checkpoint):
+            reject_malformed(pattern)
         if self.schedule is not None and self.schedule not in list(Schedule):
             raise BadParameter(
                 f"expected a schedule, one of {', '.join(Schedule)}; found {self.schedule!r}"

@@ -55,6 +55,10 @@ class Donate(Edit):
     def arguments(self) -> tuple[str, ...]:
         return tuple(word for name in self.names for word in ("--donate", name))
 
+    @property
+    def matched(self) -> frozenset[int]:
+        return self.parameters
+
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         kept = program.by_id.keys()
         already = {each for each in self.parameters if compilation.is_donated(each)}

@@ -85,6 +85,11 @@ class Edit(ABC):
         """The edit in the words of the command line."""
         return " ".join(self.arguments)
 
+    @property
+    def matched(self) -> frozenset[int]:
+        """Ids of the values that its patterns name; none if it has no pattern of values."""
+        return frozenset()
+
     @abstractmethod
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         """Return the program after the edit."""

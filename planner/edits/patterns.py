@@ -1,21 +1,46 @@
 """Find the values that a pattern names: by label, op, scope or source line.
 
+    pattern = { "*" | "?" | character }      at least one, with balanced ( ) and [ ]
+
+`*` matches any characters, `?` one. All others are literal, also the brackets of `state[0]['w']`.
+
 A pattern names the values with this label or instruction, with this op name or scope, and of this
 source line (`train.py:12`). Part of a scope is enough, and transformations are ignored: `layer_0`
-is in `jit(f)/jvp(layer_0)/dot`. A pattern with `*`, `?` or `[…]` names all values that match it.
+is in `jit(f)/jvp(layer_0)/dot`. With `*` or `?` it names all values that match it.
 """
 
+import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
 
 from xlagraph.hlo.op_names import scope_parts
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.queries.errors import NoSuchName, similar_names
+from xlagraph.queries.errors import BadParameter, NoSuchName, similar_names
 
-__all__ = ["in_scope", "matching", "similar_scopes"]
+__all__ = ["in_scope", "matching", "reject_malformed", "similar_scopes"]
 
-_WILDCARDS = frozenset("*?[")
+_WILDCARDS: Final = frozenset("*?")
+_OPENING: Final = {")": "(", "]": "["}
+_MOST_LISTED: Final = 5
+
+
+def reject_malformed(pattern: str) -> None:
+    """Raise BadParameter if a pattern is empty or its brackets are not balanced."""
+    if not pattern:
+        raise BadParameter("the pattern is empty; `*` names every value")
+    opened: list[str] = []
+    for character in pattern:
+        if character in _OPENING.values():
+            opened.append(character)
+        elif character in _OPENING and (not opened or opened.pop() != _OPENING[character]):
+            raise BadParameter(f"'{pattern}' is not a pattern: '{character}' closes nothing")
+    if opened:
+        raise BadParameter(
+            f"'{pattern}' is not a pattern: '{opened[-1]}' is not closed; brackets are literal,"
+            " and `*` matches any characters"
+        )
 
 
 def matching(
@@ -23,22 +48,37 @@ def matching(
 ) -> list[int]:
     """Return the ids of the values that a pattern names, among some of a compilation or all.
 
-    Raises NoSuchName with the compilation and similar names if there are none.
+    Raises BadParameter if it is malformed, and NoSuchName with existing names if there are none.
     """
+    reject_malformed(pattern)
     values = tuple(compilation.values.values() if among is None else among)
     found = [value.value_id for value in values if _fits(pattern, value)]
-    if not found:
-        raise NoSuchName(
-            f"no value, op, scope or source line of {compilation.key} is called '{pattern}'",
-            similar_names(pattern, sorted(_names(values))),
-        )
-    return found
+    if found:
+        return found
+    text = f"no value, op, scope or source line of {compilation.key} is called '{pattern}'"
+    if leaves := [name for name in map(_op_or_label, values) if _is_leaf(name, pattern)]:
+        text += f"; '{pattern}*' names {len(leaves)} leaves of it, such as {leaves[0]}"
+        raise NoSuchName(text)
+    if similar := similar_names(pattern, sorted(_names(values))):
+        raise NoSuchName(text, similar)
+    largest = sorted(values, key=lambda value: (-value.size_bytes, value.value_id))
+    names = dict.fromkeys(map(_op_or_label, largest))
+    raise NoSuchName(f"{text}; the largest are {', '.join(list(names)[:_MOST_LISTED])}")
 
 
 def similar_scopes(scope: str, op_names: Iterable[str]) -> list[str]:
     """Return up to five parts of scopes that are similar to a name, the most similar first."""
     scopes = {part for name in op_names for part in scope_parts(name)[:-1]}
     return similar_names(scope, sorted(scopes))
+
+
+def _op_or_label(value: StoredValue) -> str:
+    return value.known_op_name or value.label
+
+
+def _is_leaf(name: str, pytree: str) -> bool:
+    """Return True for `params['w']` of the pytree `params`."""
+    return name.startswith((f"{pytree}[", f"{pytree}."))
 
 
 def _names(values: Iterable[StoredValue]) -> set[str]:
@@ -64,9 +104,7 @@ def _fits(pattern: str, value: StoredValue) -> bool:
         return True
     if _WILDCARDS.isdisjoint(pattern):
         return False
-    return any(
-        fnmatchcase(each, pattern) for each in (value.label, name, *ops, *value.source_lines)
-    )
+    return any(_matches(pattern, each) for each in (value.label, name, *ops, *value.source_lines))
 
 
 def in_scope(scope: str, op_name: str) -> bool:
@@ -77,9 +115,19 @@ def in_scope(scope: str, op_name: str) -> bool:
     parts = scope_parts(op_name)
     width = len(wanted)
     return any(
-        all(map(_is_part, parts[at : at + width], wanted)) for at in range(len(parts) - width + 1)
+        all(map(_matches, wanted, parts[at : at + width])) for at in range(len(parts) - width + 1)
     )
 
 
-def _is_part(part: str, wanted: str) -> bool:
-    return part == wanted or fnmatchcase(part, wanted)
+def _matches(pattern: str, name: str) -> bool:
+    if _WILDCARDS.isdisjoint(pattern):
+        return pattern == name
+    return _compiled(pattern).fullmatch(name) is not None
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    pieces = re.split(r"([*?])", pattern)
+    return re.compile(
+        "".join({"*": ".*", "?": "."}.get(piece, re.escape(piece)) for piece in pieces), re.DOTALL
+    )

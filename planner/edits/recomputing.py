@@ -213,6 +213,10 @@ class FreeAtLastUse(Edit):
     def arguments(self) -> tuple[str, ...]:
         return "--until-last-use", self.pattern
 
+    @property
+    def matched(self) -> frozenset[int]:
+        return self.named
+
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         ends: dict[int, int] = {}
         for value in _planned(program, self.named):

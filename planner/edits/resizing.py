@@ -49,6 +49,10 @@ class Remove(Edit):
     def arguments(self) -> tuple[str, ...]:
         return tuple(word for pattern in self.patterns for word in ("--without", pattern))
 
+    @property
+    def matched(self) -> frozenset[int]:
+        return self.named
+
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         value_ids = self.named
         if self.has_followers:
@@ -76,6 +80,10 @@ class Shrink(Edit):
     @property
     def arguments(self) -> tuple[str, ...]:
         return "--shrink", f"{self.pattern}={self.kept}"
+
+    @property
+    def matched(self) -> frozenset[int]:
+        return self.named
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         if self.kept == 1:

@@ -23,6 +23,8 @@ class Effect:
     size_bytes_after: int
     saved_bytes: int
     """Reserved bytes saved in addition to the changes before it; negative if more are needed."""
+    matched: tuple[str, ...]
+    """Values that its patterns name: parameters by op name, others by label; the largest first."""
     text: str
     """The effect as a sentence, with the reason if nothing is saved."""
 
@@ -127,6 +129,7 @@ def whatif_cells(result: WhatIf) -> dict[str, Cell]:
                 "sizeBytes": effect.size_bytes,
                 "sizeBytesAfter": effect.size_bytes_after,
                 "savedBytes": effect.saved_bytes,
+                "matched": list(effect.matched),
                 "text": effect.text,
             }
             for effect in result.effects

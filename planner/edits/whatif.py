@@ -1,5 +1,6 @@
 """Replan the memory of a compilation after changes, the way XLA would."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -120,7 +121,22 @@ def _effect(step: Replanned) -> Effect:
     in_plan = sum(members[0].size_bytes for members in sets)
     before, after = step.edited.sizes or (in_plan, in_plan)
     saved = step.before.reserved_bytes() - step.reserved_bytes()
-    return Effect(step.edit.name, len(value_ids), len(sets), before, after, saved, step.sentence)
+    matched = step.edit.matched or (value_ids if step.edited.recomputed_count else ())
+    return Effect(
+        *(step.edit.name, len(value_ids), len(sets), before, after, saved),
+        _names(step.compilation, matched),
+        step.sentence,
+    )
+
+
+def _names(compilation: PlannableCompilation, value_ids: Iterable[int]) -> tuple[str, ...]:
+    """Return parameters by op name and other values by label, the largest first."""
+    values = [compilation.values[each] for each in value_ids]
+    values.sort(key=lambda value: (-value.size_bytes, value.value_id))
+    parameters = compilation.parameters
+    return tuple(
+        (value.op_name if value.value_id in parameters else None) or value.label for value in values
+    )
 
 
 def _doubts(compilation: PlannableCompilation, result: WhatIf) -> list[str]:

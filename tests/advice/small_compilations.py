@@ -17,6 +17,7 @@ def facts(value_id, shape, opcode="add", op_name=None, **known):
         "layout": brace + layout,
         "dtype": "tuple" if shape.startswith("(") else shape.partition("[")[0],
         "memory_space": 0,
+        "size_bytes": 0,
         "opcode": opcode,
         "op_name": op_name,
     }
