@@ -45,6 +45,9 @@ class IngestOptions:
     """Share of the dumps to ingest; None for all."""
     detail: Detail = Detail.ALL
     """Level of detail that is stored for each compilation."""
+    categories: tuple[tuple[str, str], ...] = ()
+    """The user's categories: pairs of a category and a pattern of names; the first that is found
+    decides."""
     ingested_at: datetime | None = None
     """Time of the ingest; None for SOURCE_DATE_EPOCH or, if that is not set, now."""
 

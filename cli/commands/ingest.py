@@ -4,6 +4,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -14,8 +15,10 @@ from xlagraph.cli.output.graph_and_queries import open_graph_of
 from xlagraph.cli.output.messages import note, progress_bar
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
+    categories_option,
     detail_option,
     jobs_option,
+    parse_categories,
     parse_source,
     parse_tags,
     run_name_option,
@@ -45,6 +48,7 @@ class LoadOptions(GraphOptions):
     fail_fast: bool = flag("Stop at the first dump that cannot be parsed.")
     dry_run: bool = flag("Read everything, write nothing.")
     detail: Detail | None = detail_option()
+    categories: Path | None = categories_option()
     jobs: int | None = jobs_option()
     wait: bool = option(
         "Wait while another process writes the file, or fail and name the process.",
@@ -86,6 +90,7 @@ def ingest(
         fail_fast=options.fail_fast,
         dry_run=options.dry_run,
         detail=options.detail or Detail.ALL,
+        categories=parse_categories(options.categories),
     )
     if options.watch:
         _watch(options, paths, chosen)

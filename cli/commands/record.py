@@ -20,6 +20,8 @@ from xlagraph.cli.output.graph_and_queries import ask_password, open_graph_of
 from xlagraph.cli.output.messages import error, note, problem, progress_bar
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
+    categories_option,
+    parse_categories,
     parse_path,
     parse_tags,
     run_name_option,
@@ -44,6 +46,7 @@ class RecordOptions(GraphOptions):
 
     run: str | None = run_name_option()
     tag: list[str] | None = tag_option()
+    categories: Path | None = categories_option()
     replace: bool = flag("Replace the run that has this name.")
     dumps: Path | None = option(
         "Keep the dump files that an ingest reads, in a new or empty folder.",
@@ -78,7 +81,8 @@ def record(
     """
     from xlagraph.recording import process_variables, recording_name, run_program
 
-    parse_tags(options.tag or ())  # errors in tags show before the program runs
+    parse_tags(options.tag or ())  # errors in tags and categories show before the program runs
+    parse_categories(options.categories)
     saves_memory = options.schedule is RecordedSchedule.MEMORY
     if options.print_only:
         with _dump_folder(options) as folder:
@@ -219,7 +223,12 @@ def _is_ingested(options: RecordOptions, group: "ProcessDumps", name: str) -> bo
     tags = [f"{tag}={value}" for tag, value in parse_tags(options.tag or ())]
     if group.processes > 1:
         tags.append(f"processes={group.processes}")
-    chosen = IngestOptions(run=name, tags=tags, replace=options.replace)
+    chosen = IngestOptions(
+        run=name,
+        tags=tags,
+        replace=options.replace,
+        categories=parse_categories(options.categories),
+    )
     with open_graph_of(options, create=True) as graph, progress_bar() as progress:
         summary = ingest(graph, group.folder, chosen, progress=progress)
     write_summary(summary, [group.folder])

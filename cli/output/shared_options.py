@@ -158,6 +158,27 @@ def tag_option() -> list[str] | None:
     )
 
 
+def categories_option() -> Path | None:
+    """Return the option with the file of the user's categories."""
+    return option(
+        "Your categories of values: a file like xlagraph.toml. (default: ./xlagraph.toml)",
+        metavar="FILE",
+        parser=parse_path,
+    )
+
+
+def parse_categories(file: Path | None) -> tuple[tuple[str, str], ...]:
+    """Return the categories of a file, or of the project's; raise UsageError with its fault."""
+    from xlagraph.ingest.category_file import PROJECT_FILE, read_categories
+
+    if file is None and not Path(PROJECT_FILE).is_file():
+        return ()
+    try:
+        return read_categories(file or Path(PROJECT_FILE))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--categories: {error}") from None
+
+
 def detail_option() -> Detail | None:
     """Return the option that selects the detail to store."""
     return option(

@@ -31,6 +31,8 @@ class Job(NamedTuple):
     expected: FileStates | None = None
     """File states when the dump was found complete; empty for remote files. If given, the dump is
     skipped if its files have changed, or if its allocations do not add up to its total."""
+    categories: tuple[tuple[str, str], ...] = ()
+    """The user's categories: pairs of a category and a pattern of names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,7 @@ class PendingIngest:
                 self.run_path(dump),
                 self.options.detail,
                 expected=None if self.expected is None else self.expected.get(dump.key, ()),
+                categories=self.options.categories,
             )
             for dump in dumps
         ]

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from hashlib import sha256 as sha256_of
 from pathlib import Path
 from typing import Final
 
@@ -100,11 +101,11 @@ def _outcome_and_facts(
         return Outcome(problems=(job.problem,)), None
     try:
         contents = read_dump(job.files, job.expected)
-        sha256 = contents.sha256
+        sha256 = _digest(contents.sha256, job.categories)
         if sha256 == job.unchanged_sha256:
             return Outcome(is_unchanged=True), None
         found = known.find(sha256)
-        outcome, facts = found or _read_and_derive(contents)
+        outcome, facts = found or _read_and_derive(contents, job.categories)
         if job.expected is not None and not outcome.totals_agree:
             message = "its allocations do not add up to its total: it may be incomplete"
             return _left_out(job, message), None
@@ -128,10 +129,17 @@ def _left_out(job: Job, message: str) -> Outcome:
     return Outcome(problems=(Problem(readable(job.files.path), None, message),))
 
 
-def _read_and_derive(contents: DumpContents) -> tuple[Outcome, CompilationFacts]:
+def _digest(sha256: str, categories: tuple[tuple[str, str], ...]) -> str:
+    """Return the digest of a content, which other patterns of categories make another one."""
+    return sha256_of(f"{sha256}{categories}".encode()).hexdigest() if categories else sha256
+
+
+def _read_and_derive(
+    contents: DumpContents, categories: tuple[tuple[str, str], ...]
+) -> tuple[Outcome, CompilationFacts]:
     is_text = contents.are_texts
     plan, program = read_compilation(contents)
-    facts = derive_facts(plan, program)
+    facts = derive_facts(plan, program, categories)
     outcome = Outcome(
         has_rows=True,
         problems=tuple(contents.problems),

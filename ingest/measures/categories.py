@@ -6,16 +6,22 @@ only what the dump states; a value that no rule finds is `other`.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.op_names import is_backward, is_recomputed
+from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.ingest.measures.attribution import Attribution
-from xlagraph.ingest.measures.input_categories import Category, category_of_input_name
+from xlagraph.ingest.measures.input_categories import (
+    Category,
+    category_of_input_name,
+    category_of_leaf_name,
+    category_of_patterns,
+)
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.memory_spaces import HOST
 from xlagraph.ingest.measures.op_search import Rule
+from xlagraph.ingest.measures.phases import Phase, Phases
 from xlagraph.ingest.plan import Plan, Value
 
 __all__ = ["Categorized", "categories"]
@@ -24,17 +30,10 @@ __all__ = ["Categorized", "categories"]
 class Categorized(NamedTuple):
     """A category and the evidence for it."""
 
-    category: Category
+    category: str
+    """A `Category`, or a name that the user gives."""
     reason: str | None
     """None if no rule applies."""
-
-
-class _Phase:
-    """Phases of a training step: numbers, because enums take long to hash."""
-
-    FORWARD: Final = 1
-    BACKWARD: Final = 2
-    UPDATE: Final = 3
 
 
 _OTHER: Final = Categorized(Category.OTHER, None)
@@ -52,9 +51,9 @@ _GRADIENT: Final = Categorized(
 _BACKWARD: Final = Categorized(Category.BACKWARD, "made in the backward pass")
 _MADE_AFTER: Final = Categorized(Category.UPDATE, "made in the update")
 _OF_READERS: Final[Mapping[frozenset[int | None], Categorized]] = {
-    frozenset((_Phase.FORWARD,)): Categorized(Category.FORWARD, "read only in the forward pass"),
-    frozenset((_Phase.BACKWARD,)): Categorized(Category.BACKWARD, "read only in the backward pass"),
-    frozenset((_Phase.UPDATE,)): Categorized(Category.UPDATE, "read only after the backward pass"),
+    frozenset((Phase.FORWARD,)): Categorized(Category.FORWARD, "read only in the forward pass"),
+    frozenset((Phase.BACKWARD,)): Categorized(Category.BACKWARD, "read only in the backward pass"),
+    frozenset((Phase.UPDATE,)): Categorized(Category.UPDATE, "read only after the backward pass"),
 }
 """Categories of values whose origin shows no phase, such as copies of inputs."""
 _GATHERING: Final = frozenset(("all-gather", "all-gather-start", "all-gather-done"))
@@ -67,16 +66,24 @@ def categories(
     owners: Sequence[Attribution | None],
     instructions: Mapping[str, Instruction],
     root_opcode: Callable[[Instruction], str | None],
+    patterns: tuple[tuple[str, str], ...] = (),
 ) -> tuple[Categorized, ...]:
-    """Return the category of each of the plan's values, with its evidence."""
-    return tuple(_Rules(plan, spans, owners, instructions, root_opcode).apply())
+    """Return the category of each of the plan's values, with its evidence.
+
+    ``patterns`` are the user's: pairs of a category and a part of a name.
+    """
+    found = tuple(_Rules(plan, spans, owners, instructions, root_opcode, patterns).apply())
+    if not patterns:
+        return found
+    names = [owner.op_name if owner is not None else "" for owner in owners]
+    return tuple(map(partial(_by_patterns, patterns), found, names))
 
 
-@lru_cache(maxsize=1 << 14)
-def _marked_phase(op_name: str) -> int | None:
-    if is_backward(op_name):
-        return _Phase.BACKWARD
-    return _Phase.FORWARD if "jvp(" in op_name else None
+def _by_patterns(
+    patterns: tuple[tuple[str, str], ...], found: Categorized, name: str
+) -> Categorized:
+    category = category_of_patterns(name, patterns)
+    return found if category is None else Categorized(category, "a pattern of the user")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -94,35 +101,34 @@ class _Rules:
         owners: Sequence[Attribution | None],
         instructions: Mapping[str, Instruction],
         root_opcode: Callable[[Instruction], str | None],
+        patterns: tuple[tuple[str, str], ...],
     ) -> None:
         self._plan = plan
         self._spans = spans
         self._owners = owners
         self._instructions = instructions
         self._root_opcode = root_opcode
+        self._patterns = patterns
         self._allocations = {each.number: each for each in plan.allocations}
-        self._readers = {
-            used.value_id: [use.instruction for use in used.uses] for used in plan.used_values or ()
-        }
         self._end = None if plan.live_ranges is None else plan.live_ranges.max_step
-        self._made_by: dict[str, list[int]] = defaultdict(list)
-        if self._readers:
-            for value in plan.values:
-                self._made_by[value.name].append(value.value_id)
         self._op_names = {
             value.name: owner.op_name
             for value, owner in zip(plan.values, owners, strict=True)
             if owner is not None
         }
-        self._phases: dict[str, int | None] = {}
-        names = set(self._op_names.values())
-        self._recomputed = frozenset(filter(is_recomputed, names))
-        self._has_backward = _Phase.BACKWARD in set(map(_marked_phase, names))
-        self._has_forward_marks = any("jvp(" in name for name in names)
-        self._after_backward = self._made_after_backward() if self._has_backward else frozenset()
+        self._phases = Phases(plan, spans, self._op_names, instructions)
+        self._recomputed = frozenset(filter(is_recomputed, set(self._op_names.values())))
         self._inputs = self._categories_of_inputs()
+        self._input_by_name = {
+            op_name: self._inputs[value.allocation]
+            for value in plan.values
+            if value.allocation in self._inputs
+            and instructions[value.name].opcode == "parameter"
+            and (op_name := self._op_names.get(value.name)) is not None
+        }
         found = {each.category for each in self._inputs.values()}
-        self._phase_of_all = _phase_of_program(found) if not self._has_backward else None
+        if not self._phases.has_backward:
+            self._phases.of_all = _phase_of_program(found)
         self._weights = {
             _array(value.shape.bare)
             for value in plan.values
@@ -140,8 +146,7 @@ class _Rules:
             return _OTHER
         instruction = self._instructions[value.name]
         if allocation.number in self._inputs and (
-            instruction.opcode in ("parameter", None)
-            or (span is not None and span.last == self._end)
+            instruction.opcode in ("parameter", None) or self._is_last(span)
         ):
             return self._inputs[allocation.number]
         if allocation.is_constant or instruction.opcode == "constant":
@@ -162,9 +167,11 @@ class _Rules:
         return (
             allocation.parameter is None
             and (allocation.maybe_live_out or allocation.output_shape is not None)
-            and span is not None
-            and span.last == self._end
+            and self._is_last(span)
         )
+
+    def _is_last(self, span: Span | None) -> bool:
+        return span is not None and span.last == self._end
 
     def _of_collective(self, instruction: Instruction) -> Categorized | None:
         opcode = instruction.opcode or ""
@@ -182,7 +189,7 @@ class _Rules:
             and value.shape_index not in (None, "{}", "{0}")
             and value.shape.dtype in ("s8", "u8")
             and self._plan.used_values is not None
-            and not self._readers.get(value.value_id)
+            and not self._phases.readers.get(value.value_id)
         ):
             return Categorized(Category.SCRATCH, "bytes from a library call that nothing reads")
         return None
@@ -192,58 +199,24 @@ class _Rules:
             return _OTHER
         if owner.op_name in self._recomputed and owner.rule is not Rule.READER:
             return _RECOMPUTED
-        phase = self._phase(value.name)
-        if phase is _Phase.UPDATE or (phase is None and not self._has_backward):
+        phase = self._phases.of(value.name)
+        if phase is Phase.UPDATE or (phase is None and not self._phases.has_backward):
             return _MADE_AFTER if phase is not None else _OTHER
-        if phase is _Phase.BACKWARD and _array(value.shape.bare) not in self._weights:
+        if phase is Phase.BACKWARD and _array(value.shape.bare) not in self._weights:
             return _BACKWARD
-        readers = set(map(self._phase, self._readers.get(value.value_id, ())))
+        readers = set(map(self._phases.of, self._phases.readers.get(value.value_id, ())))
         if phase is None:
-            return _OF_READERS.get(frozenset(readers), _OTHER)
-        if phase is _Phase.FORWARD:
-            return _ACTIVATION if _Phase.BACKWARD in readers else _FORWARD
-        return _GRADIENT if _Phase.UPDATE in readers else _BACKWARD
+            return _OF_READERS.get(frozenset(readers)) or self._of_copy(owner)
+        if phase is Phase.FORWARD:
+            return _ACTIVATION if Phase.BACKWARD in readers else _FORWARD
+        return _GRADIENT if Phase.UPDATE in readers else _BACKWARD
 
-    def _phase(self, instruction: str) -> int | None:
-        """Return the phase in which an instruction runs; None if nothing shows it."""
-        if instruction not in self._phases:
-            self._phases[instruction] = self._found_phase(instruction)
-        return self._phases[instruction]
-
-    def _found_phase(self, instruction: str) -> int | None:
-        op_name = self._op_names.get(instruction)
-        if op_name is None and instruction in self._instructions:
-            op_name = self._instructions[instruction].attributes.op_name
-        if op_name is None:
-            return None
-        if (marked := _marked_phase(op_name)) is not None:
-            return marked
-        if instruction in self._after_backward:
-            return _Phase.UPDATE
-        if self._has_backward:
-            return None if self._has_forward_marks else _Phase.FORWARD
-        return self._phase_of_all
-
-    def _made_after_backward(self) -> frozenset[str]:
-        """Return the instructions that read a value of the backward pass, also through others.
-
-        Values are followed in the order of the schedule, so not into the next turn of a loop.
-        """
-        order = sorted(
-            (span.first, value.value_id, value.name)
-            for value, span in zip(self._plan.values, self._spans, strict=True)
-            if span is not None
-        )
-        backward = {
-            name
-            for name, op_name in self._op_names.items()
-            if _marked_phase(op_name) is _Phase.BACKWARD
-        }
-        found: set[str] = set()
-        for _, value_id, name in order:
-            if name in found or name in backward:
-                found.update(self._readers.get(value_id, ()))
-        return frozenset(found)
+    def _of_copy(self, owner: Attribution) -> Categorized:
+        """Return the category of the input that a value is copied or converted from."""
+        found = self._input_by_name.get(owner.op_name)
+        if found is None or owner.rule is not Rule.OPERAND:
+            return _OTHER
+        return Categorized(found.category, "a copy of an input")
 
     def _categories_of_inputs(self) -> dict[int, Categorized]:
         """Return the category of each entry parameter, by the number of its allocation."""
@@ -257,30 +230,42 @@ class _Rules:
         found: dict[int, Categorized] = {}
         for number, value in values.items():
             name = self._instructions[value.name].attributes.op_name
-            category = category_of_input_name(name) if name is not None else None
-            if category is not None:
+            if name is None:
+                continue
+            if (named := category_of_patterns(name, self._patterns)) is not None:
+                found[number] = Categorized(named, "a pattern of the user")
+            elif (category := category_of_input_name(name)) is not None:
                 found[number] = Categorized(category, "the name of the input")
         unnamed = {number: value for number, value in values.items() if number not in found}
-        if self._has_backward:
+        if self._phases.has_backward:
             returned = self._returned(values)
-            read = {number: self._phases_of_readers(value) for number, value in unnamed.items()}
+            read = {number: self._phases.of_readers(value) for number, value in unnamed.items()}
             shapes = {
                 _array(values[number].shape.bare)
                 for number, each in found.items()
                 if each.category is Category.WEIGHT
             }
             for number, value in unnamed.items():
-                if returned[number] and read[number] & {_Phase.FORWARD, _Phase.BACKWARD}:
-                    found[number] = Categorized(
-                        Category.WEIGHT, "returned, and read in the forward or backward pass"
-                    )
-                    shapes.add(_array(value.shape.bare))
+                if not returned[number]:
+                    continue
+                if (value.shape.dtype or "").startswith(("s", "u", "pred")):
+                    found[number] = Categorized(Category.STATE, "returned, of integers")
+                elif read[number] & {Phase.FORWARD, Phase.BACKWARD}:
+                    if self._is_trained(number, value):
+                        found[number] = Categorized(
+                            Category.WEIGHT, "returned, and read in the forward or backward pass"
+                        )
+                        shapes.add(_array(value.shape.bare))
+                    else:
+                        found[number] = Categorized(
+                            Category.STATE, "returned, and no gradient changes it"
+                        )
             for number, value in unnamed.items():
                 if number in found:
                     continue
                 if returned[number] is False:
                     found[number] = Categorized(Category.BATCH, "an input that is not returned")
-                elif returned[number] and read[number] == {_Phase.UPDATE}:
+                elif returned[number] and read[number] == {Phase.UPDATE}:
                     found[number] = (
                         Categorized(
                             Category.OPTIMIZER_STATE,
@@ -298,37 +283,45 @@ class _Rules:
                     found[number] = Categorized(Category.BATCH, "an input that is not returned")
                 elif returned[number]:
                     found[number] = Categorized(Category.STATE, "an input that is returned")
-        return found | dict.fromkeys(unnamed.keys() - found.keys(), _OTHER)
+        for number in unnamed.keys() - found.keys():
+            name = self._instructions[values[number].name].attributes.op_name
+            leaf = category_of_leaf_name(name) if name is not None else None
+            found[number] = _OTHER if leaf is None else Categorized(leaf, "the name of the input")
+        return found
 
-    def _phases_of_readers(self, value: Value) -> set[int | None]:
-        """Return the phases that read an input, also through copies and slices with its name."""
-        name = self._op_names.get(value.name)
-        phases: set[int | None] = set()
-        seen: set[str] = set()
-        readers = list(self._readers.get(value.value_id, ()))
-        while readers:
-            reader = readers.pop()
-            if reader in seen:
-                continue
-            seen.add(reader)
-            if name is not None and self._op_names.get(reader) == name:
-                for made in self._made_by[reader]:
-                    readers += self._readers.get(made, ())
-            else:
-                phases.add(self._phase(reader))
-        return phases
+    def _is_trained(self, number: int, value: Value) -> bool:
+        """Return False if the new content of an input is made before any gradient.
+
+        A result in the bytes of the input is its new content. For an input that shares no bytes
+        with a result, results of its shape decide if they agree, else what reads the input.
+        """
+        own = self._allocations[number].maybe_live_out
+        made = {
+            self._phases.follows_gradient(other.name)
+            for other, span in zip(self._plan.values, self._spans, strict=True)
+            if (
+                other.allocation == number and other is not value and self._is_last(span)
+                if own
+                else self._is_result(other, span) and other.shape.bare == value.shape.bare
+            )
+        }
+        return made == {True} if len(made) == 1 else self._phases.reach_backward(value)
 
     def _returned(self, inputs: Mapping[int, Value]) -> dict[int, bool | None]:
         """Return whether a result takes the place of each input; None if that is unknown.
 
         An input that shares no bytes with a result is returned if as many results as such inputs
-        have its shape, and not returned if none has.
+        have its shape, and not returned if none has. Results of the backward pass are gradients.
         """
-        results = Counter(
-            value.shape.bare
-            for value, span in zip(self._plan.values, self._spans, strict=True)
-            if self._is_result(value, span)
-        )
+        results: Counter[str] = Counter()
+        gradients: set[str] = set()
+        for value, span in zip(self._plan.values, self._spans, strict=True):
+            if not self._is_result(value, span):
+                continue
+            if self._phases.of(value.name) is Phase.BACKWARD:
+                gradients.add(value.shape.bare)
+            else:
+                results[value.shape.bare] += 1
         separate: dict[str, list[int]] = defaultdict(list)
         returned: dict[int, bool | None] = {}
         for number, value in inputs.items():
@@ -338,13 +331,14 @@ class _Rules:
                 separate[value.shape.bare].append(number)
         for shape, numbers in separate.items():
             count = results[shape]
-            state = True if count >= len(numbers) else None if count or self._end is None else False
+            is_unknown = count or shape in gradients or self._end is None
+            state = True if count >= len(numbers) else None if is_unknown else False
             returned |= dict.fromkeys(numbers, state)
         return returned
 
 
-def _phase_of_program(inputs: set[Category]) -> int | None:
+def _phase_of_program(inputs: set[str]) -> int | None:
     """Return the one phase of a program without a backward pass, by its inputs."""
     if inputs & {Category.OPTIMIZER_STATE, Category.GRADIENT}:
-        return _Phase.UPDATE
-    return _Phase.FORWARD if Category.WEIGHT in inputs else None
+        return Phase.UPDATE
+    return Phase.FORWARD if Category.WEIGHT in inputs else None

@@ -91,8 +91,10 @@ class CompilationFacts:
     """Inputs of replanning; None without computations, uses or live ranges."""
 
 
-def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
-    """Derive the measures of a compilation."""
+def derive_facts(
+    plan: Plan, program: Program, patterns: tuple[tuple[str, str], ...] = ()
+) -> CompilationFacts:
+    """Derive the measures of a compilation; ``patterns`` are the user's, for categories."""
     spans = value_spans(plan)
     residents = residents_of_allocations(plan, spans)
     taken = takeovers(residents)
@@ -132,7 +134,7 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
         instructions=tuple(with_facts),
         loops=_loop_of_computations(instructions),
         attributions=belonging.owners,
-        categories=categories(plan, spans, belonging.owners, named, program.root_opcode),
+        categories=categories(plan, spans, belonging.owners, named, program.root_opcode, patterns),
         stacks=belonging.stacks,
         call_path_of_values=tuple(map(path_of_frame, value_frames)),
         call_paths=paths.paths,

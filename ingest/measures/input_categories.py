@@ -1,4 +1,4 @@
-"""The category of an input, from the words of its name."""
+"""The category of an input by the words of its name, and of any value by the user's patterns."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["Category", "category_of_input_name"]
+__all__ = ["Category", "category_of_input_name", "category_of_leaf_name", "category_of_patterns"]
 
 
 class Category(StrEnum):
@@ -52,19 +52,48 @@ _WORDS: Final[Sequence[tuple[Category, frozenset[str]]]] = (
     ),
     (
         Category.WEIGHT,
-        frozenset(
-            ("params", "weights", "trainable_variables", "model", "kernel", "weight", "bias")
-        ),
+        frozenset(("params", "weights", "trainable_variables", "model")),
     ),
     (Category.BATCH, frozenset(("batch", "inputs", "labels", "targets", "images", "tokens"))),
 )
 """Words of the names of inputs; the first row with a word of the name decides."""
 
 
+_LEAVES: Final = frozenset(("kernel", "weight", "bias"))
+"""Names of weights, which an optimizer's state repeats: they count if nothing else decides."""
+_OPTAX_FIELD: Final = re.compile(r"\](?:\.|\[')(?:mu|nu|trace|sum_of_squares|inner_state)\b")
+"""A field in a tuple of states: `o[0].mu['kernel']`."""
+
+
 @lru_cache(maxsize=1 << 14)
 def category_of_input_name(name: str) -> Category | None:
     """Return the category that the name of an input shows: of ``params['w']``, weight."""
-    if name.startswith(("jit(", "pjit(")):
-        return None  # the name of an op
-    words = set(_WORD.findall(name))
-    return next((category for category, known in _WORDS if words & known), None)
+    words = _words(name)
+    found = next((category for category, known in _WORDS if words & known), None)
+    field = _OPTAX_FIELD.search(name)
+    if field is not None and words and category_of_input_name(name[: field.start()]) is None:
+        return Category.OPTIMIZER_STATE
+    return found
+
+
+def category_of_leaf_name(name: str) -> Category | None:
+    """Return weight if the name has a word such as ``kernel``, which is weak evidence."""
+    return Category.WEIGHT if _words(name) & _LEAVES else None
+
+
+def _words(name: str) -> set[str]:
+    """Return the words of the name of an input; none for the name of an op."""
+    return set() if name.startswith(("jit(", "pjit(")) else set(_WORD.findall(name))
+
+
+@lru_cache(maxsize=1 << 14)
+def category_of_patterns(name: str, patterns: Sequence[tuple[str, str]]) -> str | None:
+    """Return the category of the first pattern that is found in a name; None if none is.
+
+    ``patterns`` are pairs of a category and a pattern: a part of the name, where ``*`` stands for
+    any characters.
+    """
+    for category, pattern in patterns:
+        if re.search(re.escape(pattern).replace(r"\*", ".*"), name):
+            return next((known for known in Category if known == category), category)
+    return None

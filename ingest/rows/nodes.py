@@ -204,7 +204,7 @@ def _values(source: NumberedFacts) -> ValueNodes:
         user_file=[None if line is None else line.file for line in user_lines],
         user_line=[None if line is None else line.line for line in user_lines],
         user_function=[None if line is None else line.function for line in user_lines],
-        category=[each.category.value for each in facts.categories],
+        category=[each.category for each in facts.categories],
         category_reason=[each.reason for each in facts.categories],
     )
 

@@ -47,6 +47,16 @@ def test_the_same_content_again_is_unchanged_and_other_content_is_replaced(run, 
     assert f"replaced {BEFORE_F}: the content changed" in ended.err
 
 
+def test_other_categories_of_the_user_replace_what_is_stored(run, tmp_path):
+    runs = write_runs(tmp_path / "runs")
+    names = tmp_path / "names.toml"
+    names.write_text('[categories]\nring = ["*"]\n')
+    run("ingest", runs, "--categories", names)
+    assert "4 unchanged" in run("ingest", runs, "--categories", names).err
+    assert "4 replaced" in run("ingest", runs).err
+    assert run("ingest", runs, "--categories", tmp_path / "none.toml").code == 2
+
+
 def test_a_missing_dump_stays_and_is_reported_until_replace_removes_it(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     run("ingest", runs)

@@ -18,6 +18,9 @@ from xlagraph.ingest.measures.input_categories import category_of_input_name
         ("grads['w']", "gradient"),
         ("batch['x']", "batch"),
         ("state[0]", None),
+        ("o[0].mu['Dense_0']['kernel']", "optimizerState"),
+        ("o[0].mu['params']['Dense_0']['kernel']", "optimizerState"),
+        ("params['layers'][0]['mu']", "weight"),
         ("x", None),
         ("jit(f)/jvp(model)/dot", None),
     ],
@@ -56,8 +59,8 @@ def text_of(line):
     return line[5]
 
 
-def categories_of(*lines, end):
-    rows = rows_of(dump_of(*lines, end=end))
+def categories_of(*lines, end, patterns=()):
+    rows = rows_of(dump_of(*lines, end=end), patterns=patterns)
     return dict(pairs(nodes(rows, "Value", "name", "category")))
 
 
@@ -92,6 +95,36 @@ def test_a_temporary_in_the_bytes_of_an_input_has_a_category_of_its_own():
     early = (2, P.format(2), "early", 3, 3, "tanh(%w,)", "jit(f)/jvp(a)/exp")
     lines = (*STEP[:3], early, *STEP[4:])
     assert categories_of(*lines, end=8)["early"] == "forward"
+
+
+def test_a_statistic_that_no_gradient_changes_is_state():
+    statistic = (0, P.format(0) + ", maybe-live-out", "mean", 0, 3, "parameter(0)", "s[0]")
+    updated = (
+        *(0, P.format(0) + ", maybe-live-out", "tracked", 3, 7),
+        *("add(%mean, %x,)", "jit(f)/jvp(norm)/add"),
+    )
+    weight = (9, P.format(9) + ", maybe-live-out", "w", 1, 6, "parameter(9)", "s[1]")
+    trained = (9, P.format(9) + ", maybe-live-out", "new", 6, 7, "add(%w, %slope,)", "jit(f)/sub")
+    hidden = (3, TEMP, "hidden", 4, 5, "tanh(%w,)", "jit(f)/jvp(a)/tanh")
+    batch = (2, P.format(2), "x", 2, 7, "parameter(2)", "x")
+    lines = (statistic, weight, batch, updated, hidden, STEP[5], trained)
+    found = categories_of(*lines, end=7)
+    assert (found["mean"], found["tracked"]) == ("state", "state")
+    assert (found["w"], found["new"]) == ("weight", "weight")
+
+
+def test_a_copy_that_several_phases_read_has_the_category_of_the_input():
+    copied = (3, TEMP, "copied", 3, 5, "copy(%w,)", "")
+    slope = (4, TEMP, "slope", 5, 6, "mul(%hidden, %copied,)", "jit(f)/transpose(jvp(a))/mul")
+    lines = (*STEP[:3], copied, STEP[4], slope, *STEP[6:])
+    assert categories_of(*lines, end=8)["copied"] == "weight"
+
+
+def test_patterns_of_the_user_win():
+    patterns = (("ring", "s[0]"), ("taps", "jvp(a)/*nh"))
+    found = categories_of(*STEP, end=8, patterns=patterns)
+    assert found["w"] == found["new"] == found["copied"] == "ring"
+    assert found["hidden"] == "taps"
 
 
 def test_without_names_and_gradients_everything_is_other():

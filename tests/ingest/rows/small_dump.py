@@ -122,7 +122,12 @@ ENTRY %main (p: f32[4]) -> (f32[4]) {
 
 
 def rows_of(
-    dump: str, module_text: str | None = None, *, stem: str = STEM, tags: tuple[str, ...] = ()
+    dump: str,
+    module_text: str | None = None,
+    *,
+    stem: str = STEM,
+    tags: tuple[str, ...] = (),
+    patterns: tuple[tuple[str, str], ...] = (),
 ) -> CompilationRows:
     files = DumpFiles(
         run="base",
@@ -137,7 +142,7 @@ def rows_of(
     plan = parse_plan([DumpPart("x.txt", dump)])
     program = parse_module_text(module_text or "", plan.instructions)
     provenance = Provenance(files, "digest", "2026-11-21T07:00:00+00:00", tags)
-    return compilation_rows([(provenance, derive_facts(plan, program))])
+    return compilation_rows([(provenance, derive_facts(plan, program, patterns))])
 
 
 def nodes(rows: CompilationRows, label: str, *columns: str) -> list[tuple[object, ...]]:

@@ -1,0 +1,137 @@
+"""Phases of a training step: which instructions run before, in and after its backward pass."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.op_names import is_backward
+from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.plan import Plan, Value
+
+__all__ = ["Phase", "Phases"]
+
+
+class Phase:
+    """Phases of a training step: numbers, because enums take long to hash."""
+
+    FORWARD: Final = 1
+    BACKWARD: Final = 2
+    UPDATE: Final = 3
+
+
+@lru_cache(maxsize=1 << 14)
+def _marked_phase(op_name: str) -> int | None:
+    if is_backward(op_name):
+        return Phase.BACKWARD
+    return Phase.FORWARD if "jvp(" in op_name else None
+
+
+class Phases:
+    """The phase of each instruction; ``op_names`` has the attributed op name of each."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        spans: Sequence[Span | None],
+        op_names: Mapping[str, str],
+        instructions: Mapping[str, Instruction],
+    ) -> None:
+        self._plan = plan
+        self._spans = spans
+        self._op_names = op_names
+        self._instructions = instructions
+        self.readers: Final = {
+            used.value_id: [use.instruction for use in used.uses] for used in plan.used_values or ()
+        }
+        """Names of the instructions that read each value."""
+        self._made_by: dict[str, list[int]] = defaultdict(list)
+        if self.readers:
+            for value in plan.values:
+                self._made_by[value.name].append(value.value_id)
+        names = set(op_names.values())
+        self.has_backward: Final = Phase.BACKWARD in set(map(_marked_phase, names))
+        self._has_forward_marks = any("jvp(" in name for name in names)
+        self._after = self._made_after_backward() if self.has_backward else frozenset()
+        self._found: dict[str, int | None] = {}
+        self.of_all: int | None = None
+        """The one phase of a program without a backward pass, once its inputs show it."""
+
+    def of(self, instruction: str) -> int | None:
+        """Return the phase in which an instruction runs; None if nothing shows it."""
+        if instruction not in self._found:
+            self._found[instruction] = self._found_phase(instruction)
+        return self._found[instruction]
+
+    def _found_phase(self, instruction: str) -> int | None:
+        op_name = self._op_names.get(instruction)
+        if op_name is None and instruction in self._instructions:
+            op_name = self._instructions[instruction].attributes.op_name
+        if op_name is None:
+            return None
+        if (marked := _marked_phase(op_name)) is not None:
+            return marked
+        if instruction in self._after:
+            return Phase.UPDATE
+        if self.has_backward:
+            return None if self._has_forward_marks else Phase.FORWARD
+        return self.of_all
+
+    def follows_gradient(self, instruction: str) -> bool:
+        """Return True for an instruction of the backward pass, or one that reads its values."""
+        return instruction in self._after or self.of(instruction) is Phase.BACKWARD
+
+    def reach_backward(self, value: Value) -> bool:
+        """Return True if an instruction of the backward pass reads a value, through any others."""
+        seen: set[int] = set()
+        values = [value.value_id]
+        while values:
+            value_id = values.pop()
+            if value_id in seen:
+                continue
+            seen.add(value_id)
+            for reader in self.readers.get(value_id, ()):
+                if self.of(reader) is Phase.BACKWARD:
+                    return True
+                values += self._made_by[reader]
+        return False
+
+    def of_readers(self, value: Value) -> set[int | None]:
+        """Return the phases that read an input, also through copies and slices with its name."""
+        name = self._op_names.get(value.name)
+        phases: set[int | None] = set()
+        seen: set[str] = set()
+        readers = list(self.readers.get(value.value_id, ()))
+        while readers:
+            reader = readers.pop()
+            if reader in seen:
+                continue
+            seen.add(reader)
+            if name is not None and self._op_names.get(reader) == name:
+                for made in self._made_by[reader]:
+                    readers += self.readers.get(made, ())
+            else:
+                phases.add(self.of(reader))
+        return phases
+
+    def _made_after_backward(self) -> frozenset[str]:
+        """Return the instructions that read a value of the backward pass, also through others.
+
+        Values are followed in the order of the schedule, so not into the next turn of a loop.
+        """
+        order = sorted(
+            (span.first, value.value_id, value.name)
+            for value, span in zip(self._plan.values, self._spans, strict=True)
+            if span is not None
+        )
+        backward = {
+            name
+            for name, op_name in self._op_names.items()
+            if _marked_phase(op_name) is Phase.BACKWARD
+        }
+        found: set[str] = set()
+        for _, value_id, name in order:
+            if name in found or name in backward:
+                found.update(self.readers.get(value_id, ()))
+        return frozenset(found)
