@@ -3,15 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import prod
 from typing import Final
 
+from xlagraph.comparison.argument_names import branches, pattern
 from xlagraph.comparison.checkpoints import ChangedCheckpoints, changed_checkpoints
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
+from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.size_changes import element_factor
 from xlagraph.comparison.value_matching import Matching, match_values
-from xlagraph.hlo.op_names import has_checkpoint, primitive, scope_names
-from xlagraph.hlo.shapes import dimensions
+from xlagraph.hlo.op_names import has_checkpoint, own_op_name, primitive, scope_names, stem
 
 __all__ = ["explain_pair", "merge_reasons"]
 
@@ -50,17 +51,20 @@ class _Explanation:
         self.checkpoints: ChangedCheckpoints = changed_checkpoints(a.values, b.values)
         self.found: dict[Subject, Reason] = {}
         self.scopes_a, self.scopes_b = _all_scopes(a.values), _all_scopes(b.values)
+        self.libraries = libraries(a.values) ^ libraries(b.values)
+        self.library_ops = {
+            stem(value.op_name)
+            for value in (*a.values, *b.values)
+            if library(value) in self.libraries and value.op_name
+        }
         # sizes of outputs that may start or stop sharing the bytes of an input
-        self.undonated = Counter(
-            y.held_bytes for x, y in self.matching.pairs if x.is_donated and not y.is_donated
-        )
-        self.donated = Counter(
-            x.held_bytes for x, y in self.matching.pairs if y.is_donated and not x.is_donated
-        )
-        self.counts = (self.undonated.total(), self.donated.total())
+        self.undonated = _donated(self.matching, before=True)
+        self.donated = _donated(self.matching, before=False)
+        self.undonated_sizes = Counter(value.held_bytes for value in self.undonated)
+        self.donated_sizes = Counter(value.held_bytes for value in self.donated)
 
-    def of(self, kind: ReasonKind, **subject: str | float) -> Reason:
-        key = Subject(kind, **subject)  # type: ignore[arg-type]
+    def of(self, kind: ReasonKind, **subject: str) -> Reason:
+        key = Subject(kind, **subject)
         return self.found.setdefault(key, Reason(key))
 
     def reasons(self) -> list[Reason]:
@@ -68,13 +72,16 @@ class _Explanation:
             if a.held_bytes != b.held_bytes:
                 self._reason_of_pair(a, b).count(a, b)
         for value in self.matching.only_a:
-            if value.held_bytes or _is_copy(value):
+            if value.held_bytes:
                 self._reason_of_one(value, is_new=False).count(value, None)
         for value in self.matching.only_b:
-            if value.held_bytes or _is_copy(value):
+            if value.held_bytes:
                 self._reason_of_one(value, is_new=True).count(None, value)
         self._count_donations()
         self._count_checkpoints()
+        self._count_totals()
+        self._count_libraries()
+        self._name_inputs()
         is_all_equal = not any(reason.growth_bytes for reason in self.found.values())
         for kind, growth_bytes in (
             (ReasonKind.IDLE, self.b.idle_bytes - self.a.idle_bytes),
@@ -85,28 +92,33 @@ class _Explanation:
                 reason = self.of(kind)
                 reason.growth_bytes = growth_bytes
                 reason.only_reason = is_all_equal
+        self._join_order()
         return list(self.found.values())
 
     def _reason_of_pair(self, a: HeldValue, b: HeldValue) -> Reason:
-        if (
-            a.part is ReservedPart.INPUTS
-            and b.part is ReservedPart.OUTPUTS
-            and self._take(self.undonated, b)
+        is_input_a, is_input_b = (value.part is ReservedPart.INPUTS for value in (a, b))
+        is_output_a, is_output_b = (value.part is ReservedPart.OUTPUTS for value in (a, b))
+        if a.is_result is b.is_result and (
+            (is_input_a and is_output_b) or (is_output_a and is_input_b)
         ):
-            return self.of(ReasonKind.UNDONATED)
-        if (
-            a.part is ReservedPart.OUTPUTS
-            and b.part is ReservedPart.INPUTS
-            and self._take(self.donated, a)
-        ):
-            return self.of(ReasonKind.DONATED)
+            kind = ReasonKind.UNDONATED if is_input_a else ReasonKind.DONATED
+            sizes = self.undonated_sizes if is_input_a else self.donated_sizes
+            return self.of(kind if self._take(sizes, b if is_input_a else a) else ReasonKind.REUSED)
+        if a.shape != b.shape:
+            factor = element_factor(a, b)
+            if factor == 1 and a.dtype != b.dtype:
+                return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
+            reason = self.of(ReasonKind.SIZE)
+            reason.factors.update(() if factor is None else {factor})
+            if is_input_a and is_input_b and _grows_more((a, b), reason.input_example):
+                reason.input_example = (a, b)
+            return reason
+        if a.is_result is not b.is_result:
+            return self.of(ReasonKind.OUTPUTS)
+        if library(a) != library(b) and {library(a), library(b)} & self.libraries:
+            return self._of_library(a, b)
         if a.part is not b.part:
             return self.of(ReasonKind.PLACED)
-        if a.shape != b.shape:
-            elements_a, elements_b = (prod(dimensions(value.shape) or ()) for value in (a, b))
-            if elements_a == elements_b and a.dtype != b.dtype:
-                return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
-            return self.of(ReasonKind.SIZE, factor=elements_b / elements_a if elements_a else 0.0)
         if a.part is ReservedPart.LIVE and (change := self.checkpoints.around(b)):
             return self.of(change)
         return self.of(ReasonKind.PEAK if a.size_bytes == b.size_bytes else ReasonKind.PADDING)
@@ -115,15 +127,19 @@ class _Explanation:
         if _is_copy(value):
             return self.of(ReasonKind.COPIES)
         if value.part is ReservedPart.OUTPUTS:
-            if is_new and self._take(self.undonated, value):
+            if is_new and self._take(self.undonated_sizes, value):
                 return self.of(ReasonKind.UNDONATED)
-            if not is_new and self._take(self.donated, value):
+            if not is_new and self._take(self.donated_sizes, value):
                 return self.of(ReasonKind.DONATED)
         if value.part is ReservedPart.LIVE:
             if change := self.checkpoints.around(value):
                 return self.of(change)
+            if stem(value.op_name) in self.library_ops:
+                return self._of_library(value)
             others = self.scopes_a if is_new else self.scopes_b
-            unknown = [name for name in scope_names(value.op_name)[:-1] if name not in others]
+            # a joined name, `a/mul;b/add`, contains no scope
+            names = () if ";" in (value.op_name or "") else scope_names(value.op_name)[:-1]
+            unknown = [name for name in names if name not in others]
             if unknown:
                 kind = ReasonKind.SCOPE_NEW if is_new else ReasonKind.SCOPE_GONE
                 reason = self.of(kind, after=re.sub(r"\d+", "*", unknown[0]))
@@ -133,6 +149,11 @@ class _Explanation:
                 return self.of(ReasonKind.CASTS, after=value.dtype)
         return self.of(_UNMATCHED[value.part])
 
+    def _of_library(self, *values: HeldValue) -> Reason:
+        """Return the reason of the library that makes one of the values, or that replaced it."""
+        names = [name for value in values if (name := library(value)) in self.libraries]
+        return self.of(ReasonKind.LIBRARY, after=(names or sorted(self.libraries))[0] or "")
+
     def _take(self, sizes: Counter[int], value: HeldValue) -> bool:
         """Return True if a donation of that size is still unexplained; count it as explained."""
         if sizes[value.held_bytes] <= 0:
@@ -141,17 +162,97 @@ class _Explanation:
         return True
 
     def _count_donations(self) -> None:
-        undonated, donated = self.counts
-        for kind, count in ((ReasonKind.UNDONATED, undonated), (ReasonKind.DONATED, donated)):
-            if count:
+        for kind, values in (
+            (ReasonKind.UNDONATED, self.undonated),
+            (ReasonKind.DONATED, self.donated),
+        ):
+            if values:
                 reason = self.of(kind)
-                reason.count_a = reason.count_b = count
-        if bool(undonated) is not bool(donated):
+                reason.count_a = reason.count_b = len(values)
+                reason.inputs = set(branches(_input_names(values), self._names_of_other(values)))
+        if bool(self.undonated) is not bool(self.donated):
             # temporaries may share the allocation that an output has again
-            reason = self.of(ReasonKind.UNDONATED if undonated else ReasonKind.DONATED)
+            reason = self.of(ReasonKind.UNDONATED if self.undonated else ReasonKind.DONATED)
             if placed := self.found.pop(Subject(ReasonKind.PLACED), None):
                 reason.placed_bytes = placed.growth_bytes
                 reason.growth_bytes += placed.growth_bytes
+
+    def _names_of_other(self, values: Sequence[HeldValue]) -> set[str]:
+        """Return the names of the inputs that are not among the values."""
+        inputs = [value for value in self.b.values if value.opcode == "parameter"]
+        return _input_names(inputs) - _input_names(values)
+
+    def _count_totals(self) -> None:
+        """Count all copies and outputs: those that did not change have no bytes here."""
+        if reason := self.found.get(Subject(ReasonKind.COPIES)):
+            reason.count_a, reason.count_b = self.a.copies, self.b.copies
+        results = [sum(value.is_result for value in side.values) for side in (self.a, self.b)]
+        if (reason := self.found.get(Subject(ReasonKind.OUTPUTS))) and all(results):
+            reason.count_a, reason.count_b = results
+
+    def _count_libraries(self) -> None:
+        for name in self.libraries:
+            if not (reason := self.found.get(Subject(ReasonKind.LIBRARY, after=name))):
+                reason = self.of(ReasonKind.LIBRARY, after=name)
+            reason.count_a, reason.count_b = (
+                len({value.name for value in side.values if library(value) == name})
+                for side in (self.a, self.b)
+            )
+
+    def _name_inputs(self) -> None:
+        """Name the inputs that only one side has; new ones of a known pattern are repetitions."""
+        for reason in self.found.values():
+            if reason.subject.kind is ReasonKind.DTYPE:
+                before = reason.subject.before
+                changed = [
+                    b
+                    for a, b in self.matching.pairs
+                    if _is_input(b) and a.dtype == before and b.dtype == reason.subject.after
+                ]
+                reason.input_count = len(changed)
+                reason.inputs = set(branches(_input_names(changed), self._names_of_other(changed)))
+        inputs = self.found.get(Subject(ReasonKind.INPUTS))
+        if inputs is None:
+            return
+        only_a, only_b = (
+            [value for value in side if _is_input(value)]
+            for side in (self.matching.only_a, self.matching.only_b)
+        )
+        names_a, names_b = _input_names(self.a.values), _input_names(self.b.values)
+        only, others = (only_b, names_a) if only_b else (only_a, names_b)
+        if only_a and only_b:
+            inputs.inputs = _input_names(only) - others
+            return
+        inputs.inputs = set(branches(sorted(_input_names(only) - others), others))
+        inputs.input_count = len(only)
+        known = {pattern(name) for name in others}
+        if not inputs.inputs or not all(pattern(name) in known for name in _input_names(only)):
+            return
+        del self.found[inputs.subject]
+        repeated = self.of(ReasonKind.REPEATED)
+        repeated.inputs, repeated.input_count = inputs.inputs, inputs.input_count
+        repeated.absorb(inputs)
+        for kind in (ReasonKind.REPLACED, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE):
+            for reason in [each for each in self.found.values() if each.subject.kind is kind]:
+                if 0 in (reason.count_a, reason.count_b):
+                    is_new = bool(reason.count_b)
+                    if is_new is bool(only_b):
+                        repeated.absorb(reason)
+                        repeated.count_a += reason.count_a
+                        repeated.count_b += reason.count_b
+                        del self.found[reason.subject]
+
+    def _join_order(self) -> None:
+        """Join what follows from the order if both sides have the same values in another one."""
+        orders = [_order(side.values) for side in (self.a, self.b)]
+        joined = (ReasonKind.PEAK, ReasonKind.PLACED, ReasonKind.IDLE)
+        subjects = [Subject(kind) for kind in joined if Subject(kind) in self.found]
+        if orders[0] == orders[1] or Counter(orders[0]) != Counter(orders[1]) or not subjects:
+            return
+        reason = self.of(ReasonKind.ORDER)
+        reason.count_a = reason.count_b = len(orders[0])
+        for subject in subjects:
+            reason.absorb(self.found.pop(subject))
 
     def _count_checkpoints(self) -> None:
         for kind, scopes, values in (
@@ -173,5 +274,38 @@ def _all_scopes(values: Sequence[HeldValue]) -> frozenset[str]:
 
 
 def _is_copy(value: HeldValue) -> bool:
+    """Return True for a copy, or the target of one, in temporary memory."""
     is_target = value.opcode == "copy-start" and value.shape_index == "{0}"
     return value.part is ReservedPart.LIVE and (value.opcode == "copy" or is_target)
+
+
+def _is_input(value: HeldValue) -> bool:
+    return value.part is ReservedPart.INPUTS and value.opcode == "parameter"
+
+
+def _input_names(values: Iterable[HeldValue]) -> set[str]:
+    return {value.op_name for value in values if _is_input(value) and value.op_name}
+
+
+def _donated(matching: Matching, *, before: bool) -> list[HeldValue]:
+    """Return the inputs that are donated on one side only, the one before or after the change."""
+    pairs = matching.pairs if before else [(b, a) for a, b in matching.pairs]
+    return [x for x, y in pairs if x.is_donated and not y.is_donated]
+
+
+def _grows_more(
+    pair: tuple[HeldValue, HeldValue], other: tuple[HeldValue, HeldValue] | None
+) -> bool:
+    if other is None:
+        return True
+    (a, b), (c, d) = pair, other
+    return abs(b.held_bytes - a.held_bytes) > abs(d.held_bytes - c.held_bytes)
+
+
+def _order(values: Iterable[HeldValue]) -> list[tuple[str | None, ...]]:
+    """Return what the program computes in the order of the schedule, without names."""
+    computed = [value for value in values if value.opcode not in ("parameter", "constant")]
+    return [
+        (own_op_name(value.op_name), value.opcode, value.shape_index, value.shape)
+        for value in sorted(computed, key=lambda value: (value.live_from, value.name))
+    ]

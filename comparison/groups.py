@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph, Scalar
 from xlagraph.graph.schema_tables import Detail
+from xlagraph.hlo.metadata import from_packages
 
 # Every command loads this module, for the choices of `compare --by`; few read a query.
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class By(StrEnum):
     CALLER = "caller"
     STACK = "stack"
     OPCODE = "opcode"
+    CATEGORY = "category"
     SCOPE = "scope"
     SHAPE = "shape"
     VALUE = "value"
@@ -68,7 +70,7 @@ class By(StrEnum):
         return tuple(name for name in columns if name not in GROWTH_COLUMNS)
 
 
-_PLURALS: Final = {By.TEMPORARY: "temporaries"}
+_PLURALS: Final = {By.TEMPORARY: "temporaries", By.CATEGORY: "categories"}
 
 
 class GroupGrowth(NamedTuple):
@@ -109,11 +111,26 @@ def group_growths(
         names = {parameter.name for parameter in query.parameters}
         parameters = query.defaults | {name: given[name] for name in given.keys() & names}
         rows = graph.query(query.text, parameters).rows
-        growths[by] = tuple(
+        growths[by] = _merged(
             GroupGrowth(cast("Group", tuple(group)), cast("int", bytes_a), cast("int", bytes_b))
             for *group, bytes_a, bytes_b, _ in rows
         )
     return growths
+
+
+def _merged(growths: Iterable[GroupGrowth]) -> tuple[GroupGrowth, ...]:
+    """Merge groups that differ only in the environment in which a package is installed."""
+    merged: dict[Group, GroupGrowth] = {}
+    moved = False
+    for growth in growths:
+        group = tuple(from_packages(cell) if isinstance(cell, str) else cell for cell in growth[0])
+        known = merged.get(group, GroupGrowth(group, 0, 0))
+        moved |= group in merged
+        merged[group] = GroupGrowth(
+            group, known.bytes_a + growth.bytes_a, known.bytes_b + growth.bytes_b
+        )
+    found = merged.values()
+    return tuple(sorted(found, key=lambda each: -abs(each.growth_bytes)) if moved else found)
 
 
 def changed_groups(growths: Sequence[GroupGrowth]) -> int:

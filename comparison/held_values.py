@@ -8,9 +8,10 @@ from typing import Final, NamedTuple, cast
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
 
-__all__ = ["HeldValue", "Reserved", "ReservedPart", "read_reserved"]
+__all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "read_reserved"]
 
 _HELD_VALUES: Final = load_statement(__file__, "held-values")
+_COPIES: Final = load_statement(__file__, "copies")
 
 
 class ReservedPart(StrEnum):
@@ -37,6 +38,10 @@ class ReservedPart(StrEnum):
     """Whole temporary allocations of a dump without live ranges."""
 
 
+SourceLine = tuple[str, int]
+"""Source file and line."""
+
+
 class HeldValue(NamedTuple):
     """A value, and the bytes that are assigned to it."""
 
@@ -51,12 +56,18 @@ class HeldValue(NamedTuple):
     shape_index: str | None
     opcode: str | None
     op_name: str | None
-    source_file: str | None
-    source_line: int | None
+    user_line: SourceLine | None
+    """Innermost line outside of installed packages; None if there is none."""
+    source_line: SourceLine | None
+    """Innermost line, which may belong to a library."""
     shape: str
     dtype: str | None
     size_bytes: int
     live_from: int
+    is_result: bool = False
+    """True if the program returns the value."""
+    target: str | None = None
+    """Target of the custom call that makes the value."""
 
 
 class Reserved(NamedTuple):
@@ -70,6 +81,8 @@ class Reserved(NamedTuple):
     idle_bytes: int = 0
     fragmentation_bytes: int = 0
     unknown_bytes: int = 0
+    copies: int = 0
+    """Number of copies that `alias/copies` lists."""
 
     @property
     def total_bytes(self) -> int:
@@ -92,6 +105,8 @@ class _Row(NamedTuple):
     shape_index: str | None
     opcode: str | None
     op_name: str | None
+    user_file: str | None
+    user_line: int | None
     source_file: str | None
     source_line: int | None
     shape: str | None
@@ -99,6 +114,18 @@ class _Row(NamedTuple):
     size_bytes: int | None
     live_from: int | None
     peak_bytes: int | None
+    target: str | None
+    is_result: bool
+
+    @property
+    def user_place(self) -> SourceLine | None:
+        return (self.user_file, self.user_line) if self.user_file and self.user_line else None
+
+    @property
+    def source_place(self) -> SourceLine | None:
+        return (
+            (self.source_file, self.source_line) if self.source_file and self.source_line else None
+        )
 
 
 _PART_OF_ROLE: Final = {
@@ -113,7 +140,9 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
     """Return the reserved bytes of compilations, by key."""
     if not compilations:  # one engine cannot unwind an empty list
         return {}
-    found = graph.query(_HELD_VALUES, {"compilations": list(dict.fromkeys(compilations))}).rows
+    parameters = {"compilations": list(dict.fromkeys(compilations))}
+    found = graph.query(_HELD_VALUES, parameters).rows
+    copies = {str(key): cast("int", count) for key, count in graph.query(_COPIES, parameters).rows}
     rows = map(_Row._make, cast("Iterable[Sequence[object]]", found))
     reserved = {key: Reserved(()) for key in compilations}
     for compilation, of_compilation in groupby(rows, key=lambda row: row.compilation):
@@ -124,6 +153,7 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
             sum(part.idle_bytes for part in parts),
             sum(part.fragmentation_bytes for part in parts),
             sum(part.unknown_bytes for part in parts),
+            copies.get(compilation, 0),
         )
     return reserved
 
@@ -167,12 +197,14 @@ def _values(part: ReservedPart, rows: Sequence[_Row], held: Sequence[int]) -> tu
             row.shape_index,
             row.opcode,
             row.op_name,
-            row.source_file,
-            row.source_line,
+            row.user_place,
+            row.source_place,
             row.shape or "",
             row.dtype,
             row.size_bytes or 0,
             row.live_from or 0,
+            row.is_result,
+            row.target,
         )
         for row, held_bytes in zip(rows, held, strict=True)
         if row.value_id is not None or held_bytes

@@ -1,11 +1,14 @@
 """Describe reasons in words."""
 
-import re
 from fractions import Fraction
 from pathlib import PurePath
 from typing import Final
 
+from xlagraph.comparison.argument_names import folded
+from xlagraph.comparison.held_values import SourceLine
+from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.hlo.metadata import from_packages
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -14,11 +17,10 @@ _WITHOUT_LINE: Final = {
     ReasonKind.UNDONATED,
     ReasonKind.DONATED,
     ReasonKind.INPUTS,
-    ReasonKind.OUTPUTS,
+    ReasonKind.REPEATED,
     ReasonKind.CONSTANTS,
 }
 _LOOP_NAMES: Final = {"while", "body", "closed_call"}
-_SCOPES_NAMED: Final = 3
 _LEAST_SHARE_OF_LINE: Final = 0.2
 
 
@@ -31,39 +33,54 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
 
 
 def _text(reason: Reason, names: tuple[str, str]) -> str:
-    kind, before, after, factor = reason.subject
+    kind, before, after = reason.subject
     is_more = reason.growth_bytes > 0
     match kind:
         case ReasonKind.UNDONATED | ReasonKind.DONATED:
             verb = "no longer" if kind is ReasonKind.UNDONATED else "now"
-            return f"{_are(reason.count_a, 'input', verb)} donated{_placed(reason)}"
+            inputs = f" ({folded(reason.inputs)})" if reason.inputs else ""
+            return f"{_are(reason.count_a, 'input', verb)} donated{inputs}{_placed(reason)}"
         case ReasonKind.UNCHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} gone"
         case ReasonKind.CHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} added"
         case ReasonKind.DTYPE:
-            return f"dtype of {counted(reason.count_b, 'value')} is now {after}, was {before}"
+            return f"dtype of {_typed(reason)} is now {after}, was {before}"
         case ReasonKind.SIZE:
-            have = "has" if reason.count_b == 1 else "have"
-            return f"{counted(reason.count_b, 'value')} {have} {_times(factor)}{_shapes(reason)}"
+            return _sizes(reason)
+        case ReasonKind.ORDER:
+            return "same values, other order: " + (
+                "more of them are live together" if is_more else "fewer of them are live together"
+            )
+        case ReasonKind.LIBRARY:
+            return _library(reason, after)
+        case ReasonKind.REPEATED:
+            return _repeated(reason)
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
             word = "new" if kind is ReasonKind.SCOPE_NEW else "gone"
             values = counted(max(reason.count_a, reason.count_b), "value")
-            return f"{_folded(reason.scopes)} {word}, with {values} at the peak"
+            return f"{folded(reason.scopes)} {word}, with {values} at the peak"
         case ReasonKind.COPIES:
-            return _copies(reason.count_b - reason.count_a)
+            return _copies(reason)
         case ReasonKind.CASTS:
             return _casts(reason.count_b - reason.count_a, after)
-        case ReasonKind.INPUTS | ReasonKind.OUTPUTS | ReasonKind.CONSTANTS:
-            return _replaced(reason, kind.value.removesuffix("s"))
+        case ReasonKind.OUTPUTS:
+            return _outputs(reason)
+        case ReasonKind.INPUTS | ReasonKind.CONSTANTS:
+            named = f": {folded(reason.inputs)}" if reason.inputs else ""
+            return _replaced(reason, kind.value.removesuffix("s")) + named
         case ReasonKind.REPLACED:
             return _replaced(reason, "value") + " at the peak"
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
+        case ReasonKind.REUSED:
+            verb = "no longer" if is_more else "now"
+            return f"{counted(reason.count_b, 'output')} {verb} in the bytes of inputs"
         case ReasonKind.PLACED:
-            moved = f"moved {'out of' if is_more else 'into'} allocations of inputs or outputs"
-            return f"{counted(reason.count_b, 'temporary value')} {moved}"
+            verb = "no longer in" if is_more else "now in"
+            values = counted(reason.count_b, "temporary value")
+            return f"{values} {verb} the bytes of inputs or outputs"
         case ReasonKind.PEAK:
             return f"same values, but {'more' if is_more else 'fewer'} of them live at the peak"
         case ReasonKind.IDLE:
@@ -95,8 +112,16 @@ def _mostly(reason: Reason) -> str:
     share = growth / reason.growth_bytes
     if share < _LEAST_SHARE_OF_LINE:
         return ""
-    place = f"{PurePath(file).name}:{line}"
+    place = f"{PurePath(file).name}:{line}{_called(reason, (file, line), growth)}"
     return f" (mostly {place})" if share > 1 / 2 else f" (most at {place}, {signed_bytes(growth)})"
+
+
+def _called(reason: Reason, user_line: SourceLine, growth_bytes: int) -> str:
+    """Return the library's line with most of the growth of a user's line; empty if none has."""
+    for (line, called), growth in reason.growth_by_library_line.items():
+        if line == user_line and growth / growth_bytes > 1 / 2:
+            return f" → {from_packages(called[0])}:{called[1]}"
+    return ""
 
 
 def _placed(reason: Reason) -> str:
@@ -115,11 +140,59 @@ def _placed(reason: Reason) -> str:
     )
 
 
-def _copies(more: int) -> str:
-    if not more:
-        return "other copies"
+def _copies(reason: Reason) -> str:
+    more = reason.count_b - reason.count_a
+    if not more or (more > 0) is not (reason.growth_bytes > 0):
+        return f"other copies at the peak ({reason.count_b:,} in all, {reason.count_a:,} before)"
     noun = "copy" if abs(more) == 1 else "copies"
     return f"{abs(more):,} {noun} {'more' if more > 0 else 'fewer'}"
+
+
+def _typed(reason: Reason) -> str:
+    """Return how many inputs and values changed their type, with the names of the inputs."""
+    if not reason.input_count:
+        return counted(reason.count_b, "value")
+    inputs = f"{counted(reason.input_count, 'input')} ({folded(reason.inputs)})"
+    others = reason.count_b - reason.input_count
+    return f"{inputs} and {counted(others, 'value')}" if others > 0 else inputs
+
+
+def _sizes(reason: Reason) -> str:
+    have = "has" if reason.count_b == 1 else "have"
+    values = f"{counted(reason.count_b, 'value')} {have} {_times(reason.factors)}{_shapes(reason)}"
+    if reason.input_example is None:
+        return values
+    a, b = reason.input_example
+    return f"{b.op_name or b.name} {a.shape} → {b.shape}: {values}"
+
+
+def _outputs(reason: Reason) -> str:
+    """Return the change of the number of outputs, with the largest one."""
+    more = reason.count_b - reason.count_a
+    shapes = {value.shape for value in reason.example if value is not None}
+    such_as = f", such as {shapes.pop()}" if len(shapes) == 1 else ""
+    if not more:
+        return f"{counted(reason.count_b, 'output')}, some of other values{such_as}"
+    if more > 0:
+        return f"{counted(more, 'new output')}{such_as}"
+    return f"{_are(-more, 'output', 'gone')}{such_as}"
+
+
+def _library(reason: Reason, name: str) -> str:
+    flag = LIBRARIES[name].flag
+    turned_off = f" (XLA_FLAGS={flag} turns it off)" if flag else ""
+    calls = max(reason.count_a, reason.count_b)
+    if reason.count_b:
+        return f"{name} now makes {counted(calls, 'value')}{turned_off}"
+    return f"{name} no longer makes {counted(calls, 'value')}{turned_off}"
+
+
+def _repeated(reason: Reason) -> str:
+    is_new = reason.growth_bytes > 0
+    inputs = f"{counted(reason.input_count, 'input')} of a repeated part"
+    more = f"{folded(reason.inputs)} {'new' if is_new else 'gone'}, with {inputs}"
+    values = reason.count_b or reason.count_a
+    return f"{more} and {counted(values, 'value')} at the peak" if values else more
 
 
 def _casts(more: int, dtype: str) -> str:
@@ -144,26 +217,21 @@ def _of(scopes: set[str]) -> str:
         "/".join(name for name in scope.split("/") if name not in _LOOP_NAMES) for scope in scopes
     }
     if named - {""}:
-        return f" of {_folded(named)}"
+        return f" of {folded(named)}"
     return " in a loop" if scopes - {""} else ""
 
 
-def _folded(scopes: set[str]) -> str:
-    """Return names; those that differ only in their numbers become one pattern."""
-    patterns: dict[str, list[str]] = {}
-    for scope in sorted(scopes - {""}):
-        patterns.setdefault(re.sub(r"\d+", "*", scope), []).append(scope)
-    folded = [found[0] if len(found) == 1 else name for name, found in patterns.items()]
-    more = len(folded) - _SCOPES_NAMED
-    return ", ".join(folded[:_SCOPES_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _times(factor: float) -> str:
-    if factor in (0.0, 1.0):
+def _times(factors: set[Fraction]) -> str:
+    if len(factors) != 1:
+        if not factors or min(factors) < 1 < max(factors):
+            return "other shapes"
+        return "more elements" if min(factors) >= 1 else "fewer elements"
+    (factor,) = factors
+    if factor == 1:
         return "another shape"
     if factor > 1:
-        return f"{factor:g} times as many elements" if factor < 1000 else "more elements"
-    share = Fraction(factor).limit_denominator(1000)
+        return f"{float(factor):g} times as many elements" if factor < 1000 else "more elements"
+    share = factor.limit_denominator(1000)
     return f"{share} of the elements" if share else "fewer elements"
 
 
@@ -171,7 +239,7 @@ def _shapes(reason: Reason) -> str:
     a, b = reason.example
     if a is None or b is None or a.shape.startswith("("):
         return ""
-    return f", as {a.shape} → {b.shape}"
+    return f", such as {a.shape} → {b.shape}"
 
 
 def _are(count: int, noun: str, what: str) -> str:

@@ -3,9 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from typing import NamedTuple
 
-from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.held_values import HeldValue, SourceLine
 
 __all__ = ["Reason", "ReasonKind", "Subject"]
 
@@ -25,6 +26,12 @@ class ReasonKind(StrEnum):
     """Same values with another element type."""
     SIZE = "size"
     """Same values with more or fewer elements."""
+    ORDER = "order"
+    """Same values in another order, so other ones are live together."""
+    LIBRARY = "library"
+    """Values that calls of a library make on one side only, and those that they replace."""
+    REPEATED = "repeated"
+    """Inputs that only one side has more often, such as one more layer, and new values."""
     SCOPE_NEW = "scopeNew"
     """Values in scopes that only the second side has."""
     SCOPE_GONE = "scopeGone"
@@ -36,15 +43,17 @@ class ReasonKind(StrEnum):
     INPUTS = "inputs"
     """Inputs that only one side has."""
     OUTPUTS = "outputs"
-    """Outputs that only one side has."""
+    """Values that only one side returns."""
     CONSTANTS = "constants"
     """Constants that only one side has."""
     REPLACED = "replaced"
     """Temporary values that only one side has."""
     PADDING = "padding"
     """Same shapes in more or fewer bytes."""
+    REUSED = "reused"
+    """Outputs that use the bytes of an input on one side only."""
     PLACED = "placed"
-    """Same values, in allocations of another role."""
+    """Same temporary values; on one side they lie in the bytes of inputs or outputs."""
     PEAK = "peak"
     """Same values, but different ones are live at the peak."""
     IDLE = "idle"
@@ -66,9 +75,8 @@ class Subject(NamedTuple):
     before: str = ""
     """Old element type (DTYPE)."""
     after: str = ""
-    """New element type (DTYPE, CASTS), or scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE)."""
-    factor: float = 1.0
-    """Number of elements after, divided by the number before (SIZE)."""
+    """New element type (DTYPE, CASTS), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), or the
+    name of a library (LIBRARY)."""
 
 
 @dataclass
@@ -83,10 +91,20 @@ class Reason:
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
     """Names of the scopes, for kinds that concern scopes."""
+    inputs: set[str] = field(default_factory=set)
+    """Names of inputs, or the branches of them that only one side has."""
+    input_count: int = 0
+    """Number of inputs among the values."""
+    input_example: tuple[HeldValue, HeldValue] | None = None
+    """Input with the largest change, on both sides (SIZE)."""
+    factors: set[Fraction] = field(default_factory=set)
+    """Number of elements after, divided by the number before (SIZE)."""
     placed_bytes: int = 0
     """Part of the growth of a donation: temporaries that moved into or out of outputs."""
-    growth_by_line: Counter[tuple[str, int]] = field(default_factory=Counter)
-    """Growth by source file and line."""
+    growth_by_line: Counter[SourceLine] = field(default_factory=Counter)
+    """Growth by the user's line, else by the line of a library."""
+    growth_by_library_line: Counter[tuple[SourceLine, SourceLine]] = field(default_factory=Counter)
+    """Growth by the user's line and the line of the library that it calls."""
     example: tuple[HeldValue | None, HeldValue | None] = (None, None)
     """Value with the largest change, on both sides."""
     only_reason: bool = False
@@ -103,8 +121,11 @@ class Reason:
         self.count_a += a is not None
         self.count_b += b is not None
         value = b or a
-        if value and value.source_file and value.source_line:
-            self.growth_by_line[value.source_file, value.source_line] += growth_bytes
+        line = value and (value.user_line or value.source_line)
+        if value and line:
+            self.growth_by_line[line] += growth_bytes
+            if value.source_line and value.source_line != line:
+                self.growth_by_library_line[line, value.source_line] += growth_bytes
 
     def merge(self, other: "Reason") -> None:
         """Add the reason with the same subject of another pair of compilations."""
@@ -117,9 +138,22 @@ class Reason:
         self.count_b += other.count_b
         self.scopes |= other.scopes
         self.placed_bytes += other.placed_bytes
-        for line, growth_bytes in other.growth_by_line.items():
-            self.growth_by_line[line] += growth_bytes
+        self.inputs |= other.inputs
+        self.input_count += other.input_count
+        self.input_example = self.input_example or other.input_example
+        self.factors |= other.factors
+        self._add_lines(other)
         self.only_reason &= other.only_reason
+
+    def absorb(self, other: "Reason") -> None:
+        """Add the bytes and lines of a reason that follows from this one, without its counts."""
+        self.growth_bytes += other.growth_bytes
+        self._add_lines(other)
+
+    def _add_lines(self, other: "Reason") -> None:
+        # `Counter.update` adds, and keeps negative growth
+        self.growth_by_line.update(other.growth_by_line)
+        self.growth_by_library_line.update(other.growth_by_library_line)
 
     @property
     def _example_bytes(self) -> int:

@@ -22,8 +22,21 @@ _ALWAYS: Final = {
     ReasonKind.DONATED,
     ReasonKind.UNCHECKPOINTED,
     ReasonKind.CHECKPOINTED,
+    ReasonKind.LIBRARY,
 }
-"""Kinds that always get a sentence, even without growth, because the user edits them."""
+"""Kinds that always get a sentence, even without growth, because someone edits them."""
+_CONSEQUENCES: Final = {
+    ReasonKind.COPIES,
+    ReasonKind.CASTS,
+    ReasonKind.REPLACED,
+    ReasonKind.PADDING,
+    ReasonKind.REUSED,
+    ReasonKind.PLACED,
+    ReasonKind.PEAK,
+    ReasonKind.IDLE,
+    ReasonKind.FRAGMENTATION,
+}
+"""Kinds that only state what differs; sentences about changes of the program precede them."""
 
 
 class Sentence(NamedTuple):
@@ -58,14 +71,21 @@ class Sentence(NamedTuple):
 def sentences_of(
     reasons: Sequence[Reason], names: tuple[str, str], reserved_bytes: tuple[int, int]
 ) -> tuple[Sentence, ...]:
-    """Return a sentence for each important reason, the most bytes first.
+    """Return a sentence for each important reason, changes of the program and most bytes first.
 
     ``names`` and ``reserved_bytes`` describe the two sides. The last sentence sums the other
     reasons, so all sentences add up to the growth.
     """
     growth = reserved_bytes[1] - reserved_bytes[0]
     least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
-    ranked = sorted(reasons, key=lambda reason: (-abs(reason.growth_bytes), reason.subject))
+    ranked = sorted(
+        reasons,
+        key=lambda reason: (
+            reason.subject.kind in _CONSEQUENCES,
+            -abs(reason.growth_bytes),
+            reason.subject,
+        ),
+    )
     told = [
         reason
         for reason in ranked
@@ -101,7 +121,13 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             return "alias/copies", {"compilation": after if is_more else before}
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
             return "compare/scopes", sides
-        case ReasonKind.PEAK | ReasonKind.PLACED | ReasonKind.REPLACED:
+        case (
+            ReasonKind.PEAK
+            | ReasonKind.PLACED
+            | ReasonKind.REPLACED
+            | ReasonKind.ORDER
+            | ReasonKind.LIBRARY
+        ):
             return "compare/lines", sides
         case ReasonKind.FRAGMENTATION:
             return "reuse/fragmentation", {"compilation": after}

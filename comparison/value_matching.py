@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.size_changes import InputSizes
 from xlagraph.hlo.op_names import own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
@@ -21,6 +22,9 @@ class Matching(NamedTuple):
 
 _Key = Callable[[HeldValue], tuple[Hashable, ...] | None]
 
+_SAME_INPUT: Final[Sequence[_Key]] = (
+    lambda value: (value.op_name, value.shape_index) if _is_named_input(value) else None,
+)
 # From exact to loose. Each step matches values with equal keys that earlier steps did not
 # match. A key that is None matches nothing.
 _SAME_SHAPE: Final[Sequence[_Key]] = (
@@ -37,9 +41,10 @@ _OTHER_TYPE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), dimensions(value.shape)),
     lambda value: _of_op(value, stem(value.op_name), dimensions(value.shape)),
 )
-_LOOSE: Final[Sequence[_Key]] = (
-    # another size
+_OTHER_SIZE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), value.dtype, _rank(value)),
+)
+_OTHER_NAME: Final[Sequence[_Key]] = (
     # the same operation in a scope of another name
     lambda value: (value.opcode, value.shape_index, _operation(value), value.shape),
 )
@@ -54,6 +59,10 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     """
     pairs: list[tuple[HeldValue, HeldValue]] = []
     left_a, left_b = sorted(a, key=_place), sorted(b, key=_place)
+    sizes = InputSizes(a, b)
+    for key in _SAME_INPUT:
+        found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
+        pairs += found
     holding_a, idle_a = _partition(left_a)
     holding_b, idle_b = _partition(left_b)
     for key in (*_SAME_SHAPE, *_OTHER_TYPE):
@@ -61,7 +70,13 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         pairs += found
     left_a = sorted((*holding_a, *idle_a), key=_place)
     left_b = sorted((*holding_b, *idle_b), key=_place)
-    for key in (*_SAME_SHAPE, *_OTHER_TYPE, *_LOOSE):
+    for key in (*_SAME_SHAPE, *_OTHER_TYPE):
+        found, left_a, left_b = _match_by(key, left_a, left_b)
+        pairs += found
+    for key in _OTHER_SIZE:
+        found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
+        pairs += found
+    for key in _OTHER_NAME:
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
     return Matching(tuple(pairs), tuple(left_a), tuple(left_b))
@@ -73,7 +88,10 @@ def _partition(values: Sequence[HeldValue]) -> tuple[list[HeldValue], list[HeldV
 
 
 def _match_by(
-    key: _Key, a: Sequence[HeldValue], b: Sequence[HeldValue]
+    key: _Key,
+    a: Sequence[HeldValue],
+    b: Sequence[HeldValue],
+    are_related: Callable[[HeldValue, HeldValue], bool] = lambda _a, _b: True,
 ) -> tuple[list[tuple[HeldValue, HeldValue]], list[HeldValue], list[HeldValue]]:
     waiting: defaultdict[Hashable, list[HeldValue]] = defaultdict(list)
     for value in reversed(b):
@@ -82,7 +100,7 @@ def _match_by(
     pairs, left_a = [], []
     for value in a:
         known = key(value)
-        if known is not None and waiting.get(known):
+        if known is not None and waiting.get(known) and are_related(value, waiting[known][-1]):
             pairs.append((value, waiting[known].pop()))
         else:
             left_a.append(value)
@@ -95,7 +113,12 @@ def _place(value: HeldValue) -> tuple[int, str, str]:
 
 
 def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
-    return key if value.op_name else None
+    # a conversion of an input has the input's op name
+    return (value.opcode == "parameter", *key) if value.op_name else None
+
+
+def _is_named_input(value: HeldValue) -> bool:
+    return value.opcode == "parameter" and bool(value.op_name)
 
 
 def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:

@@ -4,11 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["StackFrame", "acyclic_callers", "is_installed"]
+__all__ = ["StackFrame", "acyclic_callers", "from_packages", "is_installed"]
 
 _INSTALLED: Final = re.compile(
     r"(?:^|[/\\])(?:site|dist)-packages[/\\]|[/\\]lib/python3\.|^<frozen "
 )
+
+_PACKAGES: Final = re.compile(r"(?:^|[/\\])(?:site|dist)-packages[/\\]")
 
 
 class StackFrame(NamedTuple):
@@ -25,6 +27,12 @@ class StackFrame(NamedTuple):
 def is_installed(file: str) -> bool:
     """Return whether a source file belongs to an installed package or to Python itself."""
     return _INSTALLED.search(file) is not None
+
+
+def from_packages(file: str) -> str:
+    """Return the path of an installed package from ``site-packages`` on; other paths unchanged."""
+    found = list(_PACKAGES.finditer(file))
+    return file[found[-1].end() :] if found else file
 
 
 def acyclic_callers(callers: Mapping[int, int | None]) -> dict[int, int | None]:

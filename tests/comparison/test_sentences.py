@@ -30,6 +30,25 @@ def temporaries(size: int, values: str, *, parameter: str = PARAMETER) -> str:
     return tiny_dump(f"{parameter}\n1 | {size} | preallocated-temp", f"{x}\n{values}")
 
 
+def arguments(inputs: str, size: int, values: str) -> str:
+    """Write a dump with named inputs, `x` first, and values in allocation `t` for temporaries."""
+    lines, blocks = [], []
+    for number, (name, shape) in enumerate(each.split(" ") for each in inputs.split(", ")):
+        count = int(shape.partition("[")[2].rstrip("]"))
+        size_bytes = count * (2 if shape.startswith("bf16") else 4)
+        label = f"p{number}" if number else "x"
+        blocks.append(
+            f"{number} | {size_bytes} | parameter {number}, shape |{shape}| at ShapeIndex {{}}"
+        )
+        made = f"parameter({number}) | {name}"
+        lines.append(f"{number} | {label} | {shape}{{0}} | 0 | {size_bytes} | 0-2 | {made}")
+    blocks.append(f"{len(blocks)} | {size} | preallocated-temp")
+    table = values.replace("t |", f"{len(lines)} |")
+    return tiny_dump("\n".join(blocks), "\n".join([*lines, *table.strip().splitlines()]))
+
+
+DOT = "jit(f)/dot_general @ f.py:1"
+ONE = "t | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1\n"
 LAYERS = """
     1 | a | f32[16]{0} | 0  | 64 | 1-4 | exp(x)    | jit(f)/jvp(layer_0)/exp @ f.py:1
     1 | b | f32[16]{0} | 64 | 64 | 2-4 | exp(a)    | jit(f)/jvp(layer_1)/exp @ f.py:1
@@ -51,7 +70,7 @@ CASES = {
             1 | out | f32[16]{0} | 0 | 64 | 1-2 | negate(x)    | jit(f)/sub @ f.py:1
             """,
         ),
-        ["1 input is no longer donated: +64 B"],
+        ["1 input is no longer donated (w): +64 B"],
     ),
     "element type": Case(
         temporaries(64, "1 | a | bf16[32]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
@@ -61,7 +80,12 @@ CASES = {
     "batch": Case(
         temporaries(64, "1 | a | f32[2,8]{1,0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
         temporaries(128, "1 | a | f32[4,8]{1,0} | 0 | 128 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
-        ["1 value has 2 times as many elements, as f32[2,8] → f32[4,8] (mostly f.py:1): +64 B"],
+        [
+            (
+                "1 value has 2 times as many elements, such as f32[2,8] → f32[4,8]"
+                " (mostly f.py:1): +64 B"
+            )
+        ],
     ),
     "checkpoint": Case(
         temporaries(
@@ -111,7 +135,7 @@ CASES = {
             64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/jvp(while)/body/exp @ f.py:1"
         ),
         temporaries(128, f"1 | a | f32[32]{{0}} | 0 | 128 | 1-2 | exp(x) | {BODY}/exp @ f.py:1"),
-        ["1 value has 2 times as many elements, as f32[16] → f32[32] (mostly f.py:1): +64 B"],
+        ["1 value has 2 times as many elements, such as f32[16] → f32[32] (mostly f.py:1): +64 B"],
     ),
     "copies": Case(
         temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
@@ -165,7 +189,93 @@ CASES = {
             """,
             parameter=f"{PARAMETER}\n2 | 32 | parameter 1, shape |f32[8]| at ShapeIndex {{}}",
         ),
-        ["1 new input: +32 B"],
+        ["1 new input: y: +32 B"],
+    ),
+    "one more element of a list of parameters": Case(
+        arguments("w[0] f32[16], w[1] f32[16]", 64, ONE),
+        arguments(
+            "w[0] f32[16], w[1] f32[16], w[2] f32[16]",
+            128,
+            ONE + "t | b | f32[16]{0} | 64 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1",
+        ),
+        ["w[2] new, with 1 input of a repeated part and 1 value at the peak: +128 B"],
+    ),
+    "a new branch of the state": Case(
+        arguments("opt['m']['a'] f32[16], opt['m']['b'] f32[16]", 64, ONE),
+        arguments(
+            "opt['m']['a'] f32[16], opt['m']['b'] f32[16], "
+            "opt['v']['a'] f32[16], opt['v']['b'] f32[16]",
+            64,
+            ONE,
+        ),
+        ["2 new inputs: opt['v']: +128 B"],
+    ),
+    "larger input": Case(
+        arguments("t f32[16]", 64, ONE),
+        arguments("t f32[32]", 128, ONE.replace("f32[16]", "f32[32]").replace("| 64", "| 128")),
+        [
+            (
+                "t f32[16] → f32[32]: 2 values have 2 times as many elements,"
+                " such as f32[16] → f32[32] (most at f.py:1, +64 B): +128 B"
+            )
+        ],
+    ),
+    "element type of inputs": Case(
+        arguments("p['a'] f32[16], p['b'] f32[16]", 64, ONE),
+        arguments("p['a'] bf16[16], p['b'] bf16[16]", 64, ONE),
+        ["dtype of 2 inputs (p) is now bf16, was f32: -64 B"],
+    ),
+    "a size without a relation": Case(
+        temporaries(
+            96,
+            """
+            1 | a | f32[16]{0} | 0  | 64 | 1-3 | exp(x) | jit(f)/exp @ f.py:1
+            1 | b | f32[8]{0}  | 64 | 32 | 2-3 | exp(a) | jit(f)/exp @ f.py:1
+            """,
+        ),
+        temporaries(
+            128,
+            """
+            1 | a | f32[16]{0} | 0  | 64 | 1-3 | exp(x) | jit(f)/exp @ f.py:1
+            1 | b | f32[16]{0} | 64 | 64 | 2-3 | exp(a) | jit(f)/exp @ f.py:1
+            """,
+        ),
+        ["1 value replaced by 1 other at the peak (mostly f.py:1): +32 B"],
+    ),
+    "calls of a library": Case(
+        temporaries(64, f"1 | dot.1 | f32[16]{{0}} | 0 | 64 | 1-2 | dot(x) | {DOT}"),
+        temporaries(
+            96,
+            f"""
+            1 | ynn_fusion.1 | f32[16]{{0}} | 0 | 64 | 1-3 | fusion(x), calls=%c | {DOT}
+            1 | dot.2 | f32[8]{{0}} | 64 | 32 | 2-3 | reshape(x) | {DOT}
+            """,
+        ),
+        [
+            (
+                "YNN now makes 1 value (XLA_FLAGS=--xla_cpu_experimental_ynn_fusion_type=invalid"
+                " turns it off) (mostly f.py:1): +32 B"
+            )
+        ],
+    ),
+    "another order": Case(
+        temporaries(
+            64,
+            """
+            1 | a | f32[16]{0} | 0 | 64 | 1-1 | exp(x)    | jit(f)/exp @ f.py:1
+            1 | b | f32[16]{0} | 0 | 64 | 2-3 | negate(x) | jit(f)/neg @ f.py:2
+            """,
+        ),
+        temporaries(
+            128,
+            """
+            1 | b | f32[16]{0} | 0  | 64 | 1-3 | negate(x) | jit(f)/neg @ f.py:2
+            1 | a | f32[16]{0} | 64 | 64 | 2-3 | exp(x)    | jit(f)/exp @ f.py:1
+            """,
+        ),
+        [
+            "same values, other order: more of them are live together (mostly f.py:2): +64 B",
+        ],
     ),
     "live for longer": Case(
         temporaries(
@@ -212,7 +322,7 @@ def test_a_reverted_change_has_the_reverse_sentences(cases):
         found = compare(cases, f"{name}/after", f"{name}/before")
         return [sentence.line for sentence in found.sentences]
 
-    assert told("inputs no longer donated") == ["1 input is now donated: -64 B"]
+    assert told("inputs no longer donated") == ["1 input is now donated (w): -64 B"]
     assert told("checkpoint") == ["checkpoint of layer_0 added (mostly f.py:1): -64 B"]
     assert told("packed worse") == ["same values, packed better: -32 B"]
     assert told("copies") == ["2 copies fewer (mostly f.py:1): -128 B"]

@@ -1,0 +1,47 @@
+"""Names of arguments in trees of parameters, and the branches that many of them share.
+
+    params['layers'][3]['w'], params['layers'][3]['b']   of one program
+    params['layers'][2]['w']                             of the other program
+    params['layers'][3]                                  the shortest branch that only one has
+
+Numbers in names are those of repeated parts, such as layers.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = ["branches", "folded", "pattern"]
+
+_STEP: Final = re.compile(r"\[[^\]]*\]|\.[^\[.]+|[^\[.]+")
+_NUMBER: Final = re.compile(r"\d+")
+_NAMED: Final = 3
+
+
+def branches(names: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+    """Return the shortest leading parts of names that no other name begins with, in their order.
+
+    A name that is among the others is its own branch.
+    """
+    taken = {start for name in others for start in _starts(name)}
+    found = (next((start for start in _starts(name) if start not in taken), name) for name in names)
+    return list(dict.fromkeys(found))
+
+
+def pattern(name: str) -> str:
+    """Return a name with `*` for its numbers."""
+    return _NUMBER.sub("*", name)
+
+
+def folded(names: Iterable[str]) -> str:
+    """Return names as a list; names that differ only in numbers become one pattern."""
+    patterns: dict[str, list[str]] = {}
+    for name in sorted(set(names) - {""}):
+        patterns.setdefault(pattern(name), []).append(name)
+    found = [same[0] if len(same) == 1 else name for name, same in patterns.items()]
+    more = len(found) - _NAMED
+    return ", ".join(found[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _starts(name: str) -> list[str]:
+    return [name[: step.end()] for step in _STEP.finditer(name)] or [name]

@@ -1,0 +1,73 @@
+"""Changes of sizes: which values of other sizes are the same value in a larger or smaller program.
+
+A dimension of a value may differ if an input's dimension differs by the same factor, or by the
+product of two of them (flattened, n × n). A difference of up to 5 % of the factor is allowed for
+sequences that lose or gain an element. If all inputs have their shapes, a constant of the program
+may have changed: then the old shape is gone, and only the second program has the new one.
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Final
+
+from xlagraph.comparison.held_values import HeldValue, ReservedPart
+from xlagraph.hlo.shapes import dimensions
+
+__all__ = ["InputSizes", "element_factor"]
+
+_TOLERANCE: Final = 0.05
+
+
+def element_factor(a: HeldValue, b: HeldValue) -> Fraction | None:
+    """Return the number of elements of b divided by that of a; None if either has none."""
+    before, after = (prod(dimensions(value.shape) or ()) for value in (a, b))
+    return Fraction(after, before) if before and after else None
+
+
+class InputSizes:
+    """Factors by which the dimensions of inputs changed between two programs."""
+
+    def __init__(self, a: Sequence[HeldValue], b: Sequence[HeldValue]) -> None:
+        inputs_a, inputs_b = _inputs(a), _inputs(b)
+        self._is_same_tree = inputs_a.keys() == inputs_b.keys()
+        self._shapes_a, self._shapes_b = (
+            {value.shape for value in side if value.opcode != "parameter"} for side in (a, b)
+        )
+        found = {
+            factor
+            for name in inputs_a.keys() & inputs_b.keys()
+            for factor in _factors(inputs_a[name], inputs_b[name]) or ()
+        }
+        self._factors = found | {one * other for one, other in product(found, repeat=2)}
+
+    def are_related(self, a: HeldValue, b: HeldValue) -> bool:
+        """Return True if the sizes of two values differ as those of the inputs do."""
+        factors = _factors(a.shape, b.shape)
+        if factors is None:
+            return False
+        if a.opcode == "parameter":
+            return self._is_same_tree or not factors
+        if not self._factors:
+            return a.shape not in self._shapes_b and b.shape not in self._shapes_a
+        return all(
+            any(abs(factor / known - 1) <= _TOLERANCE for known in self._factors)
+            for factor in factors
+        )
+
+
+def _inputs(values: Iterable[HeldValue]) -> dict[str, str]:
+    return {
+        value.op_name or value.name: value.shape
+        for value in values
+        if value.part is ReservedPart.INPUTS and value.opcode == "parameter"
+    }
+
+
+def _factors(before: str, after: str) -> set[Fraction] | None:
+    """Return the factors of the dimensions that differ; None if the ranks differ or one is 0."""
+    a, b = dimensions(before), dimensions(after)
+    if a is None or b is None or len(a) != len(b) or 0 in (*a, *b):
+        return None
+    return {Fraction(y, x) for x, y in zip(a, b, strict=True) if x != y}

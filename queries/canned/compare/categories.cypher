@@ -1,0 +1,28 @@
+// Categories at the peaks of two runs, the largest growth or shrinkage first
+// @kind     table
+// @answers  Did weights, optimizer state, gradients or activations grow between two runs?
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    module      STRING = ''   module name; all modules if empty
+// @param    memorySpace INTEGER = 0   memory space number
+// @param    limit       INTEGER = 20  rows to return
+// @column   category    STRING        part in the program: weight, optimizerState, activation, …
+// @column   bytesA      INTEGER       bytes at the peaks of the first side
+// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   growthBytes INTEGER       difference, B − A
+// @measure  physical
+// @note     Bytes are physical shares of the peak, summed over the compilations of each side.
+// @status   experimental
+MATCH (r:Run)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete'
+WITH c, r.name = $runA OR c.key = $runA AS isA, r.name = $runB OR c.key = $runB AS isB
+WHERE isA OR isB
+OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
+WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
+MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
+WITH v.category AS category,
+     sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS bytesA,
+     sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS bytesB
+RETURN category, bytesA, bytesB, bytesB - bytesA AS growthBytes
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, category
+LIMIT $limit
