@@ -8,12 +8,8 @@ from xlagraph.advice.places import Place, places
 from xlagraph.advice.planned_savings import PotentialSavings
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.planner.edits.edit import Edit
-from xlagraph.presentation.readable_tables import (
-    html_notes,
-    html_text,
-    html_title,
-    measured_table,
-)
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
+from xlagraph.presentation.readable_tables import html_text
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS, Advice, Column
 from xlagraph.queries.catalogue.query_files import Query
 
@@ -25,7 +21,7 @@ COLUMNS: Final = (
     "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
     "bytesAtMost", "doubt", "expectedBytes", "places",
 )  # fmt: skip
-_HTML_COLUMNS: Final = ("finding", "saves", "share", "compilation", "query")
+_OUTLINE_COLUMNS: Final = ("finding", "saves", "share", "query", "compilation")
 _MOST_EVIDENCE: Final = 10
 """Rows of the evidence of a finding that a notebook shows."""
 
@@ -46,8 +42,8 @@ class DiagnosedCompilation:
         return self.reserved_bytes if measure == "reserved" else self.peak_bytes or 0
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding(Outlined):
     """A possible change to a compilation, with its savings."""
 
     compilation: str
@@ -86,6 +82,17 @@ class Finding:
         """Least of the range of potential savings. Findings overlap: the sum is too large."""
         return self.savings.bytes
 
+    def outline(self) -> Outline:
+        """Return the evidence, a doubt if there is one, and the change in each framework."""
+        rows = [[row[name] for name in self.evidence_columns] for row in self.rows[:_MOST_EVIDENCE]]
+        doubt = [] if self.savings.doubt is None else [f"Not certain: {self.savings.doubt}."]
+        changes = (f"{name}: {change}" for name, change in self.advice.remedies.items())
+        return Outline(
+            f"{self.advice.title}: {self.savings.text}",
+            [OutlineTable(self.evidence_columns, rows)],
+            (*doubt, *changes),
+        )
+
     @property
     def evidence_columns(self) -> tuple[str, ...]:
         """Columns of the evidence: the potential savings, then those that the query declares."""
@@ -94,8 +101,8 @@ class Finding:
         return (self.advice.column, *others)
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis(Outlined):
     """Findings about a run or a compilation."""
 
     name: str
@@ -117,20 +124,30 @@ class Diagnosis:
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
-    def _repr_html_(self) -> str:
+    def outline(self) -> Outline:
+        """Return a row for each finding."""
         rows = [
             (
                 finding.advice.title,
                 finding.savings.text,
                 finding.share,
-                finding.compilation,
                 finding.query.id,
+                finding.compilation,
             )
             for finding in self.findings
         ]
-        table = measured_table(_HTML_COLUMNS, rows) if rows else "<p>No findings.</p>"
-        parts = [html_title(self.name), html_notes((*self.notes, *self.problems)), table]
-        return "".join((*parts, *map(_details_html, self.findings)))
+        notes = (*self.notes, *self.problems)
+        if not rows:
+            return Outline(self.name, notes=(*notes, "No findings."))
+        return Outline(self.name, [OutlineTable(_OUTLINE_COLUMNS, rows)], notes)
+
+    def _repr_html_(self) -> str:
+        details = (
+            f"<details><summary>{html_text(finding.advice.title)}</summary>"
+            f"{finding._repr_html_()}</details>"
+            for finding in self.findings
+        )
+        return "".join((super(Diagnosis, self)._repr_html_(), *details))
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return the findings as a pandas frame; raise ImportError if pandas is not installed."""
@@ -169,19 +186,3 @@ def _finding_rows(diagnosis: Diagnosis) -> list[tuple[Cell, ...]]:
         )
         for finding in diagnosis.findings
     ]
-
-
-def _details_html(finding: Finding) -> str:
-    """Return the evidence and the remedies of a finding as a block that unfolds."""
-    evidence = [[row[name] for name in finding.evidence_columns] for row in finding.rows]
-    remedies = "".join(
-        f"<li>{html_text(framework)}: {html_text(remedy)}</li>"
-        for framework, remedy in finding.advice.remedies.items()
-    )
-    doubt = finding.savings.doubt
-    doubt_html = "" if doubt is None else f"<p><em>Not certain: {html_text(doubt)}.</em></p>"
-    table = measured_table(finding.evidence_columns, evidence, _MOST_EVIDENCE)
-    return (
-        f"<details><summary>{html_text(finding.advice.title)}</summary>{doubt_html}"
-        f"{table}<ul>{remedies}</ul></details>"
-    )

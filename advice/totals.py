@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.runner.compilations import select_all
 
 _TOTALS: Final = load_statement(__file__, "compilation-totals")
@@ -35,11 +36,20 @@ class CheckedCompilation(NamedTuple):
         return None if self.total_bytes is None else self.total_bytes == self.allocation_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class CheckResult(Outlined):
     """The checked compilations, in order of run and key."""
 
     compilations: tuple[CheckedCompilation, ...]
+
+    def outline(self) -> Outline:
+        """Return the totals of each compilation."""
+        columns = ("compilation", "reservedBytes", "physicalPeakBytes", "agrees")
+        rows = [
+            (each.compilation, each.reserved_bytes, each.physical_peak_bytes, each.agrees)
+            for each in self.compilations
+        ]
+        return Outline("Totals of XLA and of the graph", [OutlineTable(columns, rows)])
 
     @property
     def disagreeing(self) -> tuple[CheckedCompilation, ...]:

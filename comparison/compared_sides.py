@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from xlagraph.comparison.groups import GROWTH_COLUMNS, By, GroupGrowth, largest_groups
 from xlagraph.comparison.sentences import Sentence
 from xlagraph.graph.engine import Cell, Result
-from xlagraph.presentation.readable_tables import html_title, measured_table
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.runner.compilations import Selection
 
 if TYPE_CHECKING:
@@ -105,8 +104,8 @@ class ComparedPair:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Outlined):
     """Byte counts of two sides, by compilation and by group.
 
     Bytes are sums over all compilations of a side, including unpaired ones.
@@ -149,16 +148,17 @@ class Comparison:
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self._result())
 
-    def _repr_html_(self) -> str:
-        parts = [
-            html_title(f"{self.a.name} → {self.b.name}"),
-            measured_table(("measure", *GROWTH_COLUMNS), total_rows(self)),
-            *(f"<p>{escape(sentence.line)}</p>" for sentence in self.sentences),
-        ]
-        for by in self.groups:
-            table = measured_table((*by.columns, *GROWTH_COLUMNS), group_rows(self, by, _ROWS))
-            parts += [f"<p>By {by}</p>", table]
-        return "".join(parts)
+    def outline(self) -> Outline:
+        """Return the totals, each grouping, and the reasons for the change."""
+        groups = (
+            OutlineTable((*by.columns, *GROWTH_COLUMNS), group_rows(self, by, _ROWS), f"By {by}")
+            for by in self.groups
+        )
+        return Outline(
+            f"{self.a.name} → {self.b.name}",
+            [OutlineTable(("measure", *GROWTH_COLUMNS), total_rows(self)), *groups],
+            [sentence.line for sentence in self.sentences],
+        )
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return all parts as a pandas frame; raise ImportError with a remedy if it is missing."""

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
+
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
     import polars
@@ -19,8 +21,8 @@ Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]
 """The type of a cell: a plain value, or a node or relationship as a mapping of its properties."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+@dataclass(frozen=True, slots=True, repr=False)
+class Result(Outlined):
     """Rows of a query, in order; each row has one cell for each column."""
 
     columns: tuple[str, ...]
@@ -29,10 +31,9 @@ class Result:
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self.mappings())
 
-    def _repr_html_(self) -> str:
-        from xlagraph.presentation.readable_tables import html_table
-
-        return html_table(self.columns, self.rows)
+    def outline(self) -> Outline:
+        """Return the rows as a table."""
+        return Outline("", [OutlineTable(self.columns, self.rows)])
 
     def mappings(self) -> list[dict[str, Cell]]:
         """Return each row as a mapping from column to cell; so does iterating."""

@@ -85,12 +85,12 @@ class NoSuchMemorySpace(QueryError):
 
 
 class NotStored(QueryError):
-    """The query needs facts that were not ingested: `--detail peak` stores fewer."""
+    """The query needs facts that were not ingested: detail peak stores fewer."""
 
     def __init__(self, compilation: str) -> None:
         super().__init__(
-            f"not stored: {compilation} was ingested with --detail peak, which stores only totals"
-            " and what is live at the peaks; ingest it again with --detail all"
+            f"not stored: {compilation} was ingested with detail peak, which stores only totals"
+            " and what is live at the peaks; ingest it again with detail all"
         )
 
 

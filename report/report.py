@@ -2,12 +2,15 @@
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
+from pathlib import Path
 from typing import Final, cast
+from urllib.parse import quote
 
 from xlagraph.graph import Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries import Query, advise, load_catalogue, select
 from xlagraph.report.answers import findings_and_answers
 from xlagraph.report.asked_once import AskedOnce
@@ -28,12 +31,37 @@ ANSWERED_SHARE: Final = 0.2
 """Share of the largest compilation's bytes from which one gets advice and answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """A page, with notes for the user who made it."""
+    """A page, with notes for the user who made it; a path once it is written."""
 
     html: str
     notes: tuple[str, ...]
+    path: Path | None = None
+    """File of the page; None if it was not written."""
+
+    def written_to(self, path: Path) -> "Report":
+        """Write the page to a file, and return the report with its path."""
+        path.write_text(self.html, encoding="utf-8")
+        return replace(self, path=path)
+
+    def __fspath__(self) -> str:
+        if self.path is None:
+            raise TypeError("the report has no path: it was not written to a file")
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        where = "not written to a file" if self.path is None else str(self.path)
+        return f"<Report: {human_bytes(len(self.html.encode()))}, {where}>"
+
+    def _repr_html_(self) -> str:
+        """Return a link to the file and the page in a frame."""
+        frame = 'width="100%" height="700" style="border: 0"></iframe>'
+        if self.path is None:
+            return f'<iframe srcdoc="{escape(self.html)}" {frame}'
+        address = escape(quote(self.path.as_posix()))
+        link = f'<a href="{address}" target="_blank">{escape(str(self.path))}</a>'
+        return f'<p>{link}</p><iframe src="{address}" {frame}'
 
 
 def make_report(

@@ -1,10 +1,9 @@
 """Selection of the columns to write: those chosen by the user, or those that fit."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xlagraph.cli.output.exit_codes import UsageError
-from xlagraph.presentation.byte_sizes import counts_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -17,15 +16,9 @@ __all__ = [
     "Selected",
     "choose_columns",
     "is_wide",
-    "most_important_first",
     "set_wide",
     "without_columns",
 ]
-
-_NAMING: Final = 2
-"""Number of leading columns that name the subject of a row."""
-_OTHERS: Final = "…"
-"""Place of the columns that an order of importance does not name."""
 
 _is_wide = False
 
@@ -103,29 +96,6 @@ def without_columns(
         wide=[name for index, name in enumerate(with_cells.columns) if index not in fit],
     )
     return _with_columns(*with_cells, fit), left_out
-
-
-def most_important_first(columns: "Columns", shown: "Columns" = ()) -> Sequence[Sequence[int]]:
-    """Return groups of column indices, the most important first; a file and its line are one.
-
-    ``shown`` names columns by importance; `…` stands for the others. Those that name a row are
-    first, then byte counts.
-    """
-    groups: list[list[int]] = []
-    for index, name in enumerate(columns):
-        if name.endswith("Line") and columns[index - 1] == f"{name.removesuffix('Line')}File":
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-    place_by_name = {name: place for place, name in enumerate(shown)}
-    place_of_others = place_by_name.get(_OTHERS, len(shown))
-
-    def rank(group: Sequence[int]) -> tuple[int, int]:
-        index, name = group[0], columns[group[0]]
-        usual = index if index < _NAMING else _NAMING if counts_bytes(name) else _NAMING + 1
-        return place_by_name.get(name, place_of_others), usual
-
-    return sorted(groups, key=rank)
 
 
 def _with_columns(columns: "Columns", rows: "Rows", indices: Sequence[int]) -> Selected:

@@ -90,7 +90,7 @@ def first_rows(rows: Sequence[Row], limit: int | None, format_: Format) -> Seque
     most = usual if limit is None else limit
     if not most or len(rows) <= most:
         return rows
-    note(f"showing the first {most} of {len(rows)} rows (--limit 0 for all)")
+    note(f"showing the first {most} of {len(rows)} rows (limit 0 for all)")
     return rows[:most]
 
 

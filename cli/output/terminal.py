@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from xlagraph.cli.output.cells import TextColumn, cell_text, text_columns
-from xlagraph.cli.output.columns import most_important_first
 from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
+from xlagraph.presentation.column_importance import most_important_first
 
 if TYPE_CHECKING:
     from plotille import Figure  # type: ignore[import-untyped]

@@ -1,5 +1,6 @@
 """Ingest a compilation of this process into a graph, or compute its peaks, without a dump."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,10 +38,17 @@ def ingest_compiled(
     return ingest_found(graph, found, IngestOptions(run=run, tags=tags))
 
 
-def ingest_held(graph: LoadTarget, dump: DumpFiles) -> IngestSummary:
-    """Ingest a dump that is in memory, in this process; raises `GraphError` if the graph fails."""
+def ingest_held(
+    graph: LoadTarget, dump: DumpFiles, *, run: str | None = None, replace: bool = False
+) -> IngestSummary:
+    """Ingest a dump that is in memory, in this process; raises `GraphError` if the graph fails.
+
+    ``run`` is another name for its run; ``replace`` replaces a run that came from elsewhere.
+    """
+    if run is not None:
+        dump = dataclasses.replace(dump, run=run, key=f"{run}/{dump.stem}", other_key=None)
     found = FoundDumps((dump,), (), frozenset())
-    return ingest_found(graph, found, IngestOptions(run=dump.run), jobs=1)
+    return ingest_found(graph, found, IngestOptions(run=dump.run, replace=replace), jobs=1)
 
 
 def space_peaks(dump: DumpFiles) -> tuple[SpacePeaks, ...]:

@@ -81,10 +81,10 @@ def reject_conflicts(
 def _refusal(dump: DumpFiles, known: _Known, *, is_kept: bool) -> Problem:
     message = (
         f"the run {dump.run} exists already, from {known.path}, with other content of "
-        f"{dump.stem}; give this one another name with --run NAME"
+        f"{dump.stem}; give this one another name (option `run`)"
     )
     if not is_kept:
-        message += ", or replace the stored run with --replace"
+        message += ", or replace the stored run (option `replace`)"
     return Problem(dump.run_path, None, message)
 
 
@@ -93,8 +93,8 @@ def _addition(dump: DumpFiles, known: _Known, *, is_joined: bool) -> Problem:
     if is_joined:
         return Problem(dump.run_path, None, f"is added to {there}", left_out=False)
     message = (
-        f"has more dumps than {there}: {dump.stem}; add them with --run {dump.run}, give "
-        "it another name with --run NAME, or replace the stored run with --replace"
+        f"has more dumps than {there}: {dump.stem}; add them with this name as option `run`,"
+        " give another name there, or replace the stored run (option `replace`)"
     )
     return Problem(dump.run_path, None, message)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlagraph.jax.compilation_watch import watch_compilations
 from xlagraph.jax.function_plan import FunctionPlan
-from xlagraph.presentation.readable_tables import html_notes, measured_table, text_table
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -14,26 +14,20 @@ __all__ = ["CellMemory", "show_cell_memory"]
 _COLUMNS = ("compilation", "reservedBytes", "peakBytes", "largestLine", "lineBytes")
 
 
-class CellMemory:
+class CellMemory(Outlined):
     """The memory plans of the programs that a cell compiled, the largest first."""
 
     def __init__(self, plans: list[FunctionPlan], notes: list[str]) -> None:
         self.plans = sorted(plans, key=lambda plan: -plan.reserved)
         self.notes = notes if plans or notes else ["nothing was compiled"]
 
-    def _rows(self) -> list[tuple[object, ...]]:
-        return [
+    def outline(self) -> Outline:
+        """Return a row for each program."""
+        rows = [
             (plan.name.partition("/")[2], plan.reserved, plan.peak, *_largest_line(plan))
             for plan in self.plans
         ]
-
-    def __repr__(self) -> str:
-        table = [text_table(_COLUMNS, self._rows())] if self.plans else []
-        return "\n".join((*table, *self.notes))
-
-    def _repr_html_(self) -> str:
-        table = measured_table(_COLUMNS, self._rows()) if self.plans else ""
-        return table + html_notes(self.notes)
+        return Outline("", [OutlineTable(_COLUMNS, rows)] if rows else (), self.notes)
 
 
 def show_cell_memory(shell: "InteractiveShell", line: str, cell: str) -> CellMemory:

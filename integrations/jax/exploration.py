@@ -9,7 +9,7 @@ from xlagraph.graph import Result
 from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.jax.planning import memory_plan
 from xlagraph.jax.prediction import FunctionCall, Prediction, predict
-from xlagraph.presentation.readable_tables import html_title, measured_table, text_table
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries import Diagnosis
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class ExploredVariant:
     """Error of JAX or of the compiler; None if it compiled without one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exploration:
+@dataclass(frozen=True, slots=True, repr=False)
+class Exploration(Outlined):
     """A base and its variants, in the given order."""
 
     base: FunctionPlan
@@ -77,11 +77,9 @@ class Exploration:
         """
         return self.result.to_pandas()
 
-    def __repr__(self) -> str:
-        return text_table(*_without_empty(self.result))
-
-    def _repr_html_(self) -> str:
-        return html_title(self.base.name) + measured_table(*_without_empty(self.result))
+    def outline(self) -> Outline:
+        """Return a row for the base and for each variant, without empty columns."""
+        return Outline(self.base.name, [OutlineTable(*_without_empty(self.result))])
 
 
 def explore(

@@ -16,8 +16,18 @@ from xlagraph.ingest.files.memory_dumps import compiled_dump
 from xlagraph.ingest.loading.compiled import ingest_held, space_peaks
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.presentation.byte_sizes import human_bytes, known_bytes, parse_bytes
-from xlagraph.presentation.readable_tables import html_notes, html_title, measured_table
-from xlagraph.queries import Answer, Changes, Diagnosis, WhatIf, advise, run, whatif
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
+from xlagraph.queries import (
+    Answer,
+    Changes,
+    Diagnosis,
+    OrderCost,
+    WhatIf,
+    advise,
+    order_cost,
+    run,
+    whatif,
+)
 
 if TYPE_CHECKING:
     from xlagraph.report import Report
@@ -26,8 +36,11 @@ __all__ = ["FunctionPlan", "plan_of_compiled", "size_of"]
 
 _SHOWN_LINES: Final = 10
 
+Patterns = Sequence[str | int] | str | int
+"""One pattern of names or several; a number is that of a parameter."""
 
-class FunctionPlan:
+
+class FunctionPlan(Outlined):
     """The memory plan of one compiled function.
 
     `reserved` and `peak` need no graph. The first query creates a graph in a temporary folder,
@@ -100,45 +113,55 @@ class FunctionPlan:
         """Return recommended changes, largest saving first."""
         return advise(self.graph, self.name)
 
+    def order(self) -> OrderCost:
+        """Return what the order of instructions costs, and which of XLA's orders reserve less.
+
+        Raises QueryError for a plan without live ranges.
+        """
+        return order_cost(self.graph, self.name)
+
     def whatif(
         self,
         *,
-        donate: Sequence[str] = (),
-        without: Sequence[str] = (),
-        until_last_use: Sequence[str] = (),
+        donate: Patterns = (),
+        without: Patterns = (),
+        until_last_use: Patterns = (),
         shrink: Mapping[str, float | str | Fraction] | None = None,
-        checkpoint: Sequence[str] = (),
+        checkpoint: Patterns = (),
     ) -> WhatIf:
         """Replan the memory the way XLA would after a change; patterns as in `xlagraph whatif`.
 
-        A string is one pattern: `donate="all"`. Raises NoSuchName if a pattern matches nothing,
-        and BadParameter if its brackets are not balanced.
+        A string is one pattern: `donate="all"`; a number is that of a parameter. Raises NoSuchName
+        if a pattern matches nothing, and BadParameter if its brackets are not balanced.
         """
         changes = Changes(
-            donate=donate,
-            without=without,
-            until_last_use=until_last_use,
+            donate=_patterns(donate),
+            without=_patterns(without),
+            until_last_use=_patterns(until_last_use),
             shrink=shrink or {},
-            checkpoint=checkpoint,
+            checkpoint=_patterns(checkpoint),
         )
         return whatif(self.graph, self.name, changes)
 
     def report(self, file: str | Path | None = None) -> "Report":
-        """Return the page of `xlagraph report`; also write it to `file` if given."""
+        """Return the page of `xlagraph report`, which a notebook shows; write it to ``file``.
+
+        A written report is a path: `open(plan.report("step.html"))` opens it.
+        """
         from xlagraph.report import make_report
 
         made = make_report(self.graph, [self.name])
-        if file is not None:
-            Path(file).write_text(made.html, encoding="utf-8")
-        return made
+        return made if file is None else made.written_to(Path(file))
 
-    def save(self, location: str | Path) -> None:
+    def save(self, location: str | Path, *, run: str | None = None, replace: bool = False) -> None:
         """Add the plan to a permanent graph, for `xlagraph … --graph FILE`.
 
-        Raises `GraphError` if the graph fails.
+        ``run`` is the name of its run there, by default that of the plan. ``replace`` lets it
+        replace a run of that name that came from elsewhere. Raises `GraphError` if the graph
+        fails, and ValueError if it has another plan of that name.
         """
         with open_graph(location, create=True) as graph:
-            _ingest(graph, self._dump)
+            _ingest(graph, self._dump, run=run, replace=replace)
 
     def close(self) -> None:
         """Remove the graph of the plan; the next query creates it again."""
@@ -154,17 +177,17 @@ class FunctionPlan:
         self.close()
 
     def __repr__(self) -> str:
-        refused = "" if self.error is None else f"; the compiler: {_first_line(self.error)}"
+        rejected = "" if self.error is None else f"; the compiler: {_first_line(self.error)}"
         peak = known_bytes(self.peak)
-        return f"<{self.name}: reserves {human_bytes(self.reserved)}, peak {peak}{refused}>"
+        return f"<{self.name}: reserves {human_bytes(self.reserved)}, peak {peak}{rejected}>"
 
-    def _repr_html_(self) -> str:
+    def outline(self) -> Outline:
+        """Return the totals, and the source lines with most bytes at the peak."""
         columns = ("platform", "reservedBytes", "peakBytes")
-        totals = measured_table(columns, [(self.platform, self.reserved, self.peak)])
-        notes = [] if self.error is None else [_first_line(self.error)]
+        totals = OutlineTable(columns, [(self.platform, self.reserved, self.peak)])
         lines = self.by_line(_SHOWN_LINES).result
-        table = measured_table(lines.columns, lines.rows)
-        return html_title(self.name) + html_notes(notes) + totals + table
+        notes = [] if self.error is None else [_first_line(self.error)]
+        return Outline(self.name, [totals, OutlineTable(lines.columns, lines.rows)], notes)
 
 
 def plan_of_compiled(
@@ -187,8 +210,15 @@ def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0][:200]
 
 
-def _ingest(graph: Graph, dump: DumpFiles) -> None:
-    summary = ingest_held(graph, dump)
+def _patterns(given: Patterns) -> tuple[str, ...]:
+    """Return patterns as a sequence of strings; a string is one pattern, not its characters."""
+    return (str(given),) if isinstance(given, str | int) else tuple(map(str, given))
+
+
+def _ingest(
+    graph: Graph, dump: DumpFiles, *, run: str | None = None, replace: bool = False
+) -> None:
+    summary = ingest_held(graph, dump, run=run, replace=replace)
     if not (summary.added or summary.updated or summary.unchanged):
         raise ValueError("; ".join(map(str, summary.problems)))
 

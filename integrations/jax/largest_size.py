@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from xlagraph.jax.function_plan import FunctionPlan, size_of
 from xlagraph.jax.planning import memory_plan
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.presentation.readable_tables import html_title, measured_table, text_table
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
 __all__ = ["LargestSize", "TriedSize", "largest"]
 
@@ -21,8 +21,8 @@ class TriedSize(NamedTuple):
     fits: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LargestSize:
+@dataclass(frozen=True, slots=True, repr=False)
+class LargestSize(Outlined):
     """The largest size that fits, and all sizes that were compiled."""
 
     size: int | None
@@ -41,12 +41,9 @@ class LargestSize:
             return f"{self.tried[0].size} does not fit into {room}"
         return f"{self.size} is the largest that fits into {room}"
 
-    def __repr__(self) -> str:
-        return f"{self._title}\n{text_table(('size', 'reservedBytes', 'fits'), self.tried)}"
-
-    def _repr_html_(self) -> str:
-        table = measured_table(("size", "reservedBytes", "fits"), self.tried)
-        return html_title(self._title) + table
+    def outline(self) -> Outline:
+        """Return the sizes that were compiled."""
+        return Outline(self._title, [OutlineTable(("size", "reservedBytes", "fits"), self.tried)])
 
 
 def largest(

@@ -21,6 +21,7 @@ from xlagraph.planner.compilation.records import (
     record_of,
 )
 from xlagraph.planner.compilation.stored_compilation import FRAMES_STATEMENT
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.queries.runner.values import find_value
 
@@ -107,8 +108,8 @@ class LoopOfValue(NamedTuple):
     """Number of times the body runs; None if XLA does not know it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueDetails:
+@dataclass(frozen=True, slots=True, repr=False)
+class ValueDetails(Outlined):
     """All facts about one value."""
 
     compilation: str
@@ -137,6 +138,33 @@ class ValueDetails:
     """Readers in order of their steps."""
     live_range: LiveRangeDetails
     peak: PeakShare
+
+    def outline(self) -> Outline:
+        """Return what made the value, and the values whose bytes it reuses or that reuse its."""
+        value, maker, live = self.value, self.maker, self.live_range
+        line = (
+            None
+            if maker is None or maker.source_file is None
+            else (f"{maker.source_file}:{maker.source_line}")
+        )
+        facts = ("shape", "sizeBytes", "peakBytes", "opcode", "line", "liveFrom", "liveUntil")
+        row = (
+            *(value.shape, value.size_bytes, self.peak.physical_bytes),
+            *(maker and maker.opcode, line, live.live_from, live.live_until),
+        )
+        neighbours = [
+            OutlineTable(
+                ("value", "inPlace", "sharedBytes", "shape"),
+                [(each.value, each.in_place, each.shared_bytes, each.shape) for each in found],
+                title,
+            )
+            for title, found in (("before", self.predecessors), ("after", self.successors))
+            if found
+        ]
+        notes = [live.why] if self.note is None else [self.note, live.why]
+        return Outline(
+            f"{value.label} of {self.compilation}", [OutlineTable(facts, [row]), *neighbours], notes
+        )
 
     @property
     def padding_bytes(self) -> int | None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from xlagraph.graph.engine import Cell
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
 __all__ = [
     "MovedInstructions",
@@ -63,8 +64,8 @@ class MovedInstructions:
     """Bytes replanned after this move."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrderCost:
+@dataclass(frozen=True, slots=True, repr=False)
+class OrderCost(Outlined):
     """Bytes of memory space 0 that a program reserves in this order, in others, and in any."""
 
     compilation: str
@@ -96,6 +97,19 @@ class OrderCost:
     """Reasons not to trust the figures."""
     notes: tuple[str, ...] = ()
     """Note that names the compilation if it was chosen by default."""
+
+    def outline(self) -> Outline:
+        """Return the answer, XLA's orders, and the values that wait at the peak."""
+        orders = [("this", self.reserved_bytes, self.temp_bytes)]
+        orders += [(each.name, each.reserved_bytes, each.temp_bytes) for each in self.orders]
+        tables = [OutlineTable(("order", "reservedBytes", "tempBytes"), orders)]
+        if self.waiting:
+            waiting = [
+                (each.wait, each.size_bytes, each.line, each.largest) for each in self.waiting
+            ]
+            columns = ("wait", "sizeBytes", "line", "largest")
+            tables.append(OutlineTable(columns, waiting, "Live at the peak because of the order"))
+        return Outline(f"{self.compilation}: {self.sentence}", tables, (*self.notes, *self.doubts))
 
     @property
     def order_bytes(self) -> int:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.edits.edit import DonatedParameter
+from xlagraph.presentation.byte_sizes import change_text, known_bytes
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
 __all__ = ["Effect", "PeakValue", "WhatIf", "whatif_cells"]
 
@@ -39,8 +41,8 @@ class PeakValue:
     op_name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIf:
+@dataclass(frozen=True, slots=True, repr=False)
+class WhatIf(Outlined):
     """Bytes of memory space 0: in XLA's plan, replayed, replanned, and after the changes."""
 
     compilation: str
@@ -80,6 +82,20 @@ class WhatIf:
             and self.temp_bytes_replayed == self.temp_bytes
             and self.reserved_bytes_replanned == self.reserved_bytes
         )
+
+    def outline(self) -> Outline:
+        """Return the bytes before and after, and the effect of each change as a sentence."""
+        before, after = self.reserved_bytes_replanned, self.reserved_bytes_after
+        totals = (
+            ("reserved", self.reserved_bytes, before, after),
+            ("temporary block", self.temp_bytes, self.temp_bytes_replayed, self.temp_bytes_after),
+        )
+        columns = ("memory space 0", "xlaBytes", "replannedBytes", "afterBytes")
+        title = f"{self.compilation}: reserves {known_bytes(after)} after the changes"
+        if before is not None and after is not None and before != after:
+            title += f", {change_text(before, after)}"
+        notes = (*(each.text for each in self.effects), *self.notes, *self.assumptions)
+        return Outline(title, [OutlineTable(columns, totals)], notes)
 
     @property
     def saved_bytes(self) -> int | None:

@@ -19,7 +19,7 @@ OWN_DIRECTORY: Final = Path(__file__).parents[1] / "canned"
 _ID: Final = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Query(Header):
     """A canned query: its header and its file."""
 
@@ -28,6 +28,9 @@ class Query(Header):
     text: str
     """The complete file, header included."""
     path: Path
+
+    def __repr__(self) -> str:
+        return f"<Query {self.id}>"
 
     @property
     def theme(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from xlagraph.graph.engine import Cell, Graph, Result, Scalar
 from xlagraph.graph.row_cells import Path
 from xlagraph.graph.schema_tables import Detail
-from xlagraph.presentation.readable_tables import html_notes, html_title, measured_table
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
     NO_LIMIT,
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 _SIDES: Final = ("runA", "runB")
 """Parameters that name one side of a comparison."""
-_ALL: Final = "(--limit 0 for all)"
+_ALL: Final = "(limit 0 for all)"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Outlined):
     """The answer of a canned query."""
 
     query: Query
@@ -60,9 +60,12 @@ class Answer:
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self.result)
 
-    def _repr_html_(self) -> str:
-        table = measured_table(self.result.columns, self.result.rows)
-        return html_title(self.query.title) + html_notes(self.notes) + table
+    def outline(self) -> Outline:
+        """Return the rows below the title of the query; without rows, what that means."""
+        if not self.result.rows:
+            return Outline(self.query.title, notes=(*self.notes, self.empty))
+        table = OutlineTable(self.result.columns, self.result.rows, shown=self.query.shown)
+        return Outline(self.query.title, [table], self.notes)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return the rows as a pandas frame; raise ImportError with a remedy if it is missing."""

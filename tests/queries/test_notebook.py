@@ -94,7 +94,7 @@ def test_a_diagnosis_shows_each_finding_with_evidence_and_iterates_over_them(gra
     assert page.tags.count("details") == 1
     assert "Padding fills the peak" in page.text
     assert "a s8[16,1]" in page.text
-    assert "Padding fills the peak up to 8.0 KiB 99.8% padded/f" in page.text
+    assert "Padding fills the peak up to 8.0 KiB 99.8% waste/padding padded/f" in page.text
     assert "Not certain: " in page.text
     (finding,) = diagnosis
     assert (finding.advice.title, finding.bytes) == ("Padding fills the peak", 8176)
@@ -108,3 +108,28 @@ def test_a_diagnosis_without_findings_says_so_for_a_hostile_name(graph: Graph):
     page = page_of(diagnosis)
     assert "img" not in page.tags
     assert "No findings" in page.text
+
+
+def test_a_prompt_shows_an_answer_in_lines_that_fit(graph: Graph):
+    answer = run(graph, "peak/by-op", compilation="before", limit=1)
+    lines = repr(answer).splitlines()
+    assert lines[0] == answer.query.title
+    assert "jit(f)/layer_0/dot" in repr(answer)
+    assert max(map(len, lines[1:4])) <= 100
+
+
+def test_a_prompt_shows_the_first_rows_of_a_result_and_counts_the_others():
+    wide = Result(tuple(f"column{number}" for number in range(40)), (("x" * 200,) * 40,) * 1000)
+    assert len(repr(wide)) < 2000
+    assert repr(wide).endswith("… and 990 more rows, 38 more columns")
+
+
+def test_comparisons_and_findings_are_short_in_a_prompt(graph: Graph):
+    (finding,) = advise(graph, "padded")
+    for shown in (compare(graph, "before", HOSTILE), advise(graph, "padded"), finding):
+        assert len(repr(shown)) < 3000
+    assert repr(finding).startswith("Padding fills the peak: ")
+
+
+def test_a_query_is_its_id_in_a_prompt(graph: Graph):
+    assert repr(run(graph, "peak/by-op", compilation="before").query) == "<Query peak/by-op>"

@@ -24,7 +24,7 @@ def test_a_list_for_people_has_a_limit_and_one_for_programs_has_none(run):
     for command in ("runs", "compilations", "check"):
         shown = run(command)
         assert len(shown.out.splitlines()) == 2 + 100
-        assert "showing the first 100 of 101 rows (--limit 0 for all)" in shown.err
+        assert "showing the first 100 of 101 rows (limit 0 for all)" in shown.err
         assert len(run(command, "--limit", "0").out.splitlines()) == 2 + MANY
         assert len(json.loads(run(command, "--format", "json").out)) == MANY
         few = run(command, "--format", "json", "--limit", "3")

@@ -13,6 +13,7 @@ from xlagraph.graph import open_graph
 from xlagraph.jax import FunctionPlan, NoTarget, devices_of, memory_plan, plan_of_compiled
 from xlagraph.jax.compiling import compile_lowered
 from xlagraph.planner.edits.order_cost import order_cost
+from xlagraph.queries import list_runs
 
 KIB = 2**10
 ROW = jax.ShapeDtypeStruct((256,), jnp.float32)  # 1 KiB
@@ -87,6 +88,40 @@ def test_a_plan_is_saved_for_the_command_line(plan, tmp_path):
     with open_graph(tmp_path / "kept.lbug") as graph:
         rows = graph.query("MATCH (c:Compilation) RETURN c.key AS key").rows
     assert rows == ((plan.name,),)
+
+
+def test_a_plan_is_saved_under_another_run_next_to_one_that_has_its_name(plan, tmp_path):
+    plan.save(tmp_path / "kept.lbug")
+    plan.save(tmp_path / "kept.lbug", run="other")
+    with open_graph(tmp_path / "kept.lbug") as graph:
+        assert [row["run"] for row in list_runs(graph)] == ["add_one", "other"]
+
+
+def test_a_written_report_is_a_path_that_a_notebook_links_and_frames(plan, tmp_path):
+    made = plan.report(tmp_path / "step.html")
+    assert Path(made).read_text() == made.html
+    assert len(made._repr_html_()) < 1000
+    assert f'href="{tmp_path}/step.html"' in made._repr_html_()
+    assert repr(made).endswith(f"{tmp_path}/step.html>")
+
+
+def test_a_report_without_a_file_is_shown_in_a_frame(plan):
+    made = plan.report()
+    assert made._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+    with pytest.raises(TypeError, match="not written"):
+        Path(made)
+
+
+def test_parameters_of_a_whatif_are_named_by_numbers_or_one_string(plan):
+    assert plan.whatif(donate=0).saved_bytes == KIB
+    assert plan.whatif(donate="x").saved_bytes == KIB
+
+
+def test_results_are_short_in_a_prompt(plan):
+    donated = plan.whatif(donate=0)
+    for shown in (plan, plan.by_line(), plan.advise(), donated, plan.order(), plan.report()):
+        assert len(repr(shown)) < 2000
+    assert repr(donated).startswith("add_one/jit_add_one(")
 
 
 def test_a_compiled_function_has_a_plan_too():

@@ -233,7 +233,7 @@ def test_a_value_can_be_named_by_any_of_its_names(graph: Graph):
 def test_notes_say_that_the_limit_was_reached(graph: Graph):
     answer = run(graph, "peak/contributors", compilation="tiny/step", limit=2)
     assert len(answer.result.rows) == 2
-    assert answer.notes == ("showing the first 2 rows (--limit 0 for all)",)
+    assert answer.notes == ("showing the first 2 rows (limit 0 for all)",)
 
 
 @pytest.mark.parametrize(
@@ -242,12 +242,12 @@ def test_notes_say_that_the_limit_was_reached(graph: Graph):
         (
             "graph/neighbours",
             {"value": "pair{0}", "limit": 2},
-            "at most 2 nodes drawn on each side, nearest first (--limit 0 for all)",
+            "at most 2 nodes drawn on each side, nearest first (limit 0 for all)",
         ),
         (
             "graph/peak",
             {"limit": 3},
-            "at most 3 values drawn, largest share first (--limit 0 for all)",
+            "at most 3 values drawn, largest share first (limit 0 for all)",
         ),
     ],
 )
