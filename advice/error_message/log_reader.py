@@ -5,14 +5,12 @@ same failure is often reported several times, by the allocator, by XLA and by Py
 of one request are one failure.
 """
 
-import bz2
-import gzip
-import lzma
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO, Final, TextIO, cast
+from typing import Final, TextIO
 
 from xlagraph.advice.error_message import message_forms as forms
 from xlagraph.advice.error_message.failure import Failure, Stage
@@ -20,6 +18,7 @@ from xlagraph.advice.error_message.failure_details import FailureDetails, reques
 from xlagraph.advice.error_message.headlines import failure_of_headline
 from xlagraph.advice.error_message.log_lines import plain_lines
 from xlagraph.advice.error_message.traceback_frames import TracebackFrames
+from xlagraph.runtime.unpacking import unpacked_stream
 
 __all__ = ["ErrorLog", "open_log", "read_error_log"]
 
@@ -39,15 +38,6 @@ _LONGEST_HEADLINE: Final = 3
 """Most lines of a wrapped headline."""
 
 
-_Opener = Callable[[Path], BinaryIO]
-_OPENERS: Final[Mapping[bytes, _Opener]] = {
-    b"\x1f\x8b": lambda path: cast("BinaryIO", gzip.GzipFile(path)),
-    b"BZh": lambda path: cast("BinaryIO", bz2.BZ2File(path)),
-    b"\xfd7zXZ\x00": lambda path: cast("BinaryIO", lzma.LZMAFile(path)),  # noqa: SIM115  closed by the caller
-}
-"""Functions that open a packed file, by the first bytes of the file."""
-
-
 @dataclass(frozen=True, slots=True)
 class ErrorLog:
     """The failures in a log."""
@@ -59,17 +49,14 @@ class ErrorLog:
     line_count: int
 
 
-def open_log(path: Path) -> TextIO:
-    """Open a log, plain or packed with gzip, bzip2 or xz; bytes that are not UTF-8 are replaced.
+@contextmanager
+def open_log(path: Path) -> Iterator[TextIO]:
+    """Open a log, plain or or packed; bytes that are not UTF-8 are replaced.
 
     Raises OSError if it cannot be opened.
     """
     with path.open("rb") as file:
-        start = file.read(max(map(len, _OPENERS)))
-    unpack = next((unpack for magic, unpack in _OPENERS.items() if start.startswith(magic)), None)
-    if unpack is None:
-        return path.open(encoding="utf-8", errors="replace")
-    return TextIOWrapper(unpack(path), encoding="utf-8", errors="replace")
+        yield TextIOWrapper(unpacked_stream(file) or file, encoding="utf-8", errors="replace")
 
 
 def read_error_log(lines: Iterable[str]) -> ErrorLog:

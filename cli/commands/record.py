@@ -201,7 +201,7 @@ def _is_kept(
             _note_processes(groups, names)
         if not options.no_ingest:
             for group, run in zip(groups, names, strict=True):
-                all_well &= _is_ingested(options, group, run)
+                all_well &= _is_ingested(options, group, run, folder)
         if is_only and is_flagged:
             move_up(groups[0], folder)
         remove_descriptions(folder)
@@ -216,7 +216,7 @@ def _note_processes(groups: "Sequence[ProcessDumps]", names: Sequence[str]) -> N
         note(f"run {run}: {group.processes} process{'es' if group.processes > 1 else ''}{equal}")
 
 
-def _is_ingested(options: RecordOptions, group: "ProcessDumps", name: str) -> bool:
+def _is_ingested(options: RecordOptions, group: "ProcessDumps", name: str, recording: Path) -> bool:
     """Load the dumps of processes with equal plans; return whether there were no problems."""
     from xlagraph.ingest import IngestOptions, ingest
 
@@ -230,8 +230,10 @@ def _is_ingested(options: RecordOptions, group: "ProcessDumps", name: str) -> bo
         categories=parse_categories(options.categories),
     )
     with open_graph_of(options, create=True) as graph, progress_bar() as progress:
-        summary = ingest(graph, group.folder, chosen, progress=progress)
-    write_summary(summary, [group.folder])
+        is_of_links = recording not in (group.folder, *group.folder.parents)
+        origin = recording if is_of_links else None
+        summary = ingest(graph, group.folder, chosen, progress=progress, origin=origin)
+    write_summary(summary, [origin or group.folder])
     return summary.ok
 
 

@@ -87,7 +87,7 @@ class Carrier:
     example: str | None = None
     """Name of a file with a compilation, for messages; None if there are no files."""
     endings: tuple[str, ...] = ()
-    """Endings of the names of its files, without the ``.gz`` that may follow."""
+    """Endings of the names of its files, without the suffix of a packer."""
     is_dump: Callable[[str], bool] = lambda _: False
     """Return True for the name of a dump, which is reported even if it is not a file."""
     needs: Callable[[str], Need] = lambda _: Need.NOTHING

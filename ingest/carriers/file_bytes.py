@@ -1,23 +1,29 @@
-"""Read plain and gzip-compressed files, up to a limit of the decompressed size."""
+"""Read plain and packed files, up to a limit of the unpacked size."""
 
 import errno
-import gzip
 import os
 import stat
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-__all__ = ["MOST_UNPACKED_BYTES", "UNREADABLE", "begins_like_a_dump", "open_unpacked", "read_bytes"]
+from xlagraph.runtime.unpacking import UNPACKING_ERRORS, unpacked_stream
+
+__all__ = [
+    "MOST_UNPACKED_BYTES",
+    "UNREADABLE",
+    "begins_like_a_dump",
+    "has_dump_header",
+    "open_unpacked",
+    "read_bytes",
+]
 
 _HEADER: Final = b"BufferAssignment:"
-_GZIP_MAGIC: Final = b"\x1f\x8b"
 MOST_UNPACKED_BYTES: Final = 2**30  # a small compressed file can fill the memory
-_SNIFFED_BYTES: Final = 512  # enough for the gzip header and the first line
-UNREADABLE: Final = (OSError, EOFError, zlib.error)
+_SNIFFED_BYTES: Final = 512
+UNREADABLE: Final = (OSError, *UNPACKING_ERRORS)
 
 
 def read_bytes(
@@ -27,20 +33,20 @@ def read_bytes(
     *,
     most_bytes: int = MOST_UNPACKED_BYTES,
 ) -> bytes:
-    """Read a whole file, decompressed if it is gzip; or a range of its bytes, unchanged.
+    """Read a whole file, unpacked if it is packed; or a range of its bytes, unchanged.
 
     Raises OSError if the file cannot be read, is not a regular file, or is larger than
-    ``most_bytes`` when decompressed; EOFError or zlib.error if it cannot be decompressed.
+    ``most_bytes`` when unpacked; one of UNREADABLE if it cannot be unpacked.
     """
-    with _open(path) as file:
+    with _open(path) as raw, BufferedReader(raw) as file:
         if length is not None:
             file.seek(start)
             return file.read(length)
-        content = file.read()
-    if not content.startswith(_GZIP_MAGIC):
-        return content
-    with gzip.GzipFile(fileobj=BytesIO(content)) as packed:
-        unpacked = packed.read(most_bytes + 1)
+        stream = unpacked_stream(file)
+        if stream is None:
+            return file.read()
+        with stream:
+            unpacked = stream.read(most_bytes + 1)
     if len(unpacked) > most_bytes:
         limit = f"{most_bytes / 2**30:g} GiB"
         raise OSError(errno.EFBIG, f"it unpacks to more than {limit}; unpack it first")
@@ -58,25 +64,31 @@ def _open(path: Path) -> FileIO:
 
 @contextmanager
 def open_unpacked(path: Path) -> Iterator[tuple[BinaryIO, int | None]]:
-    """Open a file for random access, decompressed if it is gzip; also yield its size, if known.
+    """Open a file for random access, unpacked if it is packed; also yield its size, if known.
 
     Raises the same errors as `read_bytes`.
     """
     with _open(path) as raw, BufferedReader(raw) as file:
-        if file.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield cast("BinaryIO", unpacked), None
-        else:
+        stream = unpacked_stream(file)
+        if stream is None:
             yield file, os.fstat(raw.fileno()).st_size
+        elif stream.seekable():
+            with stream:
+                yield cast("BinaryIO", stream), None
+        else:
+            with stream:
+                yield BytesIO(stream.read(MOST_UNPACKED_BYTES)), None
 
 
 def begins_like_a_dump(path: Path) -> bool:
     """Return whether a file begins with the header of a dump; False if it cannot be read."""
     try:
-        with _open(path) as file:
-            start = file.read(_SNIFFED_BYTES)
-        if start.startswith(_GZIP_MAGIC):
-            start = zlib.decompressobj(wbits=31).decompress(start, _SNIFFED_BYTES)
+        with _open(path) as raw, BufferedReader(raw) as file:
+            return has_dump_header((unpacked_stream(file) or file).read1(_SNIFFED_BYTES))
     except UNREADABLE:
         return False
+
+
+def has_dump_header(start: bytes) -> bool:
+    """Return whether the first bytes of a file are those of an allocation file."""
     return start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").startswith(_HEADER)

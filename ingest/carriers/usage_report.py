@@ -17,6 +17,7 @@ from typing import Final
 from xlagraph.ingest.carriers.carrier import Contents, Part
 from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.problem import Problem, readable
+from xlagraph.runtime.unpacking import without_packing
 
 __all__ = ["REPORT_PROTO", "REPORT_TEXT", "report_parts", "usage_disagreements"]
 
@@ -36,7 +37,7 @@ def report_parts(folder: Path, names: Sequence[str], part: str) -> dict[str, tup
     """Return the reports in a folder by the stem of their compilation; NAME before NAME.gz."""
     found: dict[str, tuple[Part, ...]] = {}
     for name in names:
-        unpacked = name.removesuffix(".gz")
+        unpacked = without_packing(name)
         if unpacked.endswith(_ENDINGS[part]):
             found.setdefault(unpacked.removesuffix(_ENDINGS[part]), (Part(part, folder / name),))
     return found

@@ -3,12 +3,10 @@
 The first bytes decide the format, layer by layer: gzip, xz, bzip2 and Zstandard are unpacked;
 below them is a tar or zip archive, XLA's dump to standard output, or a single file. No member is
 written outside of the folder, links and devices are skipped, and an archive that unpacks to far
-more than its packed size is refused.
+more than its packed size is rejected.
 """
 
-import bz2
 import errno
-import gzip
 import lzma
 import re
 import tarfile
@@ -21,8 +19,10 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import IO, BinaryIO, Final, cast
 
+from xlagraph.ingest.carriers.file_bytes import has_dump_header
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.problem import Problem, readable
+from xlagraph.runtime.unpacking import unpacked_stream, without_packing
 
 __all__ = ["unpack"]
 
@@ -35,7 +35,7 @@ _CHUNK_BYTES: Final = 2**20
 _SNIFFED_BYTES: Final = 2**16
 _TAR_MAGIC: Final = (257, b"ustar")
 _ZIP_MAGIC: Final = b"PK\x03\x04"
-_PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
+_DUMP_ENDINGS: Final = ("-buffer-assignment.txt", ".pb")
 # *** Begin module_0001.jit_f.txt ***, its content, and a line *** End …: XLA writes this with
 # --xla_dump_to=-. The line break before the end is not content.
 _BEGIN: Final = re.compile(rb"^\*\*\* Begin (?P<name>[^\r\n]+) \*\*\*\r?$", re.MULTILINE)
@@ -159,9 +159,9 @@ def _buffered(content: IO[bytes], target: _Target | None = None) -> BufferedRead
 
 
 def _unpack_layer(stream: BufferedReader, name: str, target: _Target) -> None:
-    while (content := _unpacked_content(stream)) is not None:
+    while (content := unpacked_stream(stream)) is not None:
         stream = _buffered(content, target)
-        name = _without_suffix(name)
+        name = without_packing(name)
     start = stream.peek(_SNIFFED_BYTES)
     if start.startswith(_ZIP_MAGIC):
         _unpack_zip(stream, target)
@@ -169,29 +169,18 @@ def _unpack_layer(stream: BufferedReader, name: str, target: _Target) -> None:
         _unpack_tar(stream, target)
     elif _BEGIN.search(start):
         _unpack_streamed_files(stream, target)
+    elif not _could_be_dump(start, name):
+        raise target.unreadable(
+            "is not a dump: it does not begin with `BufferAssignment:`, and is neither an archive"
+            " nor a log with `*** Begin … ***` in its first 64 KiB"
+        )
     elif path := target.path_of(Path(name).name):
         target.write(path, _chunks(stream))
 
 
-def _unpacked_content(stream: BufferedReader) -> IO[bytes] | None:
-    """Return the unpacked content of a stream; None if it is not packed."""
-    start = stream.peek(6)
-    if start.startswith(b"\x1f\x8b"):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
-    if start.startswith(b"\xfd7zXZ\x00"):
-        return cast("IO[bytes]", lzma.LZMAFile(stream))
-    if start.startswith(b"BZh"):
-        return cast("IO[bytes]", bz2.BZ2File(stream))
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
-        import pyarrow as pa  # slow to import
-
-        return cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(stream), "zstd"))
-    return None
-
-
-def _without_suffix(name: str) -> str:
-    suffix = next((suffix for suffix in _PACKED_SUFFIXES if name.endswith(suffix)), "")
-    return name.removesuffix(suffix)
+def _could_be_dump(start: bytes, name: str) -> bool:
+    """Return whether a single file may be a dump, by its first bytes or by its name."""
+    return not start or name.endswith(_DUMP_ENDINGS) or has_dump_header(start)
 
 
 def _chunks(content: IO[bytes] | BufferedReader) -> Iterator[bytes]:

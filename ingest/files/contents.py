@@ -1,7 +1,6 @@
 """Read the files of a dump, and detect changes during the read."""
 
 import hashlib
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from xlagraph.ingest.files.discovery import CARRIERS, DumpFiles
 from xlagraph.ingest.gaps import filled, has_gaps, is_same_plan
 from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.problem import Problem, readable
+from xlagraph.runtime.unpacking import UNPACKING_ERRORS
 
 __all__ = ["DumpContents", "FileStates", "file_states", "read_compilation", "read_dump"]
 
@@ -112,7 +112,7 @@ def _read(part: Part) -> bytes:
         return part.content
     try:
         return read_bytes(part.path, part.start, part.length)
-    except (EOFError, zlib.error) as error:
+    except UNPACKING_ERRORS as error:
         problem = Problem(readable(part.path), None, f"cannot be unpacked: {error}")
         raise UnreadableDump(problem) from None
     except OSError as error:

@@ -17,8 +17,17 @@ from xlagraph.ingest.carriers.proto.profile import PROFILE_CARRIER
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
 from xlagraph.ingest.files.listing import Listing
 from xlagraph.ingest.problem import Problem, readable
+from xlagraph.runtime.unpacking import PACKED_SUFFIXES
 
-__all__ = ["CARRIERS", "ENDINGS", "DumpFiles", "DumpOrigin", "FoundDumps", "find_dumps"]
+__all__ = [
+    "CARRIERS",
+    "ENDINGS",
+    "DumpFiles",
+    "DumpOrigin",
+    "FoundDumps",
+    "find_dumps",
+    "origin_of",
+]
 
 CARRIERS: Final[tuple[Carrier, ...]] = (
     TEXT_CARRIER,
@@ -28,7 +37,10 @@ CARRIERS: Final[tuple[Carrier, ...]] = (
 )
 """All carriers; the first that has a compilation is read, the others fill gaps."""
 ENDINGS: Final = tuple(
-    ending + packed for each in CARRIERS for ending in each.endings for packed in ("", ".gz")
+    ending + packed
+    for each in CARRIERS
+    for ending in each.endings
+    for packed in ("", *PACKED_SUFFIXES)
 )
 """Endings of the names of all files that a carrier may read."""
 _IN_PROFILES: Final = ("plugins", "profile")
@@ -127,7 +139,7 @@ def find_dumps(
         if not sources and not problems:
             problems.append(Problem(readable(path), None, _why_none(path)))
 
-    dumps = _with_keys(root, sources, run, origin or _origin_of(root), listing)
+    dumps = _with_keys(root, sources, run, origin or origin_of(root), listing)
     run_paths = {dump.run_path for dump in dumps}
     if run is not None and len(run_paths) > 1:
         message = f"contains {len(run_paths)} runs; a name can be given to a single run only"
@@ -146,7 +158,8 @@ def find_dumps(
     )
 
 
-def _origin_of(root: Path) -> DumpOrigin:
+def origin_of(root: Path) -> DumpOrigin:
+    """Return the name and the real path of a folder."""
     name = Path(os.path.abspath(root)).name  # noqa: PTH100 - keep links
     return DumpOrigin(readable(name) or "/", readable(os.path.realpath(root)))
 

@@ -7,6 +7,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from xlagraph.runtime.unpacking import without_packing
+
 __all__ = ["NoDumps", "why_no_dumps"]
 
 _FLAGS: Final = "XLA_FLAGS=--xla_dump_to=DIR"
@@ -43,7 +45,7 @@ def why_no_dumps(folders: Iterable[str | Path]) -> NoDumps:
     names = [name for folder in folders for _, _, files in os.walk(folder) for name in files]
     if not names:
         return NoDumps.EMPTY
-    packed = [name.removesuffix(".gz") for name in names]
+    packed = [without_packing(name) for name in names]
     if any("module_" in name and name.endswith(".txt") for name in packed):
         return NoDumps.MODULE_TEXTS
     if any(name.endswith((".hlo.pb", ".hlo_proto.pb")) for name in packed):

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,14 +10,15 @@ from typing import Final
 
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.archives import unpack
-from xlagraph.ingest.files.discovery import DumpOrigin, FoundDumps, find_dumps
+from xlagraph.ingest.files.discovery import DumpOrigin, FoundDumps, find_dumps, origin_of
 from xlagraph.ingest.problem import Problem, readable
+from xlagraph.runtime.unpacking import PACKED_SUFFIXES
 
 __all__ = ["STANDARD_INPUT", "UnpackedFolders"]
 
 STANDARD_INPUT: Final = Path("-")
 _STDIN: Final = "stdin"
-_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tbz2", ".tar", ".zip")
+_SUFFIXES: Final = (*PACKED_SUFFIXES, ".tgz", ".txz", ".tbz2", ".tar", ".zip")
 
 
 class UnpackedFolders(ExitStack):
@@ -30,11 +32,16 @@ class UnpackedFolders(ExitStack):
         """Search a folder or file; ``-``, or a file that is not a dump, is unpacked first."""
         if path == STANDARD_INPUT:
             return self.find_unpacked(Path(_STDIN), run)
-        found = find_dumps(path, run)
+        named = self._origin_by_folder.get(str(path))
+        found = find_dumps(path, run, origin=None if named is None else origin_of(Path(named)))
         if found.dumps or not path.is_file():
             return found
         unpacked = self.find_unpacked(path, run)
         return unpacked if unpacked.dumps or path.name.endswith(_SUFFIXES) else found
+
+    def name_folders(self, folders: Iterable[str | Path], origin: Path) -> None:
+        """Give folders of links the path of the folder that their files are in."""
+        self._origin_by_folder.update({str(folder): readable(origin) for folder in folders})
 
     def name_origins(self, problem: Problem) -> Problem:
         """Return a problem with the path of the archive in place of its temporary folder."""

@@ -38,6 +38,7 @@ def ingest(
     *,
     jobs: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    origin: Path | None = None,
 ) -> IngestSummary:
     """Ingest the dumps below some folders, or single files, into a graph or an export.
 
@@ -48,7 +49,8 @@ def ingest(
     Unchanged compilations are skipped, changed ones replaced. Problems with a file are in the
     summary and do not stop the ingest, unless the options ask for that. ``graph`` may be None
     only in a dry run, and means an empty graph. ``jobs`` is the number of processes that parse,
-    by default one for each processor; 1 parses in this process.
+    by default one for each processor; 1 parses in this process. ``origin`` is the folder in whose
+    name a folder of links is ingested.
 
     Raises `GraphError` if the graph fails. After Ctrl-C the graph contains what was finished.
     """
@@ -58,6 +60,8 @@ def ingest(
     started = time.monotonic()
     searched = [paths] if isinstance(paths, str | Path) else list(paths)
     with UnpackedFolders() as folders, RemoteFolders(folders) as remote:
+        if origin is not None:
+            folders.name_folders(searched, origin)
         found = _find_all(searched, options.run, folders, remote)
         summary = ingest_found(
             graph,

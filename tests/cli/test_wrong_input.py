@@ -339,7 +339,7 @@ def test_the_dumps_of_another_folder_are_not_added_to_a_run(run, own_graph, tmp_
     ended = run("ingest", tmp_path / "other")
     assert ended.code == FAILED
     assert "--run" in ended.err
-    assert "--replace" in ended.err
+    assert "`replace`" in ended.err
 
 
 def test_a_defect_is_reported_without_a_traceback_by_default(capsys):

@@ -2,10 +2,10 @@
 
 STAGE.hlo.pb                    only stages with a buffer assignment
 MODULE(ID).hlo_proto.pb         written by XProf from a profile
-STAGE-memory-usage-report.pb    beside them
+STAGE-memory-usage-report.pb    next to them
 
-Each can be compressed (``.gz``). XLA dumps a module at several stages; only the last one has the
-assignment, and the others are skipped.
+Each can be packed (``.gz``, ``.xz``, ``.bz2`` or ``.zst``). XLA dumps a module at
+several stages; only the last one has the assignment, and the others are skipped.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
 from xlagraph.ingest.carriers.usage_report import REPORT_PROTO, report_parts
 from xlagraph.ingest.carriers.wire_format import UnfitWireFormat, fields
 from xlagraph.ingest.problem import Problem, readable
+from xlagraph.runtime.unpacking import without_packing
 
 __all__ = ["PROTO", "PROTO_CARRIER", "holds_assignment"]
 
@@ -51,7 +52,7 @@ def _find(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[S
 
 
 def _stem(name: str) -> str | None:
-    unpacked = name.removesuffix(".gz")
+    unpacked = without_packing(name)
     for ending in (_OF_MODULES, _OF_XPROF):
         if unpacked.endswith(ending):
             return unpacked.removesuffix(ending)
@@ -59,12 +60,15 @@ def _stem(name: str) -> str | None:
 
 
 def _is_compilation(path: Path, stem: str) -> bool:
-    """Return whether a file has an assignment, or is damaged but named like a dump."""
+    """Return whether a file has an assignment, or is empty or damaged but named like a dump."""
     try:
         with open_unpacked(path) as (file, size):
-            return holds_assignment(file, 0, size)
+            is_empty = not file.read(1)
+            if not is_empty:
+                return holds_assignment(file, 0, size)
     except (UnfitWireFormat, *UNREADABLE):
-        return stem.endswith(_LAST_STAGE) or path.name.removesuffix(".gz").endswith(_OF_XPROF)
+        pass
+    return stem.endswith(_LAST_STAGE) or without_packing(path.name).endswith(_OF_XPROF)
 
 
 def holds_assignment(file: BinaryIO, start: int, length: int | None) -> bool:

@@ -18,6 +18,7 @@ from xlagraph.ingest.carriers.proto.message_files import holds_assignment
 from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
 from xlagraph.ingest.carriers.wire_format import Field, UnfitWireFormat, fields
 from xlagraph.ingest.problem import Problem, readable
+from xlagraph.runtime.unpacking import without_packing
 
 __all__ = ["PROFILE_CARRIER"]
 
@@ -145,7 +146,7 @@ def _content(file: BinaryIO, field: Field) -> bytes:
 
 
 def _needs(name: str) -> Need:
-    return Need.ALL if name.removesuffix(".gz").endswith(_ENDING) else Need.NOTHING
+    return Need.ALL if without_packing(name).endswith(_ENDING) else Need.NOTHING
 
 
 PROFILE_CARRIER: Final = Carrier(

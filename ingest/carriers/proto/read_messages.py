@@ -103,6 +103,8 @@ def _decoded(contents: Contents) -> Message:
             raise UnfitMessage(
                 "expected a whole HloProto with UTF-8 names, found bytes that are not one"
             ) from None
+    if not message.ByteSize():
+        raise UnfitMessage("is empty: the program ended before XLA had written it")
     if not message.HasField("buffer_assignment"):
         raise UnfitMessage("expected a buffer assignment, found none")
     return message

@@ -6,8 +6,8 @@ STAGE-live-range.txt
 STAGE-memory-usage-report.txt         (jaxlib 0.4.35 and later)
 STAGE.txt                             scheduled text of the module
 
-Each can be compressed (``.gz``). A file with another name is a dump if it begins with
-``BufferAssignment:``.
+Each can be packed (``.gz``, ``.xz``, ``.bz2`` or ``.zst``). A file with another name is a
+dump if it begins with ``BufferAssignment:``.
 """
 
 import re
@@ -22,6 +22,7 @@ from xlagraph.ingest.carriers.file_bytes import UNREADABLE, begins_like_a_dump, 
 from xlagraph.ingest.carriers.file_names import split_timestamp
 from xlagraph.ingest.carriers.usage_report import REPORT_TEXT, report_parts
 from xlagraph.ingest.problem import Problem, readable
+from xlagraph.runtime.unpacking import without_packing
 
 __all__ = ["TEXT", "find_text_dumps", "is_dump", "needs"]
 
@@ -42,7 +43,7 @@ class _Kind(Enum):
 
 def _split(name: str) -> tuple[str, _Kind | None]:
     """Return the stem and the kind of a file; the kind is None if the content decides it."""
-    name = name.removesuffix(".gz")
+    name = without_packing(name)
     for kind in _Kind:
         if kind is not _Kind.MODULE_TEXT and name.endswith(kind.value):
             return name.removesuffix(kind.value), kind
@@ -56,7 +57,7 @@ def is_dump(name: str) -> bool:
 
 def needs(name: str) -> Need:
     """Return whether the first line decides if a file is a dump."""
-    is_unclear = name.endswith((".txt", ".txt.gz")) and _split(name)[1] is None
+    is_unclear = without_packing(name).endswith(".txt") and _split(name)[1] is None
     return Need.START if is_unclear and not _OF_XLA.fullmatch(name) else Need.NOTHING
 
 
@@ -76,7 +77,7 @@ def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem])
         stem, _ = _split(name)
         if begins_like_a_dump(folder / name):
             _take(files[_Kind.ALLOCATIONS], stem, folder / name, problems)
-        elif name.endswith((".txt", ".txt.gz")):
+        elif without_packing(name).endswith(".txt"):
             files[_Kind.MODULE_TEXT].setdefault(stem, folder / name)
 
     dumps = files[_Kind.ALLOCATIONS]

@@ -269,3 +269,21 @@ def test_a_hostile_name_leaves_out_its_member_on_one_line(tmp_path, name):
     assert list(found) == [f"0/{NAME}", "1/other"]
     assert len(problems) == 1
     assert problems[0].isprintable()
+
+
+class Endless(io.RawIOBase):
+    """A stream without an end that counts the bytes read."""
+
+    count = 0
+
+    def read(self, size=-1):
+        self.count += size
+        return b"x" * size
+
+
+def test_a_stream_that_does_not_begin_like_a_dump_is_rejected_after_a_few_pages(tmp_path):
+    stream = Endless()
+    with pytest.raises(UnreadableDump, match="does not begin with `BufferAssignment:`"):
+        unpack(stream, "stdin", tmp_path)
+    assert stream.count <= 2**18
+    assert not any(tmp_path.iterdir())

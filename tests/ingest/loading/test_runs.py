@@ -129,7 +129,7 @@ def test_another_folder_of_the_same_name_and_other_content_is_refused(graph, run
     assert message == (
         f"{tmp_path / 'other/baseline'}: the run baseline exists already, from "
         f"{runs / 'baseline'}, with other content of {name(1)}; give this one another name "
-        "with --run NAME, or replace the stored run with --replace"
+        "(option `run`), or replace the stored run (option `replace`)"
     )
     assert compilations(graph) == [(f"baseline/{name(1)}", 16), (f"fresh/{name(1)}", 16)]
 
@@ -176,8 +176,9 @@ def test_another_folder_with_more_content_is_refused_unless_it_joins_the_run(
     (message,) = messages(ingest(graph, tmp_path / "other"))
     assert message == (
         f"{tmp_path / 'other/baseline'}: has more dumps than the run baseline, which "
-        f"exists already, from {runs / 'baseline'}: {name(2)}; add them with --run baseline, give "
-        "it another name with --run NAME, or replace the stored run with --replace"
+        f"exists already, from {runs / 'baseline'}: {name(2)}; add them with this "
+        "name as option `run`, give another name there, or replace the stored run "
+        "(option `replace`)"
     )
     summary = ingest(graph, tmp_path / "other" / "baseline", IngestOptions(run="baseline"))
     assert summary.ok

@@ -1,0 +1,37 @@
+"""Streams of files packed with gzip, xz, bzip2 or Zstandard."""
+
+import bz2
+import gzip
+import lzma
+import zlib
+from io import BufferedReader
+from typing import IO, Final, cast
+
+__all__ = ["PACKED_SUFFIXES", "UNPACKING_ERRORS", "unpacked_stream", "without_packing"]
+
+PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
+UNPACKING_ERRORS: Final = (EOFError, zlib.error, lzma.LZMAError)
+"""Errors of damaged content in addition to OSError."""
+_LONGEST_MAGIC: Final = 6
+
+
+def unpacked_stream(stream: BufferedReader) -> IO[bytes] | None:
+    """Return the unpacked content of a stream, by its first bytes; None if it is not packed."""
+    start = stream.peek(_LONGEST_MAGIC)
+    if start.startswith(b"\x1f\x8b"):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return cast("IO[bytes]", lzma.LZMAFile(stream))
+    if start.startswith(b"BZh"):
+        return cast("IO[bytes]", bz2.BZ2File(stream))
+    if start.startswith(b"\x28\xb5\x2f\xfd"):
+        import pyarrow as pa  # slow to import
+
+        return cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(stream), "zstd"))
+    return None
+
+
+def without_packing(name: str) -> str:
+    """Return the name of a file without the suffix of a packer."""
+    suffix = next((suffix for suffix in PACKED_SUFFIXES if name.endswith(suffix)), "")
+    return name.removesuffix(suffix)
