@@ -338,7 +338,7 @@ def test_the_dumps_of_another_folder_are_not_added_to_a_run(run, own_graph, tmp_
     write_dump(tmp_path / "other" / "before", 1, "jit_f", dump(1024))
     ended = run("ingest", tmp_path / "other")
     assert ended.code == FAILED
-    assert "--run" in ended.err
+    assert "`run`" in ended.err
     assert "`replace`" in ended.err
 
 
