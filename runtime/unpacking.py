@@ -5,7 +5,7 @@ import gzip
 import lzma
 import zlib
 from io import BufferedReader
-from typing import IO, Final, cast
+from typing import IO, Any, Final, cast
 
 __all__ = ["PACKED_SUFFIXES", "UNPACKING_ERRORS", "unpacked_stream", "without_packing"]
 
@@ -15,7 +15,7 @@ UNPACKING_ERRORS: Final = (EOFError, zlib.error, lzma.LZMAError)
 _LONGEST_MAGIC: Final = 6
 
 
-def unpacked_stream(stream: BufferedReader) -> IO[bytes] | None:
+def unpacked_stream(stream: "BufferedReader[Any]") -> IO[bytes] | None:
     """Return the unpacked content of a stream, by its first bytes; None if it is not packed."""
     start = stream.peek(_LONGEST_MAGIC)
     if start.startswith(b"\x1f\x8b"):

@@ -84,7 +84,7 @@ def begins_like_a_dump(path: Path) -> bool:
     """Return whether a file begins with the header of a dump; False if it cannot be read."""
     try:
         with _open(path) as raw, BufferedReader(raw) as file:
-            return has_dump_header((unpacked_stream(file) or file).read1(_SNIFFED_BYTES))
+            return has_dump_header((unpacked_stream(file) or file).read(_SNIFFED_BYTES))
     except UNREADABLE:
         return False
 
