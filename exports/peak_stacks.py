@@ -41,6 +41,8 @@ class PeakSample:
     """Bytes of the peak counted for this value: they add up to the peak of the memory space."""
     stack: tuple[StackCall, ...]
     """Outermost first: call frames, else the scopes of the op name, else the opcode."""
+    category: str
+    """Category of the value; empty in graphs of earlier versions."""
 
 
 def read_peak(graph: Graph, compilation: str) -> tuple[PeakSample, ...]:
@@ -64,6 +66,7 @@ def read_peak(graph: Graph, compilation: str) -> tuple[PeakSample, ...]:
             str(row["spaceName"] or f"memory space {row['color']}"),
             cast("int", row["physicalBytes"]),
             stacks[str(row["frame"])] if row["frame"] else _scope_stack(row, scopes),
+            str(row["category"] or ""),
         )
         for row in rows
     )

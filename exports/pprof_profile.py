@@ -3,7 +3,7 @@
 import gzip
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from xlagraph.exports.peak_stacks import StackCall, read_peak
 from xlagraph.exports.writing import write_whole
@@ -21,20 +21,28 @@ def write_pprof(graph: Graph, compilation: str, path: Path) -> None:
     """Write the physical peak of a compilation, by its key, by call stack.
 
     Two values are counted at each stack: `allocations`, how many values it made, and `space`,
-    their bytes. The label `kind` is `buffer`, `device` is the memory space.
+    their bytes. The label `kind` is `buffer`, `device` is the memory space, and `category` the
+    part in the program: `pprof -tagfocus category=weight` shows weights.
 
     Raises what `read_peak` raises, and GraphUnwritable.
     """
     profile = _ProfileWriter(compilation)
-    counts: Counter[tuple[str, tuple[StackCall, ...]]] = Counter()
-    sizes: Counter[tuple[str, tuple[StackCall, ...]]] = Counter()
+    counts: Counter[_Origin] = Counter()
+    sizes: Counter[_Origin] = Counter()
     for share in read_peak(graph, compilation):
-        counts[share.space, share.stack] += 1
-        sizes[share.space, share.stack] += share.physical_bytes
-    for (space, stack), count in counts.items():
-        profile.add_sample(space, stack, (count, sizes[space, stack]))
+        origin = _Origin(share.space, share.category, share.stack)
+        counts[origin] += 1
+        sizes[origin] += share.physical_bytes
+    for origin, count in counts.items():
+        profile.add_sample(origin, (count, sizes[origin]))
     content = profile.profile.SerializeToString(deterministic=True)
     write_whole(path, gzip.compress(content, mtime=0))
+
+
+class _Origin(NamedTuple):
+    space: str
+    category: str
+    stack: tuple[StackCall, ...]
 
 
 class _ProfileWriter:
@@ -57,12 +65,13 @@ class _ProfileWriter:
             has_line_numbers=True,
         )
 
-    def add_sample(self, space: str, stack: tuple[StackCall, ...], values: tuple[int, int]) -> None:
-        """Add the number and the bytes of the values made at a stack."""
+    def add_sample(self, origin: _Origin, values: tuple[int, int]) -> None:
+        """Add the number and the bytes of the values of one origin."""
         sample = self.profile.sample.add(
-            location_id=[self._location(call) for call in reversed(stack)], value=values
+            location_id=[self._location(call) for call in reversed(origin.stack)], value=values
         )
-        for key, text in (("kind", "buffer"), ("device", space)):
+        labels = {"kind": "buffer", "device": origin.space, "category": origin.category}
+        for key, text in labels.items():
             sample.label.add(key=self._text(key), str=self._text(text))
 
     def _location(self, call: StackCall) -> int:

@@ -60,6 +60,7 @@ _VALUE_COLUMNS: Final = {
     "attributed_line": _NUMBER,
     "user_file": _TEXT,
     "user_line": _NUMBER,
+    "category": _TEXT,
 }
 _INSTRUCTION_COLUMNS: Final = {
     "name": _TEXT,

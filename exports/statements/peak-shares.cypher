@@ -5,5 +5,6 @@ WHERE p.physicalBytes > 0
 OPTIONAL MATCH (v)-[:ATTRIBUTED_FRAME]->(f:Frame)
 RETURN s.color AS color, s.name AS spaceName, v.valueId AS valueId, v.opcode AS opcode,
        v.attributedOpName AS opName, v.attributedFile AS sourceFile,
-       v.attributedLine AS sourceLine, f.key AS frame, p.physicalBytes AS physicalBytes
+       v.attributedLine AS sourceLine, f.key AS frame, v.category AS category,
+       p.physicalBytes AS physicalBytes
 ORDER BY color, valueId

@@ -127,6 +127,7 @@ class StoredValue(NamedTuple):
     attributed_line: int | None
     user_file: str | None
     user_line: int | None
+    category: str | None
     user_function: str | None
     stack_loop: str | None
     """Name of the loop whose turns fill the stack that it lies in; None of other values."""

@@ -53,12 +53,12 @@ def test_values_without_call_stacks_are_below_the_scopes_of_their_op(
     small: Graph, tmp_path: Path
 ) -> None:
     write_pprof(small, SMALL, tmp_path / "small.pb.gz")
-    labels = {"kind": "buffer", "device": "memory space 0"}
+    labels = {"kind": "buffer", "device": "memory space 0", "category": "other"}
     assert read_samples(tmp_path / "small.pb.gz") == [
         (("sin", "layer", "jit(f)"), (1, 4096), labels),
         (("slice", "layer", "jit(f)"), (1, 1024), labels),
         (("cos", "head", "jit(f)"), (1, 4096), labels),
-        (("fft", "jit(f)"), (1, 1024), labels),
+        (("fft", "jit(f)"), (1, 1024), labels | {"category": "output"}),
     ]
 
 

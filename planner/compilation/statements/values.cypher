@@ -12,6 +12,7 @@ RETURN v.key AS key, v.valueId AS valueId, v.label AS label, v.name AS name,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine, v.attribution AS attribution,
        v.attributedOpName AS attributedOpName, v.attributedFile AS attributedFile,
        v.attributedLine AS attributedLine, v.userFile AS userFile, v.userLine AS userLine,
+       v.category AS category,
        v.userFunction AS userFunction, v.stackLoop AS stackLoop, v.stackTurns AS stackTurns,
        v.turnBytes AS turnBytes, v.stackElement AS stackElement
 ORDER BY valueId

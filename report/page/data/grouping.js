@@ -1,15 +1,16 @@
-/** Groups of values by role, scope, opcode, line or type, each with its colour. */
+/** Groups of values by role, category, scope, opcode, line or type, each with its colour. */
 
 import {sourceLineText, roleTitle} from '../elements/format.js';
 import {scopeParts} from './scopes.js';
 
 /** @typedef {import('./origins.js').Origins} Origins */
 
-/** @typedef {'role' | 'scope' | 'opcode' | 'line' | 'dtype'} By */
+/** @typedef {'role' | 'category' | 'scope' | 'opcode' | 'line' | 'dtype'} By */
 
 /** @type {[By, string][]} */
 export const GROUPINGS = [
   ['role', 'role'],
+  ['category', 'category'],
   ['scope', 'op scope'],
   ['opcode', 'opcode'],
   ['line', 'source line'],
@@ -28,6 +29,26 @@ const ROLE_COLOURS = new Map([
   ['constant', '#CC79A7'],
   ['liveOut', '#56B4E9'],
   ['threadLocal', '#F0E442'],
+]);
+
+/** Colours of categories: inputs in full tones, temporaries in light ones. */
+const CATEGORY_COLOURS = new Map([
+  ['weight', '#0072B2'],
+  ['optimizerState', '#E69F00'],
+  ['gradient', '#D55E00'],
+  ['activation', '#009E73'],
+  ['recomputed', '#F0E442'],
+  ['batch', '#CC79A7'],
+  ['state', '#56B4E9'],
+  ['gathered', '#7B4FA3'],
+  ['collective', '#B79AD1'],
+  ['offloaded', '#8C6D31'],
+  ['scratch', '#5F9EA0'],
+  ['output', '#A6761D'],
+  ['constant', '#E7C6DA'],
+  ['forward', '#8FD3BF'],
+  ['backward', '#F0A77C'],
+  ['update', '#F7D58C'],
 ]);
 
 /**
@@ -70,14 +91,15 @@ export function groupValues(origins, by, weight, theme) {
   }
   const ranked = [...totals].filter(([name]) => name !== '');
   ranked.sort(([a, x], [b, y]) => y.bytes - x.bytes || y.size - x.size || (a < b ? -1 : 1));
-  const shown = ranked.slice(0, PALETTE.length);
-  const rest = ranked.slice(PALETTE.length);
+  const most = by === 'category' ? CATEGORY_COLOURS.size : PALETTE.length;
+  const shown = ranked.slice(0, most);
+  const rest = ranked.slice(most);
   /** @type {Group[]} */
   const groups = shown.map(([name, total], index) => ({
     name,
     title: titleOf(by, name),
     repeats: repeats?.get(name) ?? 1,
-    colour: (by === 'role' && ROLE_COLOURS.get(name)) || PALETTE[index],
+    colour: fixedColour(by, name, theme) ?? PALETTE[index % PALETTE.length],
     bytes: total.bytes,
     values: total.values,
   }));
@@ -109,6 +131,17 @@ export function groupValues(origins, by, weight, theme) {
 /**
  * @param {By} by
  * @param {string} name
+ * @param {'light' | 'dark'} theme
+ * @returns {string | undefined}
+ */
+function fixedColour(by, name, theme) {
+  if (by === 'category') return name === 'other' ? OTHER[theme] : CATEGORY_COLOURS.get(name);
+  return by === 'role' ? ROLE_COLOURS.get(name) : undefined;
+}
+
+/**
+ * @param {By} by
+ * @param {string} name
  */
 function titleOf(by, name) {
   if (by === 'role') return roleTitle(name);
@@ -131,6 +164,7 @@ function valueNames(origins, by) {
       const roles = compilation.allocations.column('role');
       return rows.map((row) => (compilation.holder[row] < 0 ? '' : roles.text(compilation.holder[row])));
     }
+    case 'category':
     case 'opcode':
     case 'dtype':
       return rows.map((row) => compilation.values.column(by).text(row));

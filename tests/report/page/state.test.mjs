@@ -34,6 +34,6 @@ test('filters are cleared one after the other, the words first and the step last
 });
 
 test('after the last grouping comes the first', () => {
-  assert.equal(nextGrouping('role'), 'scope');
+  assert.equal(nextGrouping('role'), 'category');
   assert.equal(nextGrouping('dtype'), 'role');
 });
