@@ -61,6 +61,16 @@ class Finding(Outlined):
     """The columns of the rows."""
     total_bytes: int = 0
     """Total that `share` refers to."""
+    framework: str | None = None
+    """Framework that compiled the program; None if unknown."""
+
+    @property
+    def remedies(self) -> Mapping[str, str]:
+        """Sentences that say what to change, in the words of the program's framework."""
+        remedies = self.advice.remedies
+        if self.framework is None or self.framework not in remedies:
+            return remedies
+        return {self.framework: remedies[self.framework]}
 
     @property
     def places(self) -> tuple[Place, ...]:

@@ -46,7 +46,7 @@ class CompilationFindings:
     """Notes in order, each once."""
     problems: list[str] = field(default_factory=list)
     hidden: int = 0
-    """Number of findings that save less than the least share."""
+    """Number of findings that save less than the least share, or nothing on this platform."""
 
 
 def find(
@@ -208,12 +208,14 @@ class _Search:
             edit,
             query.columns,
             total,
+            self._program.framework,
         )
 
     def _keep(self, finding: Finding | None) -> None:
         if finding is None:
             return
-        if self._is_enough(finding.most_bytes, finding.savings.measure):
+        is_expected = finding.savings.likelihood > 0 or self._least_share == 0
+        if is_expected and self._is_enough(finding.most_bytes, finding.savings.measure):
             self._found.findings.append(finding)
         elif finding.most_bytes >= LEAST_BYTES:
             self._found.hidden += 1

@@ -85,7 +85,7 @@ def _finding_facts(finding: Finding) -> Facts:
         "saves": finding.savings.text,
         "share": finding.share,
         "doubt": finding.savings.doubt,
-        "remedies": dict(finding.advice.remedies),
+        "remedies": dict(finding.remedies),
         "columns": [_column_facts(column) for column in shown],
         "rows": _evidence(finding.rows, finding.evidence_columns),
         "rowCount": len(finding.rows),

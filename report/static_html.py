@@ -95,7 +95,7 @@ def _advice(diagnosis: Diagnosis) -> Iterable[str]:
     yield "<ul>"
     for finding in diagnosis.findings:
         remedies = " ".join(
-            f"{framework}: {remedy}" for framework, remedy in finding.advice.remedies.items()
+            f"{framework}: {remedy}" for framework, remedy in finding.remedies.items()
         )
         doubt = finding.savings.doubt
         yield (

@@ -1,16 +1,17 @@
-"""Find copies that a reader forces: of donated inputs, loop state, and carries that swap.
+"""Find copies of donated inputs and of loop state, with the readers that force them.
 
-The compiler copies a value before overwriting it if the old value is needed later. Copies of copies
-are one case: without the reader all of them disappear.
+Copies of copies are one case: without the reader all of them disappear. Cases with the same reader
+are one cause.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -18,14 +19,15 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 __all__ = ["forced_copies"]
 
 _QUERY: Final = "alias/copies"
-_SWAP: Final = {
-    "jax": "Do two steps in one iteration, so that each carry ends where it began, or carry one"
-    " stacked array and an index that alternates, instead of returning (new, old) as the next"
-    " (a, b).",
+_LEAST_SHARE: Final = 0.001
+"""Share of the reserved bytes below which a copy is not searched for its reader."""
+_MOVED: Final = {
+    "jax": "Do two steps in one iteration, so that each carry ends where it began, instead of"
+    " returning a carry in the place of another one.",
     "tensorflow": "Do two steps in one iteration of the tf.while_loop, so that each loop variable"
-    " ends where it began, instead of returning (new, old) as the next (a, b).",
+    " ends where it began.",
     "pytorch": "Do two steps in one iteration, and write each result into the tensor that held the"
-    " same state before, instead of swapping two tensors.",
+    " same state before.",
 }
 _RETURNED: Final = {
     "jax": "Return only the new value; or, if the caller still needs the old value, do not donate"
@@ -33,226 +35,216 @@ _RETURNED: Final = {
     "tensorflow": "Do not return the old value of a variable that the function assigns.",
     "pytorch": "Drop the clone or view of the old tensor before torch_xla.sync() (xm.mark_step()).",
 }
-_READ_LATER: Final = {
-    "jax": "Read the old value before the update: first compute the reader and pass its result"
-    " through jax.lax.optimization_barrier together with the array; or let the reader use the"
-    " new value; or keep only the slice that is needed (old = x[i] before x.at[i].set(...)).",
-    "tensorflow": "Read the old value before the assignment (order both with"
-    " tf.control_dependencies), or keep only the slice that is needed.",
-    "pytorch": "Read the old value before the in-place op, or keep only the slice that is needed;"
-    " drop views and clones of the tensor.",
+_NEW: Final = {
+    "jax": "Let the reader use the new value, if the result may change",
+    "tensorflow": "Let the reader use the new value, if the result may change",
+    "pytorch": "Let the reader use the new tensor, if the result may change",
+}
+_ORDERED: Final = {
+    "jax": "; or order it before the write: old, result = jax.lax.optimization_barrier((old,"
+    " result)), then compute the new value from this old.",
+    "tensorflow": "; or order it before the assignment with tf.control_dependencies.",
+    "pytorch": "; or read the old tensor before the in-place op.",
+}
+_NOT_ORDERED: Final = {
+    "jax": ". jax.lax.optimization_barrier does not help on CPU: the compiler drops it before it"
+    " places copies.",
+    "tensorflow": ".",
+    "pytorch": ".",
+}
+_CPU: Final = (
+    "on CPU no edit can order this reader before the write; only without it, or if it reads the new"
+    " value, the copy disappears"
+)
+_NOT_ELIDED: Final = {
+    "jax": "No change of the program is known to remove it: XLA for CPU places copies before it"
+    " knows the schedule; XLA for GPU and TPU drops such copies afterwards.",
+    "tensorflow": "No change of the program is known to remove it: XLA for CPU places copies before"
+    " it knows the schedule.",
+    "pytorch": "No change of the program is known to remove it.",
 }
 
 
-class _Copy(NamedTuple):
-    """A copy with its row of alias/copies."""
-
-    value: StoredValue
-    copied: StoredValue | None
-    row: Mapping[str, Cell]
-
-
 class _Case(NamedTuple):
-    """Copies with a common cause."""
+    """Copies of one old value, in the order of the schedule."""
 
-    copies: tuple[_Copy, ...]
-    """Copies in the order of the schedule."""
-
-    @property
-    def reader(self) -> Mapping[str, Cell] | None:
-        """The row with the last reader of the old value."""
-        return next((copy.row for copy in self.copies if copy.row["forcedBy"]), None)
+    copies: tuple[StoredValue, ...]
+    name: str
+    """Name of the input or carry that is copied."""
+    kind: str
+    """`a donated input` or `the state of a loop`."""
 
 
-def forced_copies(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
-    """Yield a cause for each group of copies of donated inputs and of the state of loops."""
-    copies = [copy for row in rows if (copy := _copy(program, row)) is not None]
-    for case in _cases(program, copies):
-        found = _cause(program, case)
-        if found is not None:
-            yield found
+class _Reason(NamedTuple):
+    """The common reason of cases."""
+
+    title: str
+    text: str
+    """Text with the place of the name, `{}`."""
+    place: tuple[str | None, int | None]
+    remedies: tuple[tuple[str, str], ...]
+    doubt: str | None = None
+    likelihood: float = 1.0
 
 
-def _copy(program: PeakProgram, row: Mapping[str, Cell]) -> _Copy | None:
-    value = program.by_label.get(str(row["value"]))
-    if (
-        value is None
-        or value.memory_space != program.memory_space
-        or value.value_id not in program.program.by_id
-    ):
-        return None
-    return _Copy(value, program.by_label.get(str(row["copied"])), row)
+def forced_copies(program: PeakProgram) -> Iterator[Cause]:
+    """Yield a cause for each reason to copy donated inputs and the state of loops."""
+    moved = moved_carries(program)
+    found: defaultdict[_Reason, list[_Case]] = defaultdict(list)
+    for copies in _chains(program):
+        if (case := _case(program, copies)) is not None:
+            reason = _reason(program, case, moved)
+            if reason is not None:
+                found[reason].append(case)
+    for reason, cases in found.items():
+        yield _cause(program, reason, cases)
 
 
-def _cases(program: PeakProgram, copies: Iterable[_Copy]) -> Iterator[_Case]:
-    """Group copies with copies of them, and the copies of carries that swap places."""
-    by_id = {copy.value.value_id: copy for copy in copies}
-    leader: dict[int, int] = {value_id: value_id for value_id in by_id}
-
-    def find(value_id: int) -> int:
-        while leader[value_id] != value_id:
-            leader[value_id] = leader[leader[value_id]]
-            value_id = leader[value_id]
-        return value_id
-
-    for copy in by_id.values():
-        if copy.copied is not None and copy.copied.value_id in by_id:
-            leader[find(copy.value.value_id)] = find(copy.copied.value_id)
-    swapping = _swapping_sets(program, by_id.values())
-    by_set: dict[int, int] = {}
-    for copy in by_id.values():
-        source = program.set_of(copy.copied)
-        if source in swapping:
-            pair = swapping[source]
-            leader[find(copy.value.value_id)] = find(by_set.setdefault(pair, copy.value.value_id))
-    groups: defaultdict[int, list[_Copy]] = defaultdict(list)
-    for value_id, copy in by_id.items():
-        groups[find(value_id)].append(copy)
-    for group in groups.values():
-        yield _Case(tuple(sorted(group, key=lambda copy: copy.value.live_from or 0)))
-
-
-def _swapping_sets(program: PeakProgram, copies: Iterable[_Copy]) -> dict[int | None, int]:
-    """Return the buffer sets of carries that swap, each with the smallest set of its pair."""
-    copied_into = {copy.value.value_id: copy.copied for copy in copies}
-    pairs: dict[int | None, int] = {}
-    for value_id in copied_into:
-        source = copied_into[value_id]
-        while source is not None and source.value_id in copied_into:
-            source = copied_into[source.value_id]
-        one = program.set_of(source)
-        other = program.set_of(program.values[value_id])
-        if one is None or other is None or one == other:
+def _chains(program: PeakProgram) -> Iterator[tuple[StoredValue, ...]]:
+    """Yield the copies of each value with the copies of these."""
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    chains: defaultdict[int, list[StoredValue]] = defaultdict(list)
+    origins: dict[int, int] = {}
+    for planned in sorted(program.program.values, key=lambda value: value.live_from):
+        value = program.values[planned.value_id]
+        if not planned.is_copy or not planned.operands or planned.size_bytes < least:
             continue
-        if _loop_of(program, one) is not None and _loop_of(program, one) == _loop_of(
-            program, other
-        ):
-            pair = min(one, other, pairs.get(one, one), pairs.get(other, other))
-            pairs[one] = pairs[other] = pair
-    return pairs
+        source = planned.operands[0]
+        if value.memory_space != program.memory_space or source not in program.program.by_id:
+            continue
+        if program.values[source].memory_space == program.memory_space:
+            origins[value.value_id] = origins.get(source, source)
+            chains[origins[value.value_id]].append(value)
+    for chain in chains.values():
+        yield tuple(chain)
 
 
-def _loop_of(program: PeakProgram, buffer_set: int) -> str | None:
-    """Return the instruction of the loop that carries a buffer set."""
-    members = program.program.sets[buffer_set]
-    loops = (member for member in members if program.values[member.value_id].opcode == "while")
-    return next((loop.instruction for loop in loops), None)
-
-
-def _cause(program: PeakProgram, case: _Case) -> Cause | None:
-    if any(
-        source in _swapping_sets(program, case.copies)
-        for source in (program.set_of(copy.value) for copy in case.copies)
-    ):
-        return _of_swap(program, case)
-    first = case.copies[0]
-    source = program.set_of(first.copied)
-    if source is None or first.copied is None:
-        return None
-    members = program.program.sets[source]
-    is_donated = any(member.is_stored for member in members) and any(
-        member.lives_out for member in members
-    )
-    loop = _loop_of(program, source)
-    if is_donated and loop is None:
-        returned = [copy for copy in case.copies if _lives_out(program, copy.value)]
-        if returned:
-            return _of_returned(program, case, first.copied)
-        return _of_reader(program, case, first.copied, "a donated input")
-    if loop is not None and case.reader is not None:
-        return _of_reader(program, case, first.copied, "the state of a loop")
+def _case(program: PeakProgram, copies: tuple[StoredValue, ...]) -> _Case | None:
+    """Return the copies as a case if they copy, or are copied over, an input or loop state."""
+    planned = program.program.by_id[copies[0].value_id]
+    sets = [program.program.by_id[planned.operands[0]].buffer_set]
+    sets += [program.program.by_id[each.value_id].buffer_set for each in copies]
+    for buffer_set in sets:
+        members = program.program.sets[buffer_set]
+        known = [program.values[member.value_id] for member in members]
+        loop = [each for each in known if each.is_phi]
+        given = [each for each, member in zip(known, members, strict=True) if member.is_stored]
+        if given and any(member.lives_out for member in members):
+            return _Case(copies, given[0].op_name or given[0].label, _kind(loop))
+        if loop:
+            return _Case(copies, loop[0].attributed_op_name or loop[0].label, _kind(loop))
     return None
 
 
+def _kind(loop: Iterable[StoredValue]) -> str:
+    return "the state of a loop" if loop else "a donated input"
+
+
+def _reason(
+    program: PeakProgram, case: _Case, moved: Mapping[int, tuple[str, int, int]]
+) -> _Reason | None:
+    source = program.program.by_id[case.copies[0].value_id].operands[0]
+    if source in moved:
+        return _of_move(program, moved[source], moved)
+    if case.kind == "a donated input" and any(_lives_out(program, each) for each in case.copies):
+        old = program.program.by_id[source]
+        if old.is_stored:
+            return _Reason(
+                "A donated input is also returned, so it is copied",
+                "{} is donated and also returned, so the caller gets the copy",
+                program.place_of(case.copies[0].name),
+                tuple(_RETURNED.items()),
+            )
+    found = old_value(program, case.copies)
+    return None if found is None else _of_readers(program, case, found)
+
+
 def _lives_out(program: PeakProgram, value: StoredValue) -> bool:
-    planned = program.planned(value)
-    return planned is not None and planned.lives_out
+    return program.program.by_id[value.value_id].lives_out
 
 
-def _of_swap(program: PeakProgram, case: _Case) -> Cause:
-    moved = [copy for copy in case.copies if _loop_of_value(program, copy.value) is not None]
-    carries = sorted({label for copy in case.copies for label in _carry_labels(program, copy)})
-    names = " and ".join(carries[:2])
-    reader = case.reader
-    where = file_and_line(reader["forcedByFile"], reader["forcedByLine"]) if reader else None
-    reason = f"{names} swap places in every iteration"
-    if where:
-        reason += f"; {where} reads the old value"
-    line_of = moved[0] if moved else case.copies[0]
-    return _made(
-        program,
-        "Two loop carries swap places, so the old value is copied in every iteration",
-        case,
-        reason,
-        _SWAP,
-        line_of.row if reader is None else reader,
-    )
-
-
-def _loop_of_value(program: PeakProgram, value: StoredValue) -> str | None:
-    buffer_set = program.set_of(value)
-    return None if buffer_set is None else _loop_of(program, buffer_set)
-
-
-def _carry_labels(program: PeakProgram, copy: _Copy) -> Iterator[str]:
-    for value in (copy.value, copy.copied):
-        buffer_set = program.set_of(value)
-        if buffer_set is None:
-            continue
-        for member in program.program.sets[buffer_set]:
-            found = program.values[member.value_id]
-            if found.opcode == "while":
-                yield f"carry {(found.shape_index or '{}')[1:-1]}"
-
-
-def _of_returned(program: PeakProgram, case: _Case, copied: StoredValue) -> Cause:
-    reason = f"{copied.label} is donated and also returned, so the caller gets the copy"
-    return _made(
-        program,
-        "A donated input is also returned, so it is copied",
-        case,
-        reason,
-        _RETURNED,
-        case.copies[0].row,
-    )
-
-
-def _of_reader(program: PeakProgram, case: _Case, copied: StoredValue, what: str) -> Cause:
-    row = case.reader or case.copies[0].row
-    where = file_and_line(row["forcedByFile"], row["forcedByLine"])
-    reader = where or row["forcedBy"] or row["neededBy"] or "an instruction"
-    reason = f"{reader} reads the old {copied.label} after it is overwritten"
-    title = f"A reader of the old value forces a copy of {what}"
-    return _made(program, title, case, reason, _READ_LATER, row)
-
-
-def _made(
+def _of_move(
     program: PeakProgram,
-    title: str,
-    case: _Case,
-    reason: str,
-    remedies: Mapping[str, str],
-    blamed: Mapping[str, Cell],
-) -> Cause:
-    file, line = blamed["forcedByFile"], blamed["forcedByLine"]
-    rows = [
-        evidence_row(
-            copy.value,
-            reason,
-            file=file if isinstance(file, str) else None,
-            line=line if isinstance(line, int) else None,
+    place: tuple[str, int, int],
+    moved: Mapping[int, tuple[str, int, int]],
+) -> _Reason:
+    loop, one, other = place
+    names = {
+        each[1]: program.values[value].attributed_op_name
+        for value, each in moved.items()
+        if each[0] == loop
+    }
+    first, second = (_carry(each, names.get(each)) for each in sorted((one, other)))
+    if (loop, other, one) in moved.values():
+        title = "Two loop carries swap places, so the old value is copied in every iteration"
+        text = f"{first} and {second} swap places in every iteration"
+    else:
+        title = "A loop carry moves to another place, so it is copied in every iteration"
+        moved_one, place_of = (first, second) if one < other else (second, first)
+        text = f"{moved_one} takes the place of {place_of} in every iteration"
+    return _Reason(title, text, program.place_of(loop), tuple(_MOVED.items()))
+
+
+def _carry(place: int, name: str | None) -> str:
+    """Return the name of a carry, else its place in the tuple of the loop."""
+    return f"element {place} of the loop's state" if not name or "/" in name else f"carry {name}"
+
+
+def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | None:
+    written = file_and_line(*program.place_of(old.writer)) or old.writer
+    if not old.readers:
+        return _Reason(
+            f"The compiler keeps a copy of {case.kind} that no reader needs",
+            "every reader of the old {} is ordered before " + written + ", which overwrites it",
+            program.place_of(old.writer),
+            tuple(_NOT_ELIDED.items()),
+            "the compiler did not elide the copy; no change is known to remove it",
+            0.2,
         )
-        for copy in case.copies
+    lines = [_line(program, reader) for reader in old.readers]
+    readers = list(dict.fromkeys(lines))
+    text = " and ".join(readers[:2])
+    if len(readers) > 2:
+        text = f"{readers[0]} and {len(readers) - 1} other lines"
+    verb = "reads" if len(readers) == 1 else "read"
+    text += f" {verb} the old {{}}, and nothing orders this before {written}, which overwrites it"
+    is_cpu = program.compilation.platform == "cpu"
+    second = _NOT_ORDERED if is_cpu or old.needs_both else _ORDERED
+    largest = old.readers[0]
+    is_backward = any(program.is_backward(reader) for reader in old.readers)
+    return _Reason(
+        f"A reader of the old value forces a copy of {case.kind}",
+        text,
+        program.place_of(largest),
+        tuple((framework, start + second[framework]) for framework, start in _NEW.items()),
+        _CPU if is_cpu and is_backward else None,
+        0.5 if is_cpu and is_backward else 1.0,
+    )
+
+
+def _line(program: PeakProgram, instruction: str) -> str:
+    """Return the line of an instruction with its op, or its name."""
+    known = program.instructions[instruction]
+    op = (known.op_name or "").rpartition("/")[2]
+    line = file_and_line(*program.place_of(instruction))
+    return f"{line or instruction} ({op})" if op else line or instruction
+
+
+def _cause(program: PeakProgram, reason: _Reason, cases: list[_Case]) -> Cause:
+    text = reason.text.format(pattern_of(case.name for case in cases))
+    file, line = reason.place
+    rows = [
+        evidence_row(copy, text, file=file, line=line) for case in cases for copy in case.copies
     ]
     rows.sort(key=lambda row: -int(str(row["sizeBytes"])))
-    edit = Remove.of(program.compilation, [str(row["value"]) for row in rows])
     return Cause(
         _QUERY,
-        title,
+        reason.title,
         ChangeKind.WITHOUT,
-        edit,
+        Remove.of(program.compilation, [str(row["value"]) for row in rows]),
         tuple(rows),
-        remedies,
+        dict(reason.remedies),
+        reason.doubt,
         is_exact=True,
-        likelihood=1.0,
+        likelihood=reason.likelihood,
     )

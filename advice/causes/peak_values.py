@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
+from xlagraph.advice.framework import framework_of
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
@@ -13,6 +14,7 @@ from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.orders.rules import Rule, rules_of
+from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["PeakProgram"]
@@ -65,8 +67,24 @@ class PeakProgram:
         """True if values are recomputed long before they are read: in a CPU's default order."""
         if self.compilation.platform != "cpu":
             return False
-        program = schedulable_program(self.stored)
+        program = self.schedulable
         return program is None or Rule.DEPTH_FIRST not in rules_of(program)
+
+    @cached_property
+    def schedulable(self) -> SchedulableProgram | None:
+        """The scheduled instructions and their dependences; None if these are not stored."""
+        return schedulable_program(self.stored)
+
+    @cached_property
+    def framework(self) -> str | None:
+        """The framework that compiled the program; None if unknown."""
+        return framework_of(each.op_name for each in self.stored.instructions)
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """Row of each scheduled instruction in `schedulable`, by name."""
+        found = () if self.schedulable is None else self.schedulable.instructions
+        return {each.name: row for row, each in enumerate(found)}
 
     @cached_property
     def by_label(self) -> dict[str, StoredValue]:
@@ -152,4 +170,31 @@ class PeakProgram:
         found: defaultdict[str, list[int]] = defaultdict(list)
         for value_id, name, _, _ in self.stored.uses:
             found[name].append(value_id)
+        return found
+
+    @cached_property
+    def readers_of(self) -> dict[int, list[str]]:
+        """Names of the instructions that read a value, by its id."""
+        found: defaultdict[int, list[str]] = defaultdict(list)
+        for value_id, name, _, _ in self.stored.uses:
+            found[value_id].append(name)
+        return found
+
+    def place_of(self, instruction: str) -> tuple[str | None, int | None]:
+        """Return the user's file and line of an instruction, else those of the instruction."""
+        for value in self._made_by.get(instruction, ()):
+            if value.user_file is not None:
+                return value.user_file, value.user_line
+        known = self.instructions.get(instruction)
+        return (None, None) if known is None else (known.source_file, known.source_line)
+
+    def is_backward(self, instruction: str) -> bool:
+        """Return True if the backward pass runs an instruction."""
+        return any(value.is_backward for value in self._made_by.get(instruction, ()))
+
+    @cached_property
+    def _made_by(self) -> dict[str, list[StoredValue]]:
+        found: defaultdict[str, list[StoredValue]] = defaultdict(list)
+        for value in self.values.values():
+            found[value.name].append(value)
         return found

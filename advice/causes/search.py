@@ -26,7 +26,7 @@ Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
 
 def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     """Yield the causes in a compilation; ``answers`` maps query ids to their rows."""
-    yield from forced_copies(program, answers.get("alias/copies", ()))
+    yield from forced_copies(program)
     yield from unused_donations(program, answers.get("alias/donated", ()))
     yield from results_of_another_type(program)
     yield from kept_by_checkpoints(

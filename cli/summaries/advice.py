@@ -55,7 +55,7 @@ def _write_hidden(
     if hidden:
         reasons = ["beyond the limit"] if not_shown else []
         if diagnosis.hidden:
-            reasons.append(f"saving less than {diagnosis.least_share:.0%}")
+            reasons.append(f"saving less than {diagnosis.least_share:.0%} here")
         why = ", or ".join(reasons)
         _write_text(
             f"{counted(hidden, 'more finding')} not shown ({why}): --limit 0 shows all.",
@@ -105,8 +105,8 @@ def _write_finding(
         label = "- **Where**: " if is_md else f"{'Where:':<{_LABEL_WIDTH}}"
         file = place.file if place.line is None else f"{place.file}:{place.line}"
         stream.write(escape_control_characters(f"{label}{file}") + "\n")
-    for framework, name in FRAMEWORKS.items():
-        remedy = finding.advice.remedies[framework]
+    for framework, remedy in finding.remedies.items():
+        name = FRAMEWORKS[framework]
         text = f"- **{name}**: {remedy}" if is_md else f"{name + ':':<{_LABEL_WIDTH}}{remedy}"
         _write_text(text, format_, stream, indent=_LABEL_WIDTH)
     words = ["xlagraph", "query", finding.query.id, "--compilation", finding.compilation]

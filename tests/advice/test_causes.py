@@ -23,7 +23,14 @@ from xlagraph.advice.causes.unused_donations import (
 )
 from xlagraph.graph import Cell, open_graph
 from xlagraph.ingest import ingest
+from xlagraph.planner.compilation.records import StoredPosition
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.orders.schedulable import (
+    SchedulableComputation,
+    SchedulableInstruction,
+    SchedulableProgram,
+)
+from xlagraph.planner.planned_program import Overwrite
 
 
 @pytest.fixture(scope="module")
@@ -56,38 +63,76 @@ def named(causes):
     return [(cause.title, [row["value"] for row in cause.rows]) for cause in causes]
 
 
-def copy(value, copied, **cells):
-    """Return a row of alias/copies."""
-    row = {"value": value, "copied": copied, "forcedBy": None, "neededBy": None}
-    return row | {"forcedByFile": None, "forcedByLine": None} | cells
+def with_dependences(program, *instructions, callees=None, roots=()):
+    """Store the operands of instructions, `name = opcode(a, b)`, as a module text shows them."""
+    names = [text.partition(" = ")[0] for text in instructions]
+    owners = {name: computation for computation, of in (callees or {}).items() for name in of}
+    read = []
+    for name, text in zip(names, instructions, strict=True):
+        opcode, _, rest = text.partition(" = ")[2].rstrip(")").partition("(")
+        operands = tuple(names.index(each) for each in rest.split(", ") if each)
+        runs = ("cond", "body") if opcode == "while" else ()
+        read.append(SchedulableInstruction(name, opcode, operands, callees=runs))
+    computations: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        computations.setdefault(owners.get(name, "main"), []).append(row)
+    program.schedulable = SchedulableProgram(
+        tuple(read),
+        {
+            name: SchedulableComputation(name, tuple(rows), rows[-1])
+            for name, rows in computations.items()
+        },
+        "main",
+    )
 
 
 DONATED = "0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}, maybe-live-out"
 
 
-def test_the_reader_of_the_old_value_of_a_donated_input_is_named(programs):
-    program = programs(
-        f"{DONATED}\n1 | 8192 | preallocated-temp",
-        """
-        0 | x   | f32[1024] | 0    | 4096 | 0-1 | parameter(0)
-        1 | k   | f32[1024] | 0    | 4096 | 1-3 | copy(x)
-        1 | k2  | f32[1024] | 4096 | 4096 | 2-3 | copy(k)
-        0 | out | f32[1024] | 0    | 4096 | 3-4 | fusion(k2)
-        """,
-    )
-    share_one_buffer_set(program, "x", "out")
+READ_LATER = """
+    0 | x   | f32[1024] | 0    | 4096 | 0-1 | parameter(0)
+    1 | k   | f32[1024] | 0    | 4096 | 1-4 | copy(x)
+    1 | k2  | f32[1024] | 4096 | 4096 | 2-3 | copy(k)
+    0 | out | f32[1024] | 0    | 4096 | 3-5 | fusion(k2{}) | jit(f)/scatter @ train.py:30
+    1 | sum | f32[1]    | 4096 | 4    | 4-5 | reduce(k)    | jit(f)/reduce_sum @ train.py:31
+"""
+
+
+def read_later(programs, read_by_writer=""):
+    """A donated input that `sum` reads, and that `out` overwrites."""
+    temp = f"{DONATED}\n1 | 8192 | preallocated-temp"
+    program = programs(temp, READ_LATER.format(read_by_writer))
+    share_one_buffer_set(program, "x", "k2", "out")
     with_results(program, "out")
-    (cause,) = forced_copies(
-        program,
-        [
-            copy("k", "x", forcedBy="sum", forcedByFile="/a/train.py", forcedByLine=31),
-            copy("k2", "k", neededBy="out"),
-        ],
-    )
+    ids = {label: value.value_id for label, value in program.by_label.items()}
+    overwrites = {ids["out"]: (Overwrite(ids["k2"], is_operand=True),)}
+    changed_program = replace(program.program, overwrites=overwrites)
+    program.compilation = replace(program.compilation, program=changed_program)
+    return program
+
+
+FIRST = ("x = parameter()", "k = copy(x)", "k2 = copy(k)")
+
+
+def test_the_reader_that_nothing_orders_before_the_overwrite_is_named(programs):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k)")
+    (cause,) = forced_copies(program)
     assert cause.title == "A reader of the old value forces a copy of a donated input"
     assert changed(cause).patterns == ("k", "k2")  # copies of copies are one cause
-    assert "train.py:31 reads the old x" in str(cause.rows[0]["reason"])
-    assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("/a/train.py", 31)
+    assert cause.rows[0]["reason"] == (
+        "train.py:31 (reduce_sum) reads the old x, and nothing orders this before train.py:30,"
+        " which overwrites it"
+    )
+    assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("train.py", 31)
+
+
+def test_a_copy_that_no_reader_needs_is_the_compilers(programs):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "sum = reduce(k)", "out = fusion(k2, sum)")
+    (cause,) = forced_copies(program)
+    assert cause.title == "The compiler keeps a copy of a donated input that no reader needs"
+    assert cause.doubt is not None
 
 
 def test_a_donated_input_that_is_returned_too_is_copied(programs):
@@ -101,34 +146,48 @@ def test_a_donated_input_that_is_returned_too_is_copied(programs):
     )
     share_one_buffer_set(program, "x", "out")
     with_results(program, "out", "k")
-    (cause,) = forced_copies(program, [copy("k", "x")])
+    (cause,) = forced_copies(program)
     assert cause.title == "A donated input is also returned, so it is copied"
 
 
-def test_two_carries_that_swap_places_are_one_cause(programs):
+@pytest.mark.parametrize(
+    ("second", "title"),
+    [
+        ("kb", "Two loop carries swap places, so the old value is copied in every iteration"),
+        ("h", "A loop carry moves to another place, so it is copied in every iteration"),
+    ],
+)
+def test_carries_that_an_iteration_passes_on_in_another_place_are_named(programs, second, title):
     program = programs(
-        "0 | 16384 | preallocated-temp",
-        """
-        0 | a       | f32[1024] | 0     | 4096 | 0-2 | iota()
-        0 | b       | f32[1024] | 4096  | 4096 | 1-2 | iota()
-        0 | ka      | f32[1024] | 8192  | 4096 | 2-3 | copy(a)
-        0 | kb      | f32[1024] | 12288 | 4096 | 3-3 | copy(b)
-        0 | loop{0} | f32[1024] | 0     | 4096 | 4-5 | while(a, b)
-        0 | loop{1} | f32[1024] | 4096  | 4096 | 4-5 | while(a, b)
+        "0 | 24576 | preallocated-temp",
+        f"""
+        0 | p{{0}} (phi)        | f32[1024] | 0     | 4096 | 0-2 | parameter(0)
+        0 | p{{1}} (phi)        | f32[1024] | 4096  | 4096 | 0-3 | parameter(0)
+        0 | ka, r{{1}}          | f32[1024] | 8192  | 4096 | 1-5 | copy(p{{0}})
+        0 | kb                  | f32[1024] | 12288 | 4096 | 2-5 | copy(p{{1}})
+        0 | h                   | f32[1024] | 16384 | 4096 | 3-5 | fusion(p{{0}})
+        - | r                   | (f32[1024], f32[1024]) | - | - | 4-5 | tuple({second}, ka)
         """,
     )
-    share_one_buffer_set(program, "a", "kb", "loop{0}")
-    share_one_buffer_set(program, "b", "ka", "loop{1}")
-    rows = [
-        copy("ka", "a", forcedBy="roll", forcedByFile="/a/sim.py", forcedByLine=7),
-        copy("kb", "b"),
+    positions = [
+        position
+        for position in program.stored.positions
+        if not (position.instruction == "r" and position.shape_index == "{0}")
     ]
-    (cause,) = forced_copies(program, rows)
-    assert cause.title.startswith("Two loop carries swap places")
-    assert set(changed(cause).patterns) == {"ka", "kb"}
-    assert cause.rows[0]["reason"] == (
-        "carry 0 and carry 1 swap places in every iteration; sim.py:7 reads the old value"
+    made = program.by_label[second].value_id
+    program.stored.positions = (*positions, StoredPosition(made, "r", "{0}"))
+    with_dependences(
+        program,
+        "p = parameter()",
+        "ka = copy(p)",
+        "kb = copy(p)",
+        "h = fusion(p)",
+        f"r = tuple({second}, ka)",
+        "loop = while()",
+        callees={"body": ("p", "ka", "kb", "h", "r")},
     )
+    causes = list(forced_copies(program))
+    assert [cause.title for cause in causes] == [title]
 
 
 def share_one_buffer_set(program, *labels):

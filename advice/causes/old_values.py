@@ -1,0 +1,198 @@
+"""Find which instructions force a copy of an old value: the readers that nothing orders.
+
+XLA writes a new value over an old one if every reader of the old value must run before the write:
+if a path of operands or control dependencies leads from the reader to the writer. Otherwise it
+copies the old value first, or writes elsewhere and copies the new one.
+"""
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.orders.schedulable import SchedulableProgram
+
+__all__ = ["OldValue", "is_ordered_before", "moved_carries", "old_value"]
+
+_FORWARDING: Final = frozenset(
+    (
+        "parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple",
+        "bitcast", "opt-barrier", "add-dependency", "copy", "copy-start", "copy-done",
+    )
+)  # fmt: skip
+"""Opcodes that neither read the elements of a value nor write new ones, other than copies."""
+
+
+@dataclass(frozen=True, slots=True)
+class OldValue:
+    """An old value that copies keep, and the instructions around its overwrite."""
+
+    value: StoredValue
+    writer: str
+    """The instruction whose result takes the bytes of the old value."""
+    readers: tuple[str, ...]
+    """Readers that no dependence orders before the writer, in the order of the schedule."""
+    needs_both: bool
+    """True if one of these readers also depends on the writer, so that it cannot run before it."""
+
+
+def old_value(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue | None:
+    """Return the old value that copies of each other keep.
+
+    None if nothing is written over it, or if the writer itself cannot run in place.
+    """
+    copied = {value.value_id for value in copies}
+    sources = [_source(program, value) for value in copies]
+    first = next((each for each in sources if each and each.value_id not in copied), None)
+    if first is None:
+        return None
+    writer, old = _writer(program, first, copied, after=first.live_from or 0), first
+    if writer is None:
+        # the new value is made elsewhere and copied over the old one
+        before = next((old for each in copies if (old := _before(program, each, copied))), None)
+        if before is None or first.opcode in _FORWARDING:
+            return None
+        writer, old = first, before
+    olds = copied | {old.value_id}
+    if writer is first:
+        olds = {old.value_id}
+    reads = set(program.read_by.get(writer.name, ()))
+    may = {each.value_id for each in program.program.overwrites.get(writer.value_id, ())}
+    if reads & olds and not may & olds:
+        return None
+    schedulable = program.schedulable
+    rows = program.rows
+    if schedulable is None or writer.name not in rows:
+        return None
+    write = rows[writer.name]
+    readers = [
+        name
+        for name in _readers(program, olds)
+        if name != writer.name and not is_ordered_before(schedulable, rows[name], write)
+    ]
+    return OldValue(
+        old,
+        writer.name,
+        tuple(sorted(readers, key=rows.__getitem__)),
+        any(is_ordered_before(schedulable, write, rows[name]) for name in readers),
+    )
+
+
+def is_ordered_before(program: SchedulableProgram, earlier: int, later: int) -> bool:
+    """Return True if one instruction must run before another one, or contains it.
+
+    Instructions of called computations are compared where their callers meet.
+    """
+    callers = _callers(program, earlier)
+    for at in _callers(program, later):
+        inside = next((each for each in callers if program.owners[each] == program.owners[at]), None)
+        if inside is not None:
+            return inside == at or _depends(program, at, inside)
+    return False
+
+
+def moved_carries(program: PeakProgram) -> dict[int, tuple[str, int, int]]:
+    """Return the loop carries that an iteration passes on unchanged in another place.
+
+    By value id: the loop, the place of the carry, and its next place.
+    """
+    schedulable = program.schedulable
+    if schedulable is None:
+        return {}
+    found = {}
+    at = {(name, index): value for value, name, index in program.stored.positions}
+    for loop in schedulable.instructions:
+        if loop.opcode != "while" or len(loop.callees) < 2:
+            continue
+        body = schedulable.computations.get(loop.callees[-1])
+        if body is None or schedulable.instructions[body.root].opcode != "tuple":
+            continue
+        steps = (schedulable.instructions[each] for each in body.instructions)
+        parameter = next((each.name for each in steps if each.opcode == "parameter"), "")
+        root = schedulable.instructions[body.root].name
+        carries = {value: index for (name, index), value in at.items() if name == parameter}
+        for (name, index), value_id in at.items():
+            if name != root or index in (None, "{}"):
+                continue
+            origin = _without_copies(program, program.values[value_id]).value_id
+            place = carries.get(origin)
+            if place is not None and place != index and "," not in place + index:
+                found[origin] = (loop.name, int(place[1:-1]), int(index[1:-1]))
+    return found
+
+
+def _source(program: PeakProgram, copy: StoredValue) -> StoredValue | None:
+    """Return the value that a copy copies."""
+    read = program.read_by.get(copy.name, ())
+    return program.values[read[0]] if read else None
+
+
+def _without_copies(program: PeakProgram, value: StoredValue) -> StoredValue:
+    """Return the first of a chain of copies."""
+    while value.opcode == "copy" and (source := _source(program, value)) is not None:
+        value = source
+    return value
+
+
+def _writer(
+    program: PeakProgram, old: StoredValue, copied: Iterable[int], *, after: int
+) -> StoredValue | None:
+    """Return the first value that is computed into the bytes of an old one."""
+    planned = program.planned(old)
+    members = () if planned is None else program.program.sets[planned.buffer_set]
+    later = [
+        value
+        for member in members
+        if member.live_from > after and member.value_id not in {old.value_id, *copied}
+        if (value := program.values[member.value_id]).opcode not in _FORWARDING
+    ]
+    return min(later, key=lambda value: (value.live_from or 0, value.value_id), default=None)
+
+
+def _before(
+    program: PeakProgram, copy: StoredValue, copied: Container[int]
+) -> StoredValue | None:
+    """Return the value whose bytes a copy takes."""
+    planned = program.planned(copy)
+    members = () if planned is None else program.program.sets[planned.buffer_set]
+    earlier = [
+        each
+        for each in members
+        if each.live_from < (copy.live_from or 0) and each.value_id not in copied
+    ]
+    last = max(earlier, key=lambda each: (each.live_from, each.value_id), default=None)
+    return None if last is None else program.values[last.value_id]
+
+
+def _readers(program: PeakProgram, value_ids: Iterable[int]) -> list[str]:
+    """Return the scheduled instructions that compute with one of these values, each once."""
+    names = dict.fromkeys(name for each in value_ids for name in program.readers_of.get(each, ()))
+    return [
+        name
+        for name in names
+        if name in program.rows and program.instructions[name].opcode not in _FORWARDING
+    ]
+
+
+def _callers(program: SchedulableProgram, step: int) -> list[int]:
+    """Return an instruction, and those that run it, innermost first."""
+    found = [step]
+    while (caller := program.callers.get(program.owners[found[-1]])) is not None:
+        found.append(caller)
+    return found
+
+
+def _depends(program: SchedulableProgram, later: int, earlier: int) -> bool:
+    """Return True if a path of operands or control dependencies leads to an instruction."""
+    waiting, seen = [later], {later}
+    while waiting:
+        each = program.instructions[waiting.pop()]
+        for before in (*each.operands, *each.control_predecessors):
+            if before == earlier:
+                return True
+            # an instruction runs after all that it depends on
+            if before > earlier and before not in seen:
+                seen.add(before)
+                waiting.append(before)
+    return False
