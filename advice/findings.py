@@ -34,6 +34,8 @@ LEAST_SHARE: Final = 0.05
 LEAST_BYTES: Final = 1024
 """Smallest saving that is reported for programs of any size."""
 _DONATED: Final = "alias/donated"
+_HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
+"""Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
 Rows = Sequence[Mapping[str, Cell]]
 
 
@@ -157,6 +159,8 @@ class _Search:
         return replace(finding, columns=CAUSE_COLUMNS)
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
+        if advice.change is ChangeKind.RECOMPUTE and self._program.obstacle is None:
+            rows = [row for row in rows if not self._program.is_copy_of_input(str(row["value"]))]
         saving = rows_with_savings(rows, advice, self._program.memory_space)
         if advice.change is ChangeKind.DONATE and self._program.obstacle is None:
             return self._of_donation(query, advice, saving, rows)
@@ -214,8 +218,9 @@ class _Search:
     def _keep(self, finding: Finding | None) -> None:
         if finding is None:
             return
-        is_expected = finding.savings.likelihood > 0 or self._least_share == 0
-        if is_expected and self._is_enough(finding.most_bytes, finding.savings.measure):
+        is_hopeless = finding.savings.likelihood == 0 and finding.advice.change in _HOPELESS
+        is_enough = self._is_enough(finding.most_bytes, finding.savings.measure)
+        if is_enough and (not is_hopeless or self._least_share == 0):
             self._found.findings.append(finding)
         elif finding.most_bytes >= LEAST_BYTES:
             self._found.hidden += 1

@@ -232,6 +232,9 @@ class InstructionNodes(NodeRows, key_prefix="#i/"):
     turns: Integers = described("of a loop: how often its body runs, where XLA knows it")
     target: Strings = described("target of a custom call")
     root_opcode: Strings = described("opcode of the root of a fusion")
+    fused_opcodes: StringLists = described(
+        "of a fusion: opcodes that it computes with, each once, sorted; absent if not all are known"
+    )
     step: Integers = described("position in the schedule")
     post_order: Integers = described(
         "position in XLA's post-order, which decides between buffers of one size"

@@ -78,6 +78,16 @@ class Program:
             return None
         return self.computations[runs].root_opcode
 
+    def fused_opcodes(self, instruction: Instruction) -> tuple[str, ...] | None:
+        """Return the opcodes in a fusion, without parameters; None if not all could be read."""
+        fused = self.computations.get(instruction.attributes.runs or "")
+        if instruction.opcode != "fusion" or fused is None:
+            return None
+        found = [opcode for opcode in fused.opcodes if opcode is not None]
+        if len(found) < len(fused.opcodes):
+            return None
+        return tuple(sorted(opcode for opcode in found if opcode != "parameter"))
+
     def find(self, name: str, computation: str | None) -> Instruction | None:
         """Return an instruction that a computation mentions; None if it does not exist."""
         found = self.instructions.get(name)

@@ -5,6 +5,7 @@ ones, values that wait to be read, and the line that takes most.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
@@ -22,7 +23,7 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["idle_values", "inflated_values", "largest_line", "logits", "per_example_gradients"]
 
-_LEAST_VOCABULARY: Final = 8192
+_LEAST_VOCABULARY: Final = 4096
 _PARTS: Final = 8
 """Parts in which logits and per-example gradients could be computed."""
 _INFLATION: Final = 16
@@ -35,7 +36,19 @@ _LEAST_OF_LINE: Final = 0.4
 """Least share of the peak for which a line is reported only because it is large."""
 _LIKELIHOOD_OF_LINE: Final = 0.2
 """Part of a line's bytes that are expected to be saved: a large line need not be reducible."""
-_ELEMENTWISE: Final = frozenset(("broadcast", "iota", "fusion", "compare", "select", "convert"))
+_REPEATING: Final = frozenset(
+    (
+        "broadcast", "iota", "compare", "select", "convert", "constant", "bitcast", "reshape",
+        "and", "or", "not", "copy", "transpose", "tuple",
+    )
+)  # fmt: skip
+"""Opcodes that repeat, compare or select elements."""
+_STORED_FIRST: Final = frozenset(
+    ("dot", "convolution", "custom-call", "sort", "scatter", "while", "call", "tuple", "gather")
+)
+"""Opcodes of readers that need a stored operand."""
+_EXAMPLES_FORWARD: Final = re.compile(r"vmap\((?:jit\()?jvp\(|pfor/|vectorized_map")
+_TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\(")
 _HANDED_ON: Final = frozenset(
     (
         "parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple",
@@ -45,30 +58,38 @@ _HANDED_ON: Final = frozenset(
 
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield per-example gradients: a batch dimension followed by the dimensions of a parameter."""
-    shapes = {
-        lengths
+    """Yield per-example gradients: a batch dimension followed by the dimensions of a parameter.
+
+    The forward pass is vectorized over the examples too; in a Jacobian only the backward pass is,
+    or there are two dimensions more.
+    """
+    names = (each.op_name or "" for each in program.instructions.values())
+    if not any(_EXAMPLES_FORWARD.search(name) for name in names):
+        return
+    names_by_shape = {
+        lengths: value.op_name or value.label
         for value in program.compilation.array_parameters
-        if len(lengths := value.dimensions) > 1
+        for lengths in (value.dimensions, value.dimensions[::-1])
+        if len(lengths) > 1
     }
     found = [
         value
         for value in program.temporaries
         # without the mark, batch × sequence × width looks the same
-        if is_per_example(value.attributed_op_name) and program.is_alone(value)
-        if (inner := value.dimensions[1:]) in shapes or inner[::-1] in shapes
+        if _is_example_gradient(value) and value.dimensions[1:] in names_by_shape
     ]
-    if not any(is_backward(value.attributed_op_name) for value in found):
+    if not found:
         return
-    examples = [value.dimensions[0] for value in found]
     factors = {
-        value.label: max(Fraction(1, count), Fraction(1, _PARTS))
-        for value, count in zip(found, examples, strict=True)
+        value.label: max(Fraction(1, value.dimensions[0]), Fraction(1, _PARTS)) for value in found
     }
-    reason = "a gradient of a parameter for each of {} examples"
     rows = tuple(
-        evidence_row(value, reason.format(count))
-        for value, count in zip(found, examples, strict=True)
+        evidence_row(
+            value,
+            f"gradients for each of {value.dimensions[0]} examples, each of the shape of"
+            f" {names_by_shape[value.dimensions[1:]]}",
+        )
+        for value in found
     )
     yield Cause(
         "peak/contributors",
@@ -80,45 +101,110 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     )
 
 
+def _is_example_gradient(value: StoredValue) -> bool:
+    name = value.attributed_op_name or ""
+    return (
+        is_backward(name)
+        and is_per_example(name)
+        and not _TWICE_VECTORIZED.search(name)
+        and value.dimensions[:1] > (1,)
+    )
+
+
 def logits(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the values with an element for each token and each word of a large vocabulary."""
-    sizes = {
-        max(lengths)
+    """Yield the values of a softmax over the words of a table.
+
+    A product with a table has a dimension of its words, and the exponential of it is reduced over
+    this dimension. All values of this size that depend on each other are part of it.
+    """
+    tables = {
+        tuple(sorted(value.dimensions)): value.op_name or value.label
         for value in program.compilation.array_parameters
         if len(lengths := value.dimensions) == 2
         and max(lengths) >= _LEAST_VOCABULARY
         and max(lengths) >= 4 * min(lengths)
     }
-    parameters = {tuple(sorted(value.dimensions)) for value in program.compilation.array_parameters}
-    found = [
-        value
-        for value in program.temporaries
-        if (lengths := value.dimensions)
-        and len(lengths) > 1
-        and not sizes.isdisjoint(lengths)
-        and tuple(sorted(lengths)) not in parameters
-    ]
+    seen: set[int] = set()
+    found: list[tuple[StoredValue, str]] = []
+    for value in program.temporaries:
+        words = next((table for table in tables if table[1] in value.dimensions), None)
+        if words is None or value.value_id in seen or not _is_product(program, value, words):
+            continue
+        connected = _connected(program, value)
+        seen |= connected
+        reduction = _softmax(program, connected, words[1])
+        if reduction is None:
+            continue
+        line = file_and_line(*program.place_of(reduction)) or reduction
+        rows = math.prod(value.dimensions) // words[1]
+        reason = f"{rows} × {words[1]} products with {tables[words]}, which {line} reduces"
+        sets = {program.set_of(program.values[each]) for each in connected}
+        found += [(each, reason) for each in program.temporaries if program.set_of(each) in sets]
     if found:
-        (words, *_) = sizes & set(found[0].dimensions)
-        rows = tuple(
-            evidence_row(value, f"{math.prod(value.dimensions) // words} tokens × {words} words")
-            for value in found
-        )
         yield Cause(
             "peak/contributors",
             "Logits of a large vocabulary are computed for all tokens at once",
             ChangeKind.PARTS,
-            _in_parts(found, _PARTS),
-            rows,
+            _in_parts([value for value, _ in found], _PARTS),
+            tuple(evidence_row(value, reason) for value, reason in found),
             remedies.LOGITS,
         )
 
 
+def _is_product(program: PeakProgram, value: StoredValue, table: tuple[int, ...]) -> bool:
+    """Return True if a value is computed from a table, and is not one of its shape."""
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    return tuple(sorted(value.dimensions)) != table and any(
+        tuple(sorted(each.dimensions)) == table and not each.is_backward for each in read
+    )
+
+
+def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
+    """Return a value, and those of its size that are computed from it, or from the same values."""
+    size, words = math.prod(value.dimensions), max(value.dimensions)
+    found, waiting = {value.value_id}, [value]
+    while waiting:
+        each = waiting.pop()
+        near = list(program.read_by.get(each.name, ()))
+        for reader in program.readers_of.get(each.value_id, ()):
+            near += [made.value_id for made in program.made_by.get(reader, ())]
+        for value_id in near:
+            other = program.values[value_id]
+            is_like = words in other.dimensions and math.prod(other.dimensions) == size
+            if value_id not in found and is_like:
+                found.add(value_id)
+                waiting.append(other)
+    return found
+
+
+def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> str | None:
+    """Return the instruction that sums exponentials of these values over a dimension."""
+    around = {name for each in value_ids for name in program.readers_of.get(each, ())}
+    makers = {program.values[each].name for each in value_ids}
+    size = math.prod(program.values[next(iter(value_ids))].dimensions)
+    if not any(program.computes_with(name, "exponential") for name in around | makers):
+        return None
+    reducing = [
+        name
+        for name in around
+        if program.computes_with(name, "reduce")
+        and any(
+            math.prod(made.dimensions) in (size // words, size)
+            for made in program.made_by.get(name, ())
+        )
+    ]
+    return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
+
+
 def inflated_values(program: PeakProgram) -> Iterator[Cause]:
-    """Yield stored values that are computed from much smaller ones, like broadcasts and masks."""
-    found: list[tuple[StoredValue, int]] = []
+    """Yield stored values that only repeat, compare and select much smaller ones."""
+    found: list[tuple[StoredValue, str]] = []
     for value in program.at_peak:
-        if value.opcode not in _ELEMENTWISE or not program.is_alone(value):
+        maker = program.instructions.get(value.name)
+        if maker is None or not maker.computes_only(_REPEATING) or not program.is_alone(value):
+            continue
+        readers = program.readers_of.get(value.value_id, ())
+        if any(program.computes_with(name, opcode) for name in readers for opcode in _STORED_FIRST):
             continue
         operands = program.read_by.get(value.name, [])
         made_of = sum(
@@ -127,12 +213,11 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
             if (each := program.values.get(operand)) is not None and each.dtype != "tuple"
         )
         if made_of * _INFLATION <= value.size_bytes:
-            found.append((value, made_of))
+            is_mask = maker.computes_with("compare") or maker.computes_with("select")
+            kind = "a mask" if is_mask else "a broadcast"
+            found.append((value, f"{kind}, computed from {made_of:,} bytes and stored"))
     if found:
-        rows = tuple(
-            evidence_row(value, f"computed from {made_of:,} bytes and stored")
-            for value, made_of in found
-        )
+        rows = tuple(evidence_row(value, reason) for value, reason in found)
         yield Cause(
             "waste/broadcasts",
             "Broadcasts or masks are stored, though computed from much less data",
@@ -177,6 +262,7 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
             Move(tuple(value.label for value, _ in found)),
             rows,
             remedies.IDLE,
+            likelihood=0.0 if program.compilation.platform == "cpu" else None,
         )
 
 
@@ -196,17 +282,16 @@ def largest_line(program: PeakProgram, explained: Collection[str]) -> Iterator[C
     sets = {program.set_of(program.by_label.get(label)) for label in explained}
     if _bytes([value for value in found if program.set_of(value) in sets]) * 2 > held:
         return
-    shapes = {value.dimensions for value in found if value.size_bytes * 20 > reserved}
-    changed = [value for value in program.temporaries if value.dimensions in shapes]
     share = held / reserved
     title = "One value takes" if len(found) == 1 else "One line takes"
     yield Cause(
         "peak/by-line" if found[0].user_file else "peak/by-op",
         f"{title} {share:.0%} of reserved memory",
-        ChangeKind.PARTS,
-        _in_parts(changed, 2),
+        None,
+        None,
         tuple(evidence_row(value, f"computed by {where}") for value in found),
         remedies.LARGE,
+        "this is where the memory is, and no cause was found",
         likelihood=_LIKELIHOOD_OF_LINE,
     )
 

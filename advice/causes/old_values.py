@@ -86,9 +86,9 @@ def is_ordered_before(program: SchedulableProgram, earlier: int, later: int) -> 
     """
     callers = _callers(program, earlier)
     for at in _callers(program, later):
-        inside = next((each for each in callers if program.owners[each] == program.owners[at]), None)
-        if inside is not None:
-            return inside == at or _depends(program, at, inside)
+        for inside in callers:
+            if program.owners[inside] == program.owners[at]:
+                return inside == at or _depends(program, at, inside)
     return False
 
 
@@ -150,9 +150,7 @@ def _writer(
     return min(later, key=lambda value: (value.live_from or 0, value.value_id), default=None)
 
 
-def _before(
-    program: PeakProgram, copy: StoredValue, copied: Container[int]
-) -> StoredValue | None:
+def _before(program: PeakProgram, copy: StoredValue, copied: Container[int]) -> StoredValue | None:
     """Return the value whose bytes a copy takes."""
     planned = program.planned(copy)
     members = () if planned is None else program.program.sets[planned.buffer_set]

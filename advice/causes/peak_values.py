@@ -154,6 +154,14 @@ class PeakProgram:
         planned = self.planned(value)
         return planned is not None and len(self.program.sets[planned.buffer_set]) == 1
 
+    def is_copy_of_input(self, label: str) -> bool:
+        """Return True for a copy of an input, which recomputing does not free."""
+        value = self.by_label.get(label)
+        planned = None if value is None else self.planned(value)
+        if planned is None or not planned.is_copy or not planned.operands:
+            return False
+        return self.program.by_id[planned.operands[0]].is_stored
+
     @cached_property
     def read_steps(self) -> dict[int, list[int]]:
         """Steps at which an instruction computes with a value, in order; by value id."""
@@ -182,18 +190,24 @@ class PeakProgram:
 
     def place_of(self, instruction: str) -> tuple[str | None, int | None]:
         """Return the user's file and line of an instruction, else those of the instruction."""
-        for value in self._made_by.get(instruction, ()):
+        for value in self.made_by.get(instruction, ()):
             if value.user_file is not None:
                 return value.user_file, value.user_line
         known = self.instructions.get(instruction)
         return (None, None) if known is None else (known.source_file, known.source_line)
 
+    def computes_with(self, instruction: str, opcode: str) -> bool:
+        """Return True if an instruction has an opcode, or fuses one that has it."""
+        known = self.instructions.get(instruction)
+        return known is not None and known.computes_with(opcode)
+
     def is_backward(self, instruction: str) -> bool:
         """Return True if the backward pass runs an instruction."""
-        return any(value.is_backward for value in self._made_by.get(instruction, ()))
+        return any(value.is_backward for value in self.made_by.get(instruction, ()))
 
     @cached_property
-    def _made_by(self) -> dict[str, list[StoredValue]]:
+    def made_by(self) -> dict[str, list[StoredValue]]:
+        """Values that an instruction makes, by its name."""
         found: defaultdict[str, list[StoredValue]] = defaultdict(list)
         for value in self.values.values():
             found[value.name].append(value)

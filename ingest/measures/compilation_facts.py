@@ -43,6 +43,8 @@ class NamedInstruction(NamedTuple):
     source_line: int | None
     root_opcode: str | None
     """Opcode of the root of the computation that a fusion runs."""
+    fused_opcodes: tuple[str, ...] | None
+    """Opcodes in that computation, sorted; None if not all are known."""
     step: int | None
     """Step of the schedule; the first one if the schedule lists the instruction twice."""
     call_path: int | None
@@ -115,6 +117,7 @@ def derive_facts(
             place.file,
             place.line,
             program.root_opcode(each) if each.opcode == "fusion" else None,
+            program.fused_opcodes(each) if each.opcode == "fusion" else None,
             steps.get(each.name),
             path_of_frame(place.frame),
         )

@@ -232,6 +232,7 @@ def _instructions(source: NumberedFacts) -> InstructionNodes:
         turns=[each.trip_count for each in attributes],
         target=[each.target for each in attributes],
         root_opcode=[each.root_opcode for each in facts.instructions],
+        fused_opcodes=[each.fused_opcodes for each in facts.instructions],
         step=steps,
         post_order=_at(planning.post_orders if planning is not None else {}, names),
         logical_bytes=_at_steps(facts.peaks.logical_by_step, steps),

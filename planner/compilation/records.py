@@ -18,7 +18,7 @@ None means unknown. Live ranges include both ends.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -194,6 +194,20 @@ class StoredInstruction(NamedTuple):
     physical_bytes: int | None
     loop: str | None
     """Innermost loop in which it runs, by the name of the `while`."""
+    fused_opcodes: Sequence[str] | None
+    """Opcodes in a fusion, sorted; None for others, or if not all are known."""
+
+    def computes_only(self, opcodes: Container[str]) -> bool:
+        """Return True if it computes with nothing but these opcodes."""
+        if self.opcode == "fusion":
+            return bool(self.fused_opcodes) and all(
+                each in opcodes for each in self.fused_opcodes or ()
+            )
+        return self.opcode in opcodes
+
+    def computes_with(self, opcode: str) -> bool:
+        """Return True if it has this opcode, or fuses an instruction that has it."""
+        return self.opcode == opcode or opcode in (self.fused_opcodes or ())
 
 
 class StoredDependence(NamedTuple):

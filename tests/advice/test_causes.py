@@ -300,54 +300,85 @@ def test_a_checkpoint_outside_of_loops_that_recomputes_nothing_is_named(programs
     assert not list(kept_by_checkpoints(program, rows, knows_merged=True))
 
 
-def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
+def example_gradients(programs, forward, backward):
     program = programs(
         "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
-        """
+        f"""
         0 | w | s8[32,32]   | 0    | 1024 | 0-3 | parameter(0)
-        1 | g | s8[8,32,32] | 0    | 8192 | 1-2 | fusion(w) | jit(f)/vmap(transpose(jvp()))/dot
-        1 | h | s8[8,32,32] | 8192 | 8192 | 1-2 | fusion(w) | jit(f)/transpose(jvp(mlp))/dot
+        1 | a | s8[8,32]    | 8192 | 256  | 1-2 | fusion(w) | jit(f)/{forward}/tanh
+        1 | g | s8[8,32,32] | 0    | 8192 | 2-3 | fusion(a) | jit(f)/{backward}/dot
         """,
     )
-    (cause,) = per_example_gradients(program)
+    return list(per_example_gradients(program))
+
+
+def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
+    (cause,) = example_gradients(programs, "vmap(jvp())", "vmap(transpose(jvp()))")
     assert named([cause]) == [("Gradients are kept for each example", ["g"])]
     assert changed(cause).kept_by_label == {"g": Fraction(1, 8)}
+    assert cause.rows[0]["reason"] == "gradients for each of 8 examples, each of the shape of w"
 
 
-def test_logits_have_an_element_for_each_token_and_each_word(programs):
+@pytest.mark.parametrize(
+    ("forward", "backward"),
+    [
+        ("jvp()", "vmap(transpose(jvp()))"),  # jacrev with respect to the parameter
+        ("vmap(jvp())", "vmap(vmap(transpose(jvp())))"),  # jacrev for each example
+        ("vmap(jvp())", "transpose(jvp(mlp))"),
+    ],
+)
+def test_a_jacobian_is_not_a_gradient_of_each_example(programs, forward, backward):
+    assert example_gradients(programs, forward, backward) == []
+
+
+def softmax(programs, opcode, reduced="s8[64]"):
     program = programs(
         """
         0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 655360 | preallocated-temp
+        1 | 1048576 | preallocated-temp
+        2 | 64 | maybe-live-out
         """,
-        """
-        0 | table | s8[8192,16] | 0      | 131072 | 0-3 | parameter(0)
+        f"""
+        0 | table | s8[8192,16] | 0      | 131072 | 0-4 | parameter(0)
         1 | all   | s8[64,8192] | 0      | 524288 | 1-2 | dot(table)
-        1 | grad  | s8[16,8192] | 524288 | 131072 | 2-2 | dot(all)
+        1 | exp   | s8[64,8192] | 524288 | 524288 | 2-3 | {opcode}(all)
+        2 | sum   | {reduced}   | 0      | 64     | 3-4 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
         """,
     )
-    (cause,) = logits(program)
+    with_results(program, "sum")
+    return list(logits(program))
+
+
+def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs):
+    (cause,) = softmax(programs, "exponential")
+    reason = "64 × 8192 products with table, which f.py:8 reduces"
     assert [(row["value"], row["reason"]) for row in cause.rows] == [
-        ("all", "64 tokens × 8192 words")
+        ("all", reason),
+        ("exp", reason),
     ]
 
 
-def test_a_mask_is_computed_from_much_smaller_arrays(programs):
+@pytest.mark.parametrize(("opcode", "reduced"), [("tanh", "s8[64]"), ("exponential", "s8[32]")])
+def test_products_without_a_softmax_are_not_logits(programs, opcode, reduced):
+    assert softmax(programs, opcode, reduced) == []
+
+
+def test_a_mask_only_compares_and_selects_much_smaller_arrays(programs):
     program = programs(
-        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 12288 | preallocated-temp",
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
         """
-        0 | lens | s8[64]    | 0    | 64   | 0-3 | parameter(0)
-        1 | mask | s8[64,64] | 0    | 4096 | 1-3 | fusion(lens) | jit(f)/ge @ model.py:9
-        1 | all  | s8[64,64] | 4096 | 4096 | 2-3 | fusion(mask)
-        1 | dot  | s8[64,64] | 8192 | 4096 | 2-3 | dot(lens, lens)
+        0 | lens  | s8[64]    | 0     | 64   | 0-4 | parameter(0)
+        1 | mask  | s8[64,64] | 0     | 4096 | 1-4 | compare(lens)   | jit(f)/ge @ model.py:9
+        1 | scale | s8[64,64] | 4096  | 4096 | 2-4 | multiply(lens)
+        1 | eye   | s8[64,64] | 8192  | 4096 | 3-4 | broadcast(lens)
+        1 | dot   | s8[64,64] | 12288 | 4096 | 4-4 | dot(lens, eye)
+        1 | all   | s8[64,64] | 12288 | 4096 | 4-4 | fusion(mask, scale)
         """,
     )
     (cause,) = inflated_values(program)
-    assert [row["value"] for row in cause.rows] == ["mask"]
-    assert (cause.rows[0]["userLine"], cause.rows[0]["reason"]) == (
-        9,
-        "computed from 64 bytes and stored",
-    )
+    assert [row["value"] for row in cause.rows] == ["mask"]  # a dot reads eye from memory
+    reason = "a mask, computed from 64 bytes and stored"
+    assert (cause.rows[0]["userLine"], cause.rows[0]["reason"]) == (9, reason)
 
 
 WAITING = """

@@ -4,7 +4,7 @@ RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
        i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
-       i.loop AS loop
+       i.loop AS loop, i.fusedOpcodes AS fusedOpcodes
 UNION
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
@@ -13,7 +13,7 @@ RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
        i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
-       i.loop AS loop
+       i.loop AS loop, i.fusedOpcodes AS fusedOpcodes
 UNION
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
@@ -22,5 +22,5 @@ RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
        i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
-       i.loop AS loop
+       i.loop AS loop, i.fusedOpcodes AS fusedOpcodes
 ORDER BY name

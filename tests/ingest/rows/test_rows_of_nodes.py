@@ -215,6 +215,10 @@ def test_every_instruction_that_the_dump_names_is_a_node_the_schedule_first(rows
         (None, None),
         (None, None),
     ]
+    assert nodes(rows, "Instruction", "name", "fusedOpcodes")[:2] == [
+        ("p", None),
+        ("neg", ["pad"]),
+    ]
     assert nodes(rows, "Instruction", "shape", "text")[4] == (
         "(f32[4]{0})",
         "%out = (f32[4]{0}) tuple(%add)",
