@@ -47,16 +47,16 @@ def old_value(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue |
     first = next((each for each in sources if each and each.value_id not in copied), None)
     if first is None:
         return None
-    writer, old = _writer(program, first, copied, after=first.live_from or 0), first
+    old = first
+    olds = copied | {old.value_id}
+    writer = _writer(program, first, copied, after=first.live_from or 0)
     if writer is None:
         # the new value is made elsewhere and copied over the old one
-        before = next((old for each in copies if (old := _before(program, each, copied))), None)
+        taken = (_before(program, each, copied) for each in copies)
+        before = next((each for each in taken if each is not None), None)
         if before is None or first.opcode in _FORWARDING:
             return None
-        writer, old = first, before
-    olds = copied | {old.value_id}
-    if writer is first:
-        olds = {old.value_id}
+        writer, old, olds = first, before, {before.value_id}
     reads = set(program.read_by.get(writer.name, ()))
     may = {each.value_id for each in program.program.overwrites.get(writer.value_id, ())}
     if reads & olds and not may & olds:
