@@ -96,7 +96,7 @@ class Finding(Outlined):
         """Return the evidence, a doubt if there is one, and the change in each framework."""
         rows = [[row[name] for name in self.evidence_columns] for row in self.rows[:_MOST_EVIDENCE]]
         doubt = [] if self.savings.doubt is None else [f"Not certain: {self.savings.doubt}."]
-        changes = (f"{name}: {change}" for name, change in self.advice.remedies.items())
+        changes = (f"{name}: {change}" for name, change in self.remedies.items())
         return Outline(
             f"{self.advice.title}: {self.savings.text}",
             [OutlineTable(self.evidence_columns, rows)],

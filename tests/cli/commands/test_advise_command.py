@@ -32,8 +32,8 @@ def test_a_page_shows_the_savings_the_values_and_what_to_change(run, padded):
     assert lines[2] == "1. Padding fills the peak: up to 8.0 KiB, 99.8% of the physical peak"
     assert any(line.split()[-2:] == ["s8[16,1]", "a"] for line in lines)
     assert any(line.startswith("JAX:") for line in lines)
-    assert any(line.startswith("TensorFlow:") for line in lines)
-    assert any(line.startswith("PyTorch/XLA:") for line in lines)
+    # op names such as jit(f)/iota show that JAX compiled the program
+    assert not any(line.startswith(("TensorFlow:", "PyTorch/XLA:")) for line in lines)
     assert "Shown by:    xlagraph query waste/padding --compilation padded/f" in lines
     assert lines[-1].startswith("Sums of sizes, not replanned: findings overlap")
 
