@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "bisect": "bisect",
     "report": "report",
     "check": "check",
+    "resident": "resident",
     "oom": "oom",
     "remove": "remove",
     "export": "export.group",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,7 @@ from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import Capacity, parse_bytes_limit, parse_capacity
 from xlagraph.cli.output.messages import problem
-from xlagraph.cli.output.shared_options import RowOptions, limit_option
+from xlagraph.cli.output.shared_options import RowOptions, limit_option, parse_path
 from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ class CheckOptions(RowOptions):
     )
     limit: int | None = limit_option()
     resident: bool = flag("Add up programs that are loaded together: a lower bound.")
+    snapshot: Path | None = option(
+        "Add a program to what was resident: a device memory profile of JAX.",
+        metavar="FILE",
+        parser=parse_path,
+    )
     replay: bool = flag("Pack each temporary block again, the way XLA does.")
     schedule: bool = flag("With --replay: show which scheduler of XLA makes each schedule.")
 
@@ -58,6 +64,8 @@ def check(
     the rows names memory that is not counted.
     --resident adds up programs that are loaded at the same time: arguments of one shape once,
     constants of each, the largest temporaries and results. With --capacity it is a gate, too.
+    --snapshot adds one program to the arrays that were resident when a profile of JAX was saved
+    (see `resident`): those that it is passed count once. With --capacity it is a gate, too.
 
     --replay packs each temporary block again and shows whether size and offsets equal XLA's. If
     they differ, do not trust `whatif`. With --schedule it shows which of XLA's schedulers makes the
@@ -69,6 +77,8 @@ def check(
     from xlagraph.advice.totals import check as check_graph
     from xlagraph.cli.summaries.checks import note_ranges, problems_of_totals, write_totals
 
+    if options.snapshot is not None and (options.replay or options.resident):
+        raise UsageError("--snapshot adds up one program: give it without --replay and --resident")
     if options.replay and (options.capacity or options.resident):
         other = "--resident" if options.resident else "--capacity"
         raise UsageError(f"{other} and --replay print different rows: give one of them")
@@ -78,6 +88,8 @@ def check(
         checked = check_graph(graph, names or ())
         if options.resident:
             code = _check_resident(graph, names or (), options)
+        elif options.snapshot is not None:
+            code = _check_snapshot(graph, names or (), options, options.snapshot)
         elif options.capacity:
             code = _check_capacity(graph, names or (), options)
         elif options.schedule:
@@ -137,6 +149,28 @@ def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions)
             f" of {human_bytes(space.capacity_bytes or 0)}"
         )
     return ExitCode.GATE if lacking else ExitCode.DONE
+
+
+def _check_snapshot(
+    graph: "Graph", names: Sequence[str], options: CheckOptions, file: Path
+) -> ExitCode:
+    from xlagraph.advice.device_memory import UnfitSnapshot, read_snapshot
+    from xlagraph.advice.snapshot_sum import add_snapshot
+    from xlagraph.cli.summaries.capacity import write_snapshot
+
+    if len(names) > 1:
+        raise UsageError("--snapshot adds up one program: name one")
+    try:
+        residents = read_snapshot(file)
+    except (OSError, UnfitSnapshot) as failure:
+        problem(str(failure))
+        return ExitCode.FAILED
+    capacity = _sizes(options.capacity or ()).get(0)
+    found = add_snapshot(graph, next(iter(names), None), residents, capacity)
+    write_snapshot(found, options)
+    if found.fits is False:
+        problem(f"{found.compilation}: does not fit next to what is resident on {found.device}")
+    return ExitCode.GATE if found.fits is False else ExitCode.DONE
 
 
 def _check_replay(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:

@@ -36,6 +36,11 @@ class OomOptions(RowOptions):
         metavar="RUN|COMPILATION",
         completion=complete_run,
     )
+    snapshot: Path | None = option(
+        "Add the program to what was resident: a device memory profile of JAX.",
+        metavar="FILE",
+        parser=parse_path,
+    )
 
 
 def oom(
@@ -50,6 +55,7 @@ def oom(
     of the log. Explains the first failure and counts the others.
 
     With --dumps or --run it finds the program and answers like `check --capacity` and `advise`.
+    --snapshot then says how much it takes next to the arrays that were resident (see `resident`).
 
     Example: xlagraph oom train.log --dumps /tmp/dumps
     """
@@ -57,6 +63,8 @@ def oom(
 
     if options.dumps is not None and options.run is not None:
         raise UsageError("--dumps and --run both name a place to search: give one of them")
+    if options.snapshot is not None and options.dumps is None and options.run is None:
+        raise UsageError("--snapshot adds to the program: give --dumps or --run, too")
     log = _read_log(file)
     if not log.failures:
         error(_no_failure(log, file))
@@ -113,9 +121,25 @@ def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | N
         if graph is None:
             return None
         found = diagnose_failed_program(graph, clues, names, catalogue=catalogue())
+        if options.snapshot is not None:
+            _note_snapshot(graph, found.compilation, clues.capacity_bytes, options.snapshot)
     for text in found.problems:
         problem(f"left out: {text}")
     return found
+
+
+def _note_snapshot(
+    graph: "Graph", compilation: str, capacity_bytes: int | None, file: Path
+) -> None:
+    from xlagraph.advice.device_memory import UnfitSnapshot, read_snapshot
+    from xlagraph.advice.snapshot_sum import add_snapshot
+
+    try:
+        residents = read_snapshot(file)
+    except (OSError, UnfitSnapshot) as failure:
+        problem(str(failure))
+        return
+    note(add_snapshot(graph, compilation, residents, capacity_bytes).sentence)
 
 
 @contextmanager

@@ -2,18 +2,21 @@
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.destination import first_rows, is_page, write_rows
+from xlagraph.cli.output.destination import first_rows, is_page, write_record, write_rows
+from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted
 from xlagraph.cli.output.shared_options import RowOptions
-from xlagraph.cli.summaries.sections import Section, write_page
+from xlagraph.cli.summaries.sections import Section, write_lines, write_page
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.advice.capacity import LackingSpace, SpaceFit
     from xlagraph.advice.combined_changes import CombinedChange
     from xlagraph.advice.resident import ResidentSpace
+    from xlagraph.advice.snapshot_sum import SnapshotSum
     from xlagraph.graph import Cell
 
 NOT_COUNTED: Final = (
@@ -176,6 +179,27 @@ def change_cells(changes: "Sequence[CombinedChange]") -> "list[Cell]":
         }
         for change in changes
     ]
+
+
+def write_snapshot(found: "SnapshotSum", options: RowOptions) -> None:
+    """Write the sum of a program and what is resident: a sentence, or one object."""
+    cells: dict[str, Cell] = {
+        "compilation": found.compilation,
+        "device": found.device,
+        "passedBytes": found.passed_bytes,
+        "newArgumentBytes": found.new_argument_bytes,
+        "otherArrayBytes": found.other_array_bytes,
+        "executableBytes": found.executable_bytes,
+        "runningBytes": found.running_bytes,
+        "neededBytes": found.needed_bytes,
+        "capacityBytes": found.capacity_bytes,
+        "fits": found.fits,
+    }
+    write_record(cells, options, partial(_write_snapshot, found))
+
+
+def _write_snapshot(found: "SnapshotSum", format_: Format, stream: TextIO) -> None:
+    write_lines([found.sentence], format_, stream)
 
 
 def write_resident(

@@ -2,7 +2,8 @@
 
 `memory_plan` compiles a function and returns its plan. `explore` compares variants of it, and
 `largest` finds the largest batch or length that fits. `devices_of` returns devices of hardware
-that this machine lacks, for a mesh. `watch_compilations` records what other code compiles.
+that this machine lacks, for a mesh. `watch_compilations` records what other code compiles, and
+`resident` returns the arrays that are alive.
 """
 
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from xlagraph.jax.function_plan import FunctionPlan, plan_of_compiled
     from xlagraph.jax.largest_size import LargestSize, largest
     from xlagraph.jax.planning import memory_plan
+    from xlagraph.jax.resident_arrays import ResidentArrays, resident
     from xlagraph.jax.target_devices import NoTarget, devices_of
 
 __all__ = [
@@ -25,12 +27,14 @@ __all__ = [
     "LargestSize",
     "NoPlan",
     "NoTarget",
+    "ResidentArrays",
     "Watch",
     "devices_of",
     "explore",
     "largest",
     "memory_plan",
     "plan_of_compiled",
+    "resident",
     "watch_compilations",
 ]
 

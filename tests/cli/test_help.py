@@ -12,7 +12,18 @@ from xlagraph.queries import load_catalogue
 COMMANDS = (
     *("ingest", "record", "runs", "compilations", "query", "cypher", "schema", "value"),
     *("advise", "whatif", "order"),
-    *("compare", "bisect", "report", "check", "oom", "remove", "export", "serve", "mcp"),
+    *(
+        "compare",
+        "bisect",
+        "report",
+        "check",
+        "resident",
+        "oom",
+        "remove",
+        "export",
+        "serve",
+        "mcp",
+    ),
 )
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")
 

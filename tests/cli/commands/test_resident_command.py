@@ -1,0 +1,22 @@
+"""`resident` lists what was on devices; `check --snapshot` adds a program to it."""
+
+import json
+
+from tests.tiny_dumps import write_runs
+
+ROW = {"device": "cpu:0", "kind": "buffer", "function": None, "file": None, "line": None}
+
+
+def test_a_program_is_added_to_what_is_resident_and_the_capacity_is_a_gate(run, tmp_path):
+    run("ingest", write_runs(tmp_path / "runs"))
+    file = tmp_path / "live.json"
+    file.write_text(json.dumps([ROW | {"bytes": 2**20, "count": 1, "shape": "f32[512,512]"}] * 2))
+    listed = run("resident", file, "--format", "json")
+    assert [row["bytes"] for row in json.loads(listed.out)] == [2 * 2**20]
+    assert "cpu:0: 2.0 MiB of arrays" in listed.err
+    ended = run("check", "before", "--snapshot", file, "--capacity", "1MiB")
+    assert ended.code == 4
+    assert "2.0 MiB of arrays that it is not" in ended.out
+    assert run("check", "before", "--snapshot", file, "--capacity", "1GiB").code == 0
+    assert run("check", "before", "--snapshot", file, "--replay").code == 2
+    assert run("resident", tmp_path / "none").code == 1
