@@ -11,6 +11,7 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import Edit, replan
 from xlagraph.planner.edits.recomputing import Defer, Move, Recompute
+from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.resizing import ComputeInParts, PackTightly, Remove, Scale
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
@@ -159,13 +160,15 @@ def edit_of_rows(
             return Defer(labels)
         case ChangeKind.MOVE:
             return Move(labels)
+        case ChangeKind.SCHEDULE:
+            return None
         case _:
             assert_never(kind)
 
 
 def replanned_savings(program: PeakProgram, edits: Iterable[Edit]) -> Savings:
     """Return the savings of all edits together."""
-    after = replan(program.compilation, _with_donations_last(program.compilation, edits))
+    after = replan(program.compilation, _in_order(program.compilation, edits))
     saved = after.saved_bytes(program.memory_space)
     made = [step.edited for step in after.steps if step.edited is not None]
     is_certain = all(each.is_certain for each in made)
@@ -179,12 +182,13 @@ def replanned_savings(program: PeakProgram, edits: Iterable[Edit]) -> Savings:
     return Savings(max(0, min(saved, other)), max(0, saved, other), is_certain)
 
 
-def _with_donations_last(
-    compilation: PlannableCompilation, edits: Iterable[Edit]
-) -> Iterator[Edit]:
-    """Yield all donations as one edit after the others: frameworks pair all of them at once."""
+def _in_order(compilation: PlannableCompilation, edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Yield another order of instructions first, and all donations as one edit last.
+
+    The other edits see the steps of that order; frameworks pair all donations at once.
+    """
     names: list[str] = []
-    for edit in edits:
+    for edit in sorted(edits, key=lambda edit: not isinstance(edit, Reorder)):
         if isinstance(edit, Donate):
             names += edit.names
         else:

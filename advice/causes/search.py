@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlagraph.advice.causes.cause import Cause
+from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.advice.causes.large_values import (
@@ -39,3 +40,4 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from logits(program)
     yield from idle_values(program)
     yield from inflated_values(program)
+    yield from costly_order(program)

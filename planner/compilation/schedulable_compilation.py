@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from typing import Final
+from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shapes import Shape, dimensions, parse_shape, printed_shape
 from xlagraph.planner.compilation.records import StoredDependence, StoredValue
@@ -17,11 +19,21 @@ from xlagraph.planner.orders.schedulable import (
 __all__ = ["schedulable_program"]
 
 
+_READ: Final[WeakKeyDictionary[StoredCompilation, SchedulableProgram | None]] = WeakKeyDictionary()
+
+
 def schedulable_program(stored: StoredCompilation) -> SchedulableProgram | None:
     """Return the program as far as it is scheduled; None if its dependences are not stored.
 
-    They are not for dumps without a schedule or without a module text that could be read.
+    They are not for dumps without a schedule or without a module text that could be read. The
+    program is read once for all who hold the compilation.
     """
+    if stored not in _READ:
+        _READ[stored] = _schedulable(stored)
+    return _READ[stored]
+
+
+def _schedulable(stored: StoredCompilation) -> SchedulableProgram | None:
     dependences = stored.dependences
     result = stored.totals.result
     entry = next((each.computation for each in dependences if each.name == result), None)

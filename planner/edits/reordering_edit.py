@@ -9,12 +9,14 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.order_result import named_order
 from xlagraph.planner.edits.schedules import (
+    ChosenOrder,
     Schedule,
     is_gpu,
     order_of_schedule,
     reordering_of,
     with_order,
 )
+from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import rules_of
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import human_bytes
@@ -31,6 +33,8 @@ class Reorder(Edit):
     """The scheduler of XLA that makes the order."""
     ordered: PlannableCompilation
     assumptions: tuple[str, ...]
+    doubt: str | None
+    """Why the figures are not exact; None if they are."""
 
     @classmethod
     def of(
@@ -38,26 +42,24 @@ class Reorder(Edit):
     ) -> "Reorder":
         """Return the edit; raise QueryError if another order cannot be planned."""
         found = reordering_of(stored, compilation)
-        chosen = order_of_schedule(found, compilation, schedule)
-        assumptions = []
+        return cls.to(found, compilation, schedule, order_of_schedule(found, compilation, schedule))
+
+    @classmethod
+    def to(
+        cls,
+        found: Reordering,
+        compilation: PlannableCompilation,
+        schedule: Schedule,
+        chosen: ChosenOrder,
+    ) -> "Reorder":
+        """Return the edit that makes the order of a schedule."""
+        setting = f"no setting makes XLA run instructions in {named_order(schedule)}"
         if chosen.setting is not None:
-            assumptions.append(f"the program is compiled with {chosen.setting}")
-        else:
-            assumptions.append(f"no setting makes XLA run instructions in {named_order(schedule)}")
-        if not found.is_exact:
-            assumptions.append(
-                "the live ranges of this dump do not follow from its schedule: do not trust the"
-                " figures"
-            )
-        elif is_gpu(compilation):
-            assumptions.append("figures of other orders are near, but not exact, on a GPU")
-        elif not rules_of(found.schedulable):
-            assumptions.append(
-                "no scheduler of XLA makes the order of this dump, so dependences may be missing:"
-                " jaxlib 0.12 drops barriers after it has ordered the instructions"
-            )
+            setting = f"the program is compiled with {chosen.setting}"
+        doubt = _doubt(found, compilation)
         ordered = with_order(compilation, found, found.flat(chosen.order))
-        return cls(schedule, chosen.rule.value, ordered, tuple(assumptions))
+        assumptions = (setting,) if doubt is None else (setting, doubt)
+        return cls(schedule, chosen.rule.value, ordered, assumptions, doubt)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -88,3 +90,18 @@ class Reorder(Edit):
         if saved < 0:
             return f"{text}, which costs {human_bytes(-saved)}"
         return f"{text}, which reserves as much"
+
+
+def _doubt(found: Reordering, compilation: PlannableCompilation) -> str | None:
+    if not found.is_exact:
+        return (
+            "the live ranges of this dump do not follow from its schedule: do not trust the figures"
+        )
+    if is_gpu(compilation):
+        return "figures of other orders are near, but not exact, on a GPU"
+    if not rules_of(found.schedulable):
+        return (
+            "no scheduler of XLA makes the order of this dump, so dependences may be missing:"
+            " jaxlib 0.12 drops barriers after it has ordered the instructions"
+        )
+    return None

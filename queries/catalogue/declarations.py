@@ -152,6 +152,8 @@ class ChangeKind(StrEnum):
     """The values are computed a part at a time: at most all but one part is saved."""
     MOVE = "move"
     """The values are made where they are first read."""
+    SCHEDULE = "schedule"
+    """The values are unchanged; the instructions run in another order."""
 
 
 @dataclass(frozen=True, slots=True)

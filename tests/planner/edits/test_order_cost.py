@@ -2,12 +2,17 @@
 
 import pytest
 
+from xlagraph.advice.advise import advise
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.planned_savings import replanned_savings
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest, ingest_compiled
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.order_cost import order_cost
+from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.schedules import (
     Schedule,
     order_of_schedule,
@@ -17,12 +22,13 @@ from xlagraph.planner.edits.schedules import (
 from xlagraph.planner.orders.ordered_program import reordering
 from xlagraph.planner.orders.rules import Rule, rules_of
 from xlagraph.queries import BadParameter, Changes, QueryError, whatif
+from xlagraph.queries.catalogue.declarations import ChangeKind
 
 MEMORY_OPTIMIZED = {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
 
 
 def programs():
-    """Functions with the shapes of their arguments: chains, a checkpoint, a loop, branches."""
+    """Functions with the shapes of their arguments: a checkpoint, a loop, branches, sorts."""
     jax = pytest.importorskip("jax")
     jnp = jax.numpy
 
@@ -51,6 +57,12 @@ def programs():
         y = jax.lax.switch(number, branches, x)
         return y @ y.T, jnp.exp(y).sum()
 
+    def wide(x):
+        total = x[0]
+        for factor in range(2, 8):
+            total += jnp.sort(jnp.cumsum(x * factor, 0)).sum(0)
+        return total
+
     def shape(*dimensions, dtype="float32"):
         return jax.ShapeDtypeStruct(dimensions, dtype)
 
@@ -58,6 +70,7 @@ def programs():
         "trained": (trained, [shape(64, 96)] * 4, shape(256, 64)),
         "looped": (looped, shape(64, 64), shape(12, 32, 64)),
         "branched": (branched, shape(dtype="int32"), shape(128, 64), shape(64, 128)),
+        "wide": (wide, shape(256, 64)),
     }
 
 
@@ -122,6 +135,34 @@ def test_other_changes_are_made_in_the_other_order(compiled_twice):
     assert both.reserved_bytes_after == real.reserved_bytes_after
     assert [effect.change for effect in both.effects] == ["--schedule memory", "--donate all"]
     assert both.effects[0].saved_bytes == alone.saved_bytes
+
+
+def test_advice_is_to_compile_with_the_setting_that_saves_what_the_compiler_saves(compiled_twice):
+    default, memory = (
+        whatif(compiled_twice, f"wide/{order}").reserved_bytes for order in ("default", "memory")
+    )
+    (finding,) = of_schedules(advise(compiled_twice, "wide/default"))
+    assert finding.bytes == default - memory
+    assert finding.savings.doubt is None
+    assert "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED" in finding.advice.remedies["jax"]
+    assert "tried with jaxlib 0.10.2" in finding.advice.remedies["jax"]
+    assert {str(row["reason"]).partition(":")[0] for row in finding.rows} <= {
+        "made early",
+        "read late",
+    }
+    assert not of_schedules(advise(compiled_twice, "wide/memory"))
+
+
+def test_changes_that_are_combined_with_the_setting_are_made_in_its_order(compiled_twice):
+    program = PeakProgram(stored_run(compiled_twice, "looped/default"), 0)
+    order = Reorder.of(program.stored, program.compilation, Schedule.MEMORY)
+    donation = Donate.matching(program.compilation, ["all"])
+    together = whatif(compiled_twice, "looped/default", Changes(schedule="memory", donate=["all"]))
+    assert replanned_savings(program, [donation, order]).bytes == together.saved_bytes
+
+
+def of_schedules(diagnosis):
+    return [each for each in diagnosis.findings if each.advice.change is ChangeKind.SCHEDULE]
 
 
 def test_an_unknown_schedule_names_the_known_ones():

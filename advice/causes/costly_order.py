@@ -1,0 +1,77 @@
+"""Find values that are live at the peak only because of the order of instructions."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.edits.order_result import named_order
+from xlagraph.planner.edits.reordering_edit import Reorder
+from xlagraph.planner.edits.schedules import (
+    Schedule,
+    is_gpu,
+    memory_setting,
+    order_of_schedule,
+    reordering_of,
+)
+from xlagraph.planner.orders.live_bytes import LiveBytesModel
+from xlagraph.planner.orders.waiting import waiting_values
+from xlagraph.queries.catalogue.declarations import ChangeKind
+from xlagraph.queries.errors import QueryError
+
+__all__ = ["costly_order"]
+
+_ON_CPU: Final = (
+    "XLA_FLAGS=--xla_cpu_scheduler_type=CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED; if XLA does not know"
+    " it, --xla_cpu_enable_concurrency_optimized_scheduler=false (tried with JAX only)"
+)
+_TIME_ON_CPU: Final = (
+    "A step may take longer, because fewer instructions can run at the same time: measure it."
+)
+_TIME_ON_GPU: Final = (
+    "A step may take longer, because collectives no longer overlap with computation: measure it."
+)
+
+
+def costly_order(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the values that wait at the peak, if the memory-optimized order has a lower one."""
+    stored, compilation = program.stored, program.compilation
+    setting = memory_setting(compilation)
+    if setting is None:
+        return
+    try:
+        found = reordering_of(stored, compilation)
+    except QueryError:
+        return
+    chosen = order_of_schedule(found, compilation, Schedule.MEMORY)
+    model = LiveBytesModel(found, program.memory_space)
+    here = model.of(found.flat(found.schedulable.present_order))
+    other = model.of(found.flat(chosen.order))
+    if other.peak_bytes >= here.peak_bytes:
+        return
+    edit = Reorder.to(found, compilation, Schedule.MEMORY, chosen)
+    rows = tuple(
+        evidence_row(
+            program.values[each.value_id],
+            f"{each.wait}: made at step {each.made_at}"
+            + ("" if each.read_at is None else f", read at step {each.read_at}"),
+        )
+        for each in waiting_values(model, here, other)
+    )
+    flags = setting if is_gpu(compilation) else _ON_CPU
+    time = _TIME_ON_GPU if is_gpu(compilation) else _TIME_ON_CPU
+    yield Cause(
+        "lifetime/longest",
+        f"The schedule keeps values at the peak that {named_order(chosen.rule)} does not keep",
+        ChangeKind.SCHEDULE,
+        edit,
+        rows,
+        {
+            "jax": f"Compile with {setting}. {time}",
+            "tensorflow": f"Compile with {flags}. {time}",
+            "pytorch": f"Compile with {flags}. {time}",
+        },
+        edit.doubt,
+        is_exact=True,
+        likelihood=1.0 if edit.doubt is None else None,
+    )
