@@ -8,7 +8,7 @@ from xlagraph.planner.compilation.plannable_compilation import plannable_compila
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.orders.ordered_program import reordering
-from xlagraph.planner.orders.rules import Rule, order_of
+from xlagraph.planner.orders.rules import Rule, may_make
 from xlagraph.queries.runner.compilations import select_all
 
 __all__ = ["ReplayedSchedule", "replay_schedules"]
@@ -47,12 +47,9 @@ def _replayed(stored: StoredCompilation) -> ReplayedSchedule | None:
     program = schedulable_program(stored)
     if program is None:
         return None
-    equal: dict[Rule, int] = {}
-    for rule in Rule:
-        order = order_of(program, rule)
-        equal[rule] = sum(
-            tuple(order[name]) == each.instructions for name, each in program.computations.items()
-        )
+    equal = {
+        rule: sum(may_make(rule, program, name) for name in program.computations) for rule in Rule
+    }
     closest = max(Rule, key=lambda rule: equal[rule])
     count = len(program.computations)
     return ReplayedSchedule(

@@ -17,7 +17,15 @@ from typing import Final
 from xlagraph.planner.orders.list_rule import list_order
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
-__all__ = ["Rule", "breadth_first_order", "depth_first_order", "order_of", "post_order", "rules_of"]
+__all__ = [
+    "Rule",
+    "breadth_first_order",
+    "depth_first_order",
+    "may_make",
+    "order_of",
+    "post_order",
+    "rules_of",
+]
 
 _UNCOUNTED: Final = frozenset(("parameter", "constant"))
 _PARALLEL_TASK: Final = "parallel_"
@@ -40,15 +48,36 @@ def order_of(program: SchedulableProgram, rule: Rule) -> Order:
 
 
 def rules_of(program: SchedulableProgram) -> list[Rule]:
-    """Return the schedulers that choose the order of the dump."""
+    """Return the schedulers that may have chosen the order of the dump."""
     return [
-        rule
-        for rule in Rule
-        if all(
-            tuple(_ORDERS[rule](program, name)) == each.instructions
-            for name, each in program.computations.items()
-        )
+        rule for rule in Rule if all(may_make(rule, program, name) for name in program.computations)
     ]
+
+
+def may_make(rule: Rule, program: SchedulableProgram, computation: str) -> bool:
+    """Return True if a scheduler may have chosen the order of a computation in the dump.
+
+    The breadth-first order depends on XLA's lists of users, which no dump contains; any order of
+    the users of one instruction is accepted.
+    """
+    steps = program.computations[computation].instructions
+    if rule is not Rule.BREADTH_FIRST:
+        return tuple(_ORDERS[rule](program, computation)) == steps
+    waiting = {step: program.predecessor_count(step) for step in steps}
+    queue = deque([{step for step in steps if not waiting[step]}])
+    for step in steps:
+        while queue and not queue[0]:
+            queue.popleft()
+        if not queue or step not in queue[0]:
+            return False
+        queue[0].remove(step)
+        ready = set()
+        for later in _following(program, step):
+            waiting[later] -= 1
+            if not waiting[later]:
+                ready.add(later)
+        queue.append(ready)
+    return True
 
 
 def post_order(program: SchedulableProgram, computation: str) -> list[int]:
@@ -126,11 +155,16 @@ def breadth_first_order(program: SchedulableProgram, computation: str) -> list[i
     while ready:
         step = ready.popleft()
         order.append(step)
-        for later in (*program.users[step], *program.control_successors.get(step, ())):
+        for later in _following(program, step):
             waiting[later] -= 1
             if not waiting[later]:
                 ready.append(later)
     return order
+
+
+def _following(program: SchedulableProgram, step: int) -> Sequence[int]:
+    """Return what must run after an instruction."""
+    return (*program.users[step], *program.control_successors.get(step, ()))
 
 
 _ORDERS: Final[Mapping[Rule, Callable[[SchedulableProgram, str], list[int]]]] = {

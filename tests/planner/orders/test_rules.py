@@ -56,6 +56,12 @@ def test_breadth_first_runs_what_became_ready_first():
     assert rules_of(program) == [Rule.BREADTH_FIRST]
 
 
+def test_breadth_first_may_run_the_users_of_one_instruction_in_any_order():
+    parameter, sin1, sin2, cos1, cos2, add = CHAINS
+    assert rules_of(schedulable(parameter, sin2, sin1, cos2, cos1, add)) == [Rule.BREADTH_FIRST]
+    assert not rules_of(schedulable(parameter, sin2, sin1, cos1, cos2, add))
+
+
 def test_the_list_runs_what_frees_most_bytes():
     program = schedulable(
         ("parameter", "", 8),
