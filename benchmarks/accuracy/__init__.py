@@ -1,0 +1,1 @@
+"""Programs of real libraries with planted mistakes, and how often xlagraph names them."""

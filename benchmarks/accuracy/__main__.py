@@ -1,0 +1,68 @@
+"""Compile programs of real libraries with planted mistakes, and judge the answers about them.
+
+    python -m benchmarks.accuracy                       all programs; prints the tables
+    python -m benchmarks.accuracy --only haiku_lstm     one program
+    python -m benchmarks.accuracy --write-page          writes the tables into docs/accuracy.md
+
+The libraries are installed into an environment in the folder of the work, which is kept with the
+dumps: what is there is not compiled again. Every mistake is a variant of its program.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.accuracy.environment import TREE, compile_variants, python_of, versions
+from benchmarks.accuracy.judging import JudgedProgram, JudgedVariant
+from benchmarks.accuracy.raw_texts import raw_text
+from benchmarks.accuracy.tables import tables, write_page
+
+PROGRAMS = Path(__file__).with_name("programs")
+
+
+def judged(names: list[str], python: Path, work: Path) -> Iterator[JudgedVariant]:
+    """Compile programs that were not, judge them, and write a text with all answers for each."""
+    for name in names:
+        source, dumps = PROGRAMS / f"{name}.py", work / "dumps" / name
+        done = dumps / "variants.json"
+        if not done.exists() or done.stat().st_mtime < source.stat().st_mtime:
+            shutil.rmtree(dumps, ignore_errors=True)
+            dumps.mkdir(parents=True)
+            compile_variants(python, name, dumps)
+        graph = work / f"{name}.lbug"
+        graph.unlink(missing_ok=True)
+        program = JudgedProgram(dumps, graph)
+        variants = program.variants()
+        (work / f"{name}.txt").write_text(raw_text(program, variants), encoding="utf-8")
+        print(f"{name}: {len(variants)} variants", file=sys.stderr, flush=True)
+        yield from variants
+
+
+def main() -> None:
+    """Read the command line, judge, print."""
+    known = sorted(path.stem for path in PROGRAMS.glob("[a-z]*.py"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", action="append", choices=known, metavar="PROGRAM")
+    parser.add_argument("--work", type=Path, help="where environment, dumps and answers are kept")
+    parser.add_argument("--python", type=Path, help="use this environment of the libraries")
+    parser.add_argument("--write-page", action="store_true", help="write docs/accuracy.md")
+    options = parser.parse_args()
+    work = options.work or Path(tempfile.gettempdir()) / "xlagraph-accuracy"
+    work = work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    for variable in [name for name in os.environ if name.startswith(("NEO4J_", "XLAGRAPH_"))]:
+        del os.environ[variable]
+    python = options.python or python_of(work / "environment")
+    found = list(judged(options.only or known, python, work))
+    page = tables(found, versions(python))
+    print(page)
+    if options.write_page:
+        write_page(TREE / "docs" / "accuracy.md", page)
+
+
+if __name__ == "__main__":
+    main()

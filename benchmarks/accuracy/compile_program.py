@@ -1,0 +1,71 @@
+"""Compile the variants of one program with the libraries of the environment that runs this.
+
+    python -m benchmarks.accuracy.compile_program NAME FOLDER
+
+A variant is a run of the same name in the folder. `variants.json` lists which arguments each donates.
+"""
+
+import contextlib
+import dataclasses
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+
+
+def variant_name(flags):
+    """Return the name of a variant: its flags, or `healthy`."""
+    return "+".join(sorted(flags)).replace(" ", "_") or "healthy"
+
+
+def donated_parameters(step, lowered):
+    """Return the numbers of the entry parameters that belong to donated arguments."""
+    import jax
+
+    donated = [
+        position in step.donate
+        for position, argument in enumerate(step.arguments)
+        for _ in jax.tree.leaves(argument)
+    ]
+    kept = sorted(lowered._lowering.compile_args["kept_var_idx"])
+    return [number for number, index in enumerate(kept) if donated[index]]
+
+
+def compile_variant(build, flags, folder):
+    """Compile one variant, with its dump in the folder, and return its donated parameters."""
+    import jax
+
+    x64 = jax.enable_x64(True) if {"float64"} & flags else contextlib.nullcontext()
+    with x64:
+        step = build(flags)
+        options = {} if step.shardings is None else {"in_shardings": step.shardings}
+        jitted = jax.jit(step.function, donate_argnums=step.donate, **options)
+        lowered = jitted.lower(*step.arguments)
+        settings = {"xla_dump_to": str(folder), "xla_dump_hlo_as_text": True}
+        lowered.compile({**settings, **step.options})
+    for path in folder.iterdir():
+        if "before_optimizations" in path.name or path.name.endswith(("report.txt", "debug_options")):
+            path.unlink()
+    return donated_parameters(step, lowered)
+
+
+def main(name, folder):
+    """Compile all variants of a program; a variant that fails is reported and skipped."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    module = importlib.import_module(f"benchmarks.accuracy.programs.{name}")
+    donated = {}
+    for flags in module.PROGRAM.variants:
+        variant = variant_name(flags)
+        into = Path(folder) / variant
+        into.mkdir(parents=True, exist_ok=True)
+        try:
+            donated[variant] = compile_variant(module.build, flags, into)
+        except Exception as error:
+            print(f"{name} {variant}: {type(error).__name__}: {error}", file=sys.stderr)
+    facts = {"program": dataclasses.asdict(module.PROGRAM), "donated": donated}
+    (Path(folder) / "variants.json").write_text(json.dumps(facts, indent=1))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,42 @@
+"""Words by which a finding or a sentence is recognised as one that names a planted mistake."""
+
+import re
+from typing import Final, NamedTuple
+
+
+class Words(NamedTuple):
+    """Patterns for the titles of findings, and for the sentences of `compare`."""
+
+    finding: str
+    sentence: str
+
+
+KINDS: Final = {
+    "donation": Words(r"could be donated|[Dd]onat", r"donat|shares? (its|their) bytes|in place"),
+    "reader": Words(r"[Rr]eader of the old|reads the old|old value", r"copies|reader|reads the old"),
+    "swap": Words(r"swap|change places", r"swap|change places|copies"),
+    "logits": Words(r"[Ll]ogits|vocabulary", r"logits|vocabulary|softmax|cross.entropy"),
+    "output": Words(r"[Oo]utput|[Rr]esult|returned", r"output|result|returned"),
+    "constant": Words(r"[Cc]onstant", r"constant"),
+    "checkpoint": Words(r"kept for the backward", r"backward|checkpoint|recomput"),
+    "order": Words(r"recomputes too early|[Oo]rder", r"order|schedul|recomput"),
+    "wide types": Words(r"wide type|float64|f64", r"f64|float64|wide|type|twice"),
+    "per-example": Words(r"each example|per.example", r"example|batch"),
+    "replicated": Words(r"replicat|complete tensors", r"replicat|shard|device"),
+    "cache": Words(r"cache|xs|carr", r"cache|xs|stack|copies|loop|carr"),
+    "dense gradient": Words(r"[Dd]ense|table", r"dense|scatter|table"),
+    "broadcast": Words(r"[Bb]roadcast|mask|one.hot", r"broadcast|one.hot"),
+    "stack": Words(r"stack|concatenat", r"stack|concatenat|each"),
+    "trajectory": Words(r"stack|trajector|slice|every (step|iteration)", r"stack|trajector|loop|every"),
+    "batch": Words(r"$^", r"batch|size"),
+}
+
+
+def is_meant(kind: str, title: str) -> bool:
+    """Return whether the title of a finding is of a kind."""
+    return re.search(KINDS[kind].finding, title) is not None
+
+
+def is_named(kind: str, sentence: str) -> bool:
+    """Return whether a sentence of `compare` names a kind."""
+    return re.search(KINDS[kind].sentence, sentence) is not None

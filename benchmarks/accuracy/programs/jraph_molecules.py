@@ -1,0 +1,59 @@
+"""A graph network of Jraph and Haiku over one large graph."""
+
+import haiku as hk
+import jax
+import jax.numpy as jnp
+import jraph
+import optax
+
+from benchmarks.accuracy.step import Program, Step
+
+NODES, EDGES, KINDS, WIDTH = 10_000, 60_000, 118, 32
+
+
+def build(flags):
+    def forward(graph, kinds):
+        table = hk.get_parameter("kinds", (KINDS, WIDTH), init=hk.initializers.RandomNormal())
+        if "one-hot" in flags:
+            nodes = jax.nn.one_hot(kinds, KINDS) @ table
+        else:
+            nodes = table[kinds]
+        layer = jraph.GraphNetwork(
+            update_edge_fn=jraph.concatenated_args(hk.nets.MLP([WIDTH, WIDTH])),
+            update_node_fn=jraph.concatenated_args(hk.nets.MLP([WIDTH, WIDTH])),
+        )
+        graph = layer(graph._replace(nodes=nodes))
+        return graph
+
+    model = hk.without_apply_rng(hk.transform(forward))
+    f32 = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.float32)
+    i32 = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.int32)
+    graph = jraph.GraphsTuple(
+        nodes=f32(NODES, WIDTH), edges=f32(EDGES, 8), senders=i32(EDGES), receivers=i32(EDGES),
+        n_node=i32(1), n_edge=i32(1), globals=None,
+    )
+    kinds = i32(NODES)
+    params = jax.eval_shape(model.init, jax.random.key(0), graph, kinds)
+    optimizer = optax.adam(1e-3)
+    state = jax.eval_shape(optimizer.init, params)
+
+    def loss(params, graph, kinds):
+        result = model.apply(params, graph, kinds)
+        return (result.nodes**2).mean(), result.edges
+
+    if "no checkpoint" not in flags:
+        loss = jax.checkpoint(loss)
+
+    def train(params, state, graph, kinds):
+        (value, messages), gradients = jax.value_and_grad(loss, has_aux=True)(params, graph, kinds)
+        updates, state = optimizer.update(gradients, state, params)
+        new = optax.apply_updates(params, updates)
+        return (new, state, value, messages) if "messages returned" in flags else (new, state, value)
+
+    return Step(train, (params, state, graph, kinds), (0, 1))
+
+
+PROGRAM = Program(
+    mistakes={"one-hot": "broadcast", "messages returned": "output"},
+    edits={"no checkpoint": "checkpoint"},
+)
