@@ -28,11 +28,12 @@ def judged(names: list[str], python: Path, work: Path) -> Iterator[JudgedVariant
     """Compile programs that were not, judge them, and write a text with all answers for each."""
     for name in names:
         source, dumps = PROGRAMS / f"{name}.py", work / "dumps" / name
-        done = dumps / "variants.json"
-        if not done.exists() or done.stat().st_mtime < source.stat().st_mtime:
+        compiled = dumps / "source.py"
+        if not compiled.exists() or compiled.read_bytes() != source.read_bytes():
             shutil.rmtree(dumps, ignore_errors=True)
             dumps.mkdir(parents=True)
             compile_variants(python, name, dumps)
+            shutil.copyfile(source, compiled)
         graph = work / f"{name}.lbug"
         graph.unlink(missing_ok=True)
         program = JudgedProgram(dumps, graph)

@@ -26,7 +26,7 @@ def rows_of(graph: Path, *arguments: str) -> list[Row]:
         rows = json.loads(text)
     except ValueError:
         raise RuntimeError(f"{' '.join(arguments)}: {text}") from None
-    return cast(list[Row], rows if isinstance(rows, list) else [rows])
+    return cast("list[Row]", rows if isinstance(rows, list) else [rows])
 
 
 def reserved_bytes(graph: Path) -> dict[str, int]:

@@ -2,7 +2,8 @@
 
     python -m benchmarks.accuracy.compile_program NAME FOLDER
 
-A variant is a run of the same name in the folder. `variants.json` lists which arguments each donates.
+A variant is a run of the same name in the folder. `variants.json` has the declaration of the
+program, and the parameters that each variant donates.
 """
 
 import contextlib
@@ -11,15 +12,24 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.accuracy.step import Step
+
+if TYPE_CHECKING:
+    import jax.stages
+
+Build = Callable[[frozenset[str]], Step]
 
 
-def variant_name(flags):
+def variant_name(flags: Collection[str]) -> str:
     """Return the name of a variant: its flags, or `healthy`."""
     return "+".join(sorted(flags)).replace(" ", "_") or "healthy"
 
 
-def donated_parameters(step, lowered):
+def donated_parameters(step: Step, lowered: "jax.stages.Lowered") -> list[int]:
     """Return the numbers of the entry parameters that belong to donated arguments."""
     import jax
 
@@ -32,7 +42,7 @@ def donated_parameters(step, lowered):
     return [number for number, index in enumerate(kept) if donated[index]]
 
 
-def compile_variant(build, flags, folder):
+def compile_variant(build: Build, flags: frozenset[str], folder: Path) -> list[int]:
     """Compile one variant, with its dump in the folder, and return its donated parameters."""
     import jax
 
@@ -45,27 +55,29 @@ def compile_variant(build, flags, folder):
         settings = {"xla_dump_to": str(folder), "xla_dump_hlo_as_text": True}
         lowered.compile({**settings, **step.options})
     for path in folder.iterdir():
-        if "before_optimizations" in path.name or path.name.endswith(("report.txt", "debug_options")):
+        if "before_optimizations" in path.name or path.name.endswith(
+            ("report.txt", "debug_options")
+        ):
             path.unlink()
     return donated_parameters(step, lowered)
 
 
-def main(name, folder):
+def main(name: str, folder: Path) -> None:
     """Compile all variants of a program; a variant that fails is reported and skipped."""
     os.environ["JAX_PLATFORMS"] = "cpu"
     module = importlib.import_module(f"benchmarks.accuracy.programs.{name}")
     donated = {}
     for flags in module.PROGRAM.variants:
         variant = variant_name(flags)
-        into = Path(folder) / variant
+        into = folder / variant
         into.mkdir(parents=True, exist_ok=True)
         try:
             donated[variant] = compile_variant(module.build, flags, into)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  the others are compiled
             print(f"{name} {variant}: {type(error).__name__}: {error}", file=sys.stderr)
     facts = {"program": dataclasses.asdict(module.PROGRAM), "donated": donated}
-    (Path(folder) / "variants.json").write_text(json.dumps(facts, indent=1))
+    (folder / "variants.json").write_text(json.dumps(facts, indent=1))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -34,5 +34,7 @@ def versions(python: Path) -> str:
     frozen = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     named = {line.partition("=")[0] for line in REQUIREMENTS.read_text("utf-8").splitlines()}
     wanted = {name.partition(">")[0].strip() for name in named}
-    kept = (line.replace("==", " ") for line in frozen.splitlines() if line.partition("==")[0] in wanted)
+    kept = (
+        line.replace("==", " ") for line in frozen.splitlines() if line.partition("==")[0] in wanted
+    )
     return ", ".join(kept)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.accuracy.answers import reserved_bytes, rows_of, text_of
 from benchmarks.accuracy.compile_program import variant_name
-from benchmarks.accuracy.kinds import is_meant, is_named
+from benchmarks.accuracy.kinds import SPECIFIC, is_meant, is_named
 from benchmarks.accuracy.step import Program
 
 LEAST_SHARE = 0.05
@@ -114,7 +114,8 @@ class JudgedProgram:
     def first_sentence(self, before: str, after: str) -> str:
         """Return the first sentence of a comparison."""
         lines = text_of(self.graph, "compare", before, after).splitlines()
-        return next((line[2:] for line in lines if line.startswith("- ")), "".join(lines[:1]))
+        found = next((line[2:] for line in lines if line.startswith("- ")), "".join(lines[:1]))
+        return found.replace(f"in {after}", "in B")  # a name of a variant is no cause
 
     def _judge_finding(self, row: dict[str, object], flag: str | None) -> JudgedFinding:
         title, expected = str(row["finding"]), int(str(row["expectedBytes"] or 0))
@@ -123,15 +124,18 @@ class JudgedProgram:
         meant = [each for each in kinds if is_meant(kinds[each], title)]
         chosen = flag if flag in meant else next(iter(meant), None)
         if chosen is None:
-            return JudgedFinding(title, None, expected, doubt, None, Truth.UNKNOWN)
+            other = next((each for each in SPECIFIC if is_meant(each, title)), None)
+            truth = Truth.NOT_PLANTED if other else Truth.UNKNOWN
+            return JudgedFinding(title, other, expected, doubt, None, truth)
         kind = kinds[chosen]
         if chosen != flag and chosen in self.program.mistakes:
             return JudgedFinding(title, kind, expected, doubt, None, Truth.NOT_PLANTED)
-        without = frozenset((flag,) if flag else ()) ^ {chosen}
-        name = variant_name(without)
+        variant = variant_name({flag} if flag else ())
+        edited = {self.program.fixes[chosen]} if chosen in self.program.fixes else {chosen} ^ {flag}
+        name = variant_name({each for each in edited if each})
         if name not in self._reserved:
             return JudgedFinding(title, kind, expected, doubt, None, Truth.UNKNOWN)
-        real = self._reserved[variant_name(frozenset((flag,) if flag else ()))] - self._reserved[name]
+        real = self._reserved[variant] - self._reserved[name]
         if expected / 2 <= real <= expected * 2:
             truth = Truth.CONFIRMED
         else:
@@ -147,7 +151,9 @@ class JudgedProgram:
         if not options:
             return
         variant = variant_name({flag}) if is_mistake else "healthy"
-        shown = "--donate, as the healthy program" if judged.kind == "donation" else " ".join(options)
+        shown = (
+            "--donate, as the healthy program" if judged.kind == "donation" else " ".join(options)
+        )
         judged.prediction = f"whatif {variant} {shown}"
         try:
             plan = rows_of(self.graph, "whatif", variant, *options)[0]

@@ -13,7 +13,9 @@ class Words(NamedTuple):
 
 KINDS: Final = {
     "donation": Words(r"could be donated|[Dd]onat", r"donat|shares? (its|their) bytes|in place"),
-    "reader": Words(r"[Rr]eader of the old|reads the old|old value", r"copies|reader|reads the old"),
+    "reader": Words(
+        r"[Rr]eader of the old|reads the old|old value", r"copies|reader|reads the old"
+    ),
     "swap": Words(r"swap|change places", r"swap|change places|copies"),
     "logits": Words(r"[Ll]ogits|vocabulary", r"logits|vocabulary|softmax|cross.entropy"),
     "output": Words(r"[Oo]utput|[Rr]esult|returned", r"output|result|returned"),
@@ -27,9 +29,14 @@ KINDS: Final = {
     "dense gradient": Words(r"[Dd]ense|table", r"dense|scatter|table"),
     "broadcast": Words(r"[Bb]roadcast|mask|one.hot", r"broadcast|one.hot"),
     "stack": Words(r"stack|concatenat", r"stack|concatenat|each"),
-    "trajectory": Words(r"stack|trajector|slice|every (step|iteration)", r"stack|trajector|loop|every"),
+    "trajectory": Words(
+        r"stack|trajector|slice|every (step|iteration)", r"stack|trajector|loop|every"
+    ),
     "batch": Words(r"$^", r"batch|size"),
 }
+
+SPECIFIC: Final = ("logits", "swap", "per-example", "dense gradient", "cache", "replicated")
+"""Kinds that are planted or absent; the others can be right in a program that plants none."""
 
 
 def is_meant(kind: str, title: str) -> bool:

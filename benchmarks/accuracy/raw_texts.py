@@ -27,8 +27,9 @@ def _lines(program: JudgedProgram, variants: list[JudgedVariant]) -> Iterator[st
         elif each.flag:
             rank = f"rank {each.rank}" if each.rank else "NOT NAMED"
             least = "" if each.is_worth_finding else " (costs less than 5 %)"
-            yield f"planted: {each.kind}; advise: {rank}{least}; compare named: {each.is_named_by_compare}"
-            yield f"compare says first: {each.sentence}"
+            yield f"planted: {each.kind}; advise: {rank}{least}"
+            named = "names it" if each.is_named_by_compare else "does not name it"
+            yield f"compare {named}: {each.sentence}"
         for rank_, found in enumerate(each.findings, 1):
             doubt = f" (doubt: {found.doubt})" if found.doubt else ""
             yield (
@@ -36,7 +37,8 @@ def _lines(program: JudgedProgram, variants: list[JudgedVariant]) -> Iterator[st
                 f" real {mib(found.real_bytes)}: {found.truth}{doubt}"
             )
         if each.prediction:
-            yield f"  {each.prediction}: predicted {mib(each.predicted_bytes)}, real {mib(each.saved_bytes)}"
+            predicted, real = mib(each.predicted_bytes), mib(each.saved_bytes)
+            yield f"  {each.prediction}: predicted {predicted}, real {real}"
     for each in variants:
         name = variant_name({each.flag} if each.flag else ())
         if each.flag in (None, *program.program.mistakes):

@@ -30,6 +30,8 @@ class Program:
     """Kind of each flag that plants a mistake."""
     edits: Mapping[str, str] = field(default_factory=dict)
     """Kind of each flag that improves the program, or only changes it."""
+    fixes: Mapping[str, str] = field(default_factory=dict)
+    """Flag that mends a mistake in the words of its finding, if that is not the healthy program."""
     predictions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Options of `whatif` that predict what an edit does."""
 
@@ -41,4 +43,4 @@ class Program:
     @property
     def variants(self) -> list[frozenset[str]]:
         """Sets of flags to compile: none, and each alone."""
-        return [frozenset(), *(frozenset((flag,)) for flag in self.kinds)]
+        return [frozenset(), *(frozenset((flag,)) for flag in (*self.kinds, *self.fixes.values()))]

@@ -27,7 +27,9 @@ def write_page(page: Path, text: str) -> None:
 
 
 def _planted(variants: Iterable[JudgedVariant]) -> list[JudgedVariant]:
-    return [each for each in variants if each.findings_asked and each.flag and each.is_worth_finding]
+    return [
+        each for each in variants if each.findings_asked and each.flag and each.is_worth_finding
+    ]
 
 
 def _findings(variants: Iterable[JudgedVariant]) -> list[JudgedFinding]:
@@ -128,7 +130,8 @@ def _predictions(variants: list[JudgedVariant]) -> Iterator[str]:
             predicted = mib(each.predicted_bytes) if each.predicted_bytes is not None else "error"
             error = f"{each.prediction_error:.1%}" if each.predicted_bytes is not None else ""
             question = each.prediction.removeprefix("whatif ")
-            yield f"| {each.program} | {question} | {predicted} | {mib(each.saved_bytes)} | {error} |"
+            real = mib(each.saved_bytes)
+            yield f"| {each.program} | {question} | {predicted} | {real} | {error} |"
 
 
 def mib(count: int) -> str:

@@ -27,7 +27,11 @@ def build(flags):
     everywhere = "trajectory" in flags or "trajectory returned" in flags
 
     def solve(field, start):
-        adjoint = diffrax.DirectAdjoint() if "no checkpoint" in flags else diffrax.RecursiveCheckpointAdjoint()
+        adjoint = (
+            diffrax.DirectAdjoint()
+            if "no checkpoint" in flags
+            else diffrax.RecursiveCheckpointAdjoint()
+        )
         solution = diffrax.diffeqsolve(
             diffrax.ODETerm(field),
             diffrax.Heun(),

@@ -13,8 +13,9 @@ PARTS, BATCH, WIDTH = 8, 256, 512
 def build(flags):
     model = hk.without_apply_rng(hk.transform(lambda x: hk.nets.MLP([WIDTH] * 4)(x)))
     x = jax.ShapeDtypeStruct((PARTS, BATCH, WIDTH), jnp.float32)
-    params = jax.eval_shape(model.init, jax.random.key(0), jax.ShapeDtypeStruct(x.shape[1:], x.dtype))
-    frozen_first = "gradient of frozen" in flags
+    params = jax.eval_shape(
+        model.init, jax.random.key(0), jax.ShapeDtypeStruct(x.shape[1:], x.dtype)
+    )
     optimizer = optax.sgd(1e-2, momentum=0.9)
     state = jax.eval_shape(optimizer.init, params)
 

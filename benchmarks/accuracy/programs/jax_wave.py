@@ -9,9 +9,7 @@ SIZE, STEPS = 1024, 100
 
 
 def laplacian(u):
-    return (
-        jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) + jnp.roll(u, 1, 1) + jnp.roll(u, -1, 1) - 4 * u
-    )
+    return jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) + jnp.roll(u, 1, 1) + jnp.roll(u, -1, 1) - 4 * u
 
 
 def build(flags):

@@ -14,23 +14,30 @@ NODES, EDGES, KINDS, WIDTH = 10_000, 60_000, 118, 32
 def build(flags):
     def forward(graph, kinds):
         table = hk.get_parameter("kinds", (KINDS, WIDTH), init=hk.initializers.RandomNormal())
-        if "one-hot" in flags:
-            nodes = jax.nn.one_hot(kinds, KINDS) @ table
-        else:
-            nodes = table[kinds]
+        one_hot = "one-hot" in flags
+        nodes = jax.nn.one_hot(kinds, KINDS) @ table if one_hot else table[kinds]
         layer = jraph.GraphNetwork(
             update_edge_fn=jraph.concatenated_args(hk.nets.MLP([WIDTH, WIDTH])),
             update_node_fn=jraph.concatenated_args(hk.nets.MLP([WIDTH, WIDTH])),
         )
-        graph = layer(graph._replace(nodes=nodes))
-        return graph
+        return layer(graph._replace(nodes=nodes))
 
     model = hk.without_apply_rng(hk.transform(forward))
-    f32 = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.float32)
-    i32 = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.int32)
+
+    def f32(*shape):
+        return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+    def i32(*shape):
+        return jax.ShapeDtypeStruct(shape, jnp.int32)
+
     graph = jraph.GraphsTuple(
-        nodes=f32(NODES, WIDTH), edges=f32(EDGES, 8), senders=i32(EDGES), receivers=i32(EDGES),
-        n_node=i32(1), n_edge=i32(1), globals=None,
+        nodes=f32(NODES, WIDTH),
+        edges=f32(EDGES, 8),
+        senders=i32(EDGES),
+        receivers=i32(EDGES),
+        n_node=i32(1),
+        n_edge=i32(1),
+        globals=None,
     )
     kinds = i32(NODES)
     params = jax.eval_shape(model.init, jax.random.key(0), graph, kinds)
@@ -48,7 +55,9 @@ def build(flags):
         (value, messages), gradients = jax.value_and_grad(loss, has_aux=True)(params, graph, kinds)
         updates, state = optimizer.update(gradients, state, params)
         new = optax.apply_updates(params, updates)
-        return (new, state, value, messages) if "messages returned" in flags else (new, state, value)
+        return (
+            (new, state, value, messages) if "messages returned" in flags else (new, state, value)
+        )
 
     return Step(train, (params, state, graph, kinds), (0, 1))
 

@@ -20,21 +20,25 @@ def build(flags):
         x = keras.layers.Conv2D(width, 3, padding="same", activation="relu")(x)
         x = keras.layers.BatchNormalization()(x)
         x = keras.layers.MaxPooling2D()(x)
-    outputs = keras.layers.Dense(100)(keras.layers.Dense(256, activation="relu")(keras.layers.Flatten()(x)))
+    outputs = keras.layers.Dense(100)(
+        keras.layers.Dense(256, activation="relu")(keras.layers.Flatten()(x))
+    )
     model = keras.Model(inputs, outputs)
-    features = keras.Model(inputs, [outputs, x])
     optimizer = keras.optimizers.Adam(1e-3)
     optimizer.build(model.trainable_variables)
     loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    shapes = lambda variables: [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in variables]
+
+    def shapes(variables):
+        return [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in variables]
+
     batch = BATCH // 2 if "half the batch" in flags else BATCH
 
     def loss(trainable, others, images, labels):
-        (logits, found), others = features.stateless_call(trainable, others, images, training=True)
-        return loss_of(labels, logits), (others, found)
+        logits, others = model.stateless_call(trainable, others, images, training=True)
+        return loss_of(labels, logits), others
 
     def train(trainable, others, state, images, labels):
-        (value, (others, found)), gradients = jax.value_and_grad(loss, has_aux=True)(
+        (value, others), gradients = jax.value_and_grad(loss, has_aux=True)(
             trainable, others, images, labels
         )
         new, state = optimizer.stateless_apply(state, gradients, trainable)
@@ -55,5 +59,7 @@ def build(flags):
 PROGRAM = Program(
     mistakes={"not donated": "donation", "gradients returned": "output"},
     edits={"half the batch": "batch"},
-    predictions={"half the batch": ("--batch-of", "images", "--batch-of", "labels", "--batch", "2")},
+    predictions={
+        "half the batch": ("--batch-of", "images", "--batch-of", "labels", "--batch", "2")
+    },
 )

@@ -48,5 +48,7 @@ def build(flags):
 PROGRAM = Program(
     mistakes={"replicated batch": "replicated", "not donated": "donation"},
     edits={"half the batch": "batch"},
-    predictions={"half the batch": ("--batch-of", "images", "--batch-of", "labels", "--batch", "2")},
+    predictions={
+        "half the batch": ("--batch-of", "images", "--batch-of", "labels", "--batch", "2")
+    },
 )

@@ -5,7 +5,6 @@ from collections.abc import Set as AbstractSet
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-import optax
 
 from benchmarks.accuracy.step import Program, Step
 
@@ -32,7 +31,9 @@ class Model(nn.Module):
 
 def build(flags: AbstractSet[str]) -> Step:
     model = Model("no checkpoint" not in flags)
-    x = jax.ShapeDtypeStruct((BATCH // 2 if "half the batch" in flags else BATCH, WIDTH), jnp.float32)
+    x = jax.ShapeDtypeStruct(
+        (BATCH // 2 if "half the batch" in flags else BATCH, WIDTH), jnp.float32
+    )
     params = jax.eval_shape(model.init, jax.random.key(0), x)
 
     def train(params, x):
@@ -41,7 +42,11 @@ def build(flags: AbstractSet[str]) -> Step:
         return new, value
 
     in_memory_order = "checkpoint undone by order" not in flags
-    options = {} if not in_memory_order else {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
+    options = (
+        {}
+        if not in_memory_order
+        else {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
+    )
     return Step(train, (params, x), (0,), options)
 
 

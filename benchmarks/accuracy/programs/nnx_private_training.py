@@ -45,11 +45,6 @@ def build(flags):
                 return jax.tree.map(jnp.add, total, clipped(params, *example)), None
 
             gradients, _ = jax.lax.scan(add, zeros, (images, labels))
-        if "norm of old" in flags:
-            updates, state = optimizer.update(gradients, state, params)
-            new = optax.apply_updates(params, updates)
-            drift = [jnp.vdot(a, b) for a, b in zip(jax.tree.leaves(params), jax.tree.leaves(new))]
-            return new, state, drift
         updates, state = optimizer.update(gradients, state, params)
         return optax.apply_updates(params, updates), state
 
@@ -63,5 +58,7 @@ def build(flags):
 PROGRAM = Program(
     mistakes={"each example": "per-example", "not donated": "donation"},
     edits={"half the batch": "batch"},
-    predictions={"half the batch": ("--batch-of", "images", "--batch-of", "labels", "--batch", "2")},
+    predictions={
+        "half the batch": ("--batch-of", "images", "--batch-of", "labels", "--batch", "2")
+    },
 )
