@@ -50,6 +50,10 @@ class JudgedVariant:
     findings: list[JudgedFinding] = field(default_factory=list)
     findings_asked: bool = False
     """Whether it was diagnosed: it is healthy, or has a planted mistake."""
+    other_fix: str | None = None
+    """Flag of another fix that the finding describes."""
+    other_fix_bytes: int | None = None
+    """Bytes that it saves."""
     predicted_bytes: int | None = None
     prediction: str = ""
     sentence: str = ""
@@ -104,6 +108,9 @@ class JudgedProgram:
             judged.findings = [
                 self._judge_finding(row, flag) for row in rows_of(self.graph, "advise", name)
             ]
+        if flag in self.program.fixes:
+            judged.other_fix = self.program.fixes[flag]
+            judged.other_fix_bytes = reserved - self._reserved[variant_name({judged.other_fix})]
         if flag is not None:
             self._predict(judged, flag)
         if flag in self.program.mistakes and kind is not None:
@@ -131,8 +138,7 @@ class JudgedProgram:
         if chosen != flag and chosen in self.program.mistakes:
             return JudgedFinding(title, kind, expected, doubt, None, Truth.NOT_PLANTED)
         variant = variant_name({flag} if flag else ())
-        edited = {self.program.fixes[chosen]} if chosen in self.program.fixes else {chosen} ^ {flag}
-        name = variant_name({each for each in edited if each})
+        name = variant_name({each for each in {chosen} ^ {flag} if each})
         if name not in self._reserved:
             return JudgedFinding(title, kind, expected, doubt, None, Truth.UNKNOWN)
         real = self._reserved[variant] - self._reserved[name]

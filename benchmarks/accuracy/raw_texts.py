@@ -36,6 +36,8 @@ def _lines(program: JudgedProgram, variants: list[JudgedVariant]) -> Iterator[st
                 f"  {rank_}. {found.title}: expected {mib(found.expected_bytes)},"
                 f" real {mib(found.real_bytes)}: {found.truth}{doubt}"
             )
+        if each.other_fix_bytes is not None:
+            yield f"  the other fix, {each.other_fix}, saves {mib(each.other_fix_bytes)}"
         if each.prediction:
             predicted, real = mib(each.predicted_bytes), mib(each.saved_bytes)
             yield f"  {each.prediction}: predicted {predicted}, real {real}"

@@ -31,7 +31,7 @@ class Program:
     edits: Mapping[str, str] = field(default_factory=dict)
     """Kind of each flag that improves the program, or only changes it."""
     fixes: Mapping[str, str] = field(default_factory=dict)
-    """Flag that mends a mistake in the words of its finding, if that is not the healthy program."""
+    """Flag that follows another of the fixes in the words of its finding than the healthy program."""
     predictions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Options of `whatif` that predict what an edit does."""
 

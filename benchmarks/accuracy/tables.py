@@ -14,7 +14,7 @@ END: Final = "<!-- end of what is written -->"
 
 def tables(variants: list[JudgedVariant], versions: str) -> str:
     """Return the tables of all judged variants."""
-    parts = [_summary, _by_kind, _programs, _healthy, _predictions]
+    parts = [_summary, _by_kind, _programs, _fixes, _unproved, _healthy, _predictions]
     text = "\n\n".join("\n".join(part(variants)) for part in parts)
     return f"{text}\n\nVersions: {versions}."
 
@@ -108,6 +108,28 @@ def _programs(variants: list[JudgedVariant]) -> Iterator[str]:
             f"| {each.program} | {each.flag} | {mib(each.costs_bytes)}"
             f" | {each.rank or 'missed'} | {expected} | {compared} |"
         )
+
+
+def _fixes(variants: list[JudgedVariant]) -> Iterator[str]:
+    yield "| program | mistake | another fix | expected | recompiled |"
+    yield "|---|---|---|---:|---:|"
+    for each in variants:
+        if each.other_fix_bytes is not None:
+            expected = mib(each.findings[each.rank - 1].expected_bytes) if each.rank else "missed"
+            saved = mib(each.other_fix_bytes)
+            yield f"| {each.program} | {each.flag} | {each.other_fix} | {expected} | {saved} |"
+
+
+def _unproved(variants: list[JudgedVariant]) -> Iterator[str]:
+    yield "| program | planted mistake | finding that did not come true | expected | recompiled |"
+    yield "|---|---|---|---:|---|"
+    for each in variants:
+        for found in each.findings if each.flag else ():
+            wrong = found.truth not in (Truth.CONFIRMED, Truth.UNKNOWN)
+            if wrong and found.expected_bytes:
+                truth = found.truth if found.real_bytes is None else mib(found.real_bytes)
+                expected = mib(found.expected_bytes)
+                yield f"| {each.program} | {each.flag} | {found.title} | {expected} | {truth} |"
 
 
 def _healthy(variants: list[JudgedVariant]) -> Iterator[str]:

@@ -29,7 +29,7 @@ def build(flags):
     def solve(field, start):
         adjoint = (
             diffrax.DirectAdjoint()
-            if "no checkpoint" in flags
+            if "direct adjoint" in flags
             else diffrax.RecursiveCheckpointAdjoint()
         )
         solution = diffrax.diffeqsolve(
@@ -61,10 +61,9 @@ def build(flags):
 
 PROGRAM = Program(
     mistakes={
-        "no checkpoint": "checkpoint",
         "trajectory": "trajectory",
         "trajectory returned": "output",
     },
-    edits={"half the batch": "batch"},
+    edits={"half the batch": "batch", "direct adjoint": "checkpoint"},
     predictions={"half the batch": ("--batch-of", "starts", "--batch-of", "ends", "--batch", "2")},
 )
