@@ -31,7 +31,7 @@ class Program:
     edits: Mapping[str, str] = field(default_factory=dict)
     """Kind of each flag that improves the program, or only changes it."""
     fixes: Mapping[str, str] = field(default_factory=dict)
-    """Flag that follows another of the fixes in the words of its finding than the healthy program."""
+    """Flag that mends a mistake as its finding also describes, unlike the healthy program."""
     predictions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Options of `whatif` that predict what an edit does."""
 

@@ -8,14 +8,28 @@ from typing import Final, TypeVar
 from benchmarks.accuracy.judging import JudgedFinding, JudgedVariant, Truth
 
 BEGIN: Final = "<!-- written by python -m benchmarks.accuracy --write-page -->"
+HEADER_LINES: Final = 2
 Judged = TypeVar("Judged", JudgedFinding, JudgedVariant)
 END: Final = "<!-- end of what is written -->"
 
 
 def tables(variants: list[JudgedVariant], versions: str) -> str:
     """Return the tables of all judged variants."""
-    parts = [_summary, _by_kind, _programs, _fixes, _unproved, _healthy, _predictions]
-    text = "\n\n".join("\n".join(part(variants)) for part in parts)
+    parts = {
+        "": _summary,
+        "By cause; the last column counts findings with an edit in the script:": _by_kind,
+        "Each planted mistake, with the first finding that names it:": _programs,
+        "Other fixes that these findings describe:": _fixes,
+        "Promises that did not come true in programs with mistakes:": _unproved,
+        "Findings in healthy programs:": _healthy,
+        "Predictions of `whatif`:": _predictions,
+    }
+    shown = ((caption, list(part(variants))) for caption, part in parts.items())
+    text = "\n\n".join(
+        f"{caption}\n\n{lines}".lstrip()
+        for caption, rows in shown
+        if (lines := "\n".join(rows)) and len(rows) > HEADER_LINES
+    )
     return f"{text}\n\nVersions: {versions}."
 
 
