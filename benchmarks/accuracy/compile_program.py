@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.accuracy.step import Step
 
@@ -49,11 +49,11 @@ def compile_variant(build: Build, flags: frozenset[str], folder: Path) -> list[i
     x64 = jax.enable_x64(True) if {"float64"} & flags else contextlib.nullcontext()
     with x64:
         step = build(flags)
-        options = {} if step.shardings is None else {"in_shardings": step.shardings}
+        options: dict[str, Any] = {} if step.shardings is None else {"in_shardings": step.shardings}
         jitted = jax.jit(step.function, donate_argnums=step.donate, **options)
         lowered = jitted.lower(*step.arguments)
-        settings = {"xla_dump_to": str(folder), "xla_dump_hlo_as_text": True}
-        lowered.compile({**settings, **step.options})
+        settings: dict[str, Any] = {"xla_dump_to": str(folder), "xla_dump_hlo_as_text": True}
+        lowered.compile(settings | dict(step.options))
     for path in folder.iterdir():
         if "before_optimizations" in path.name or path.name.endswith(
             ("report.txt", "debug_options")

@@ -24,13 +24,13 @@ def compile_variants(python: Path, name: str, folder: Path) -> None:
     flags = "--xla_force_host_platform_device_count=8"
     environment = os.environ | {"JAX_PLATFORMS": "cpu", "NPROC": "1", "XLA_FLAGS": flags}
     environment |= {"PYTHONPATH": str(TREE), "KERAS_BACKEND": "jax", "PYTHONWARNINGS": "ignore"}
-    command = [python, "-m", "benchmarks.accuracy.compile_program", name, folder]
+    command: list[str | Path] = [python, "-m", "benchmarks.accuracy.compile_program", name, folder]
     subprocess.run(command, env=environment, check=True, stdout=sys.stderr)
 
 
 def versions(python: Path) -> str:
     """Return the versions of the compiled libraries."""
-    command = [python, "-m", "pip", "freeze"]
+    command: list[str | Path] = [python, "-m", "pip", "freeze"]
     frozen = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     named = {line.partition("=")[0] for line in REQUIREMENTS.read_text("utf-8").splitlines()}
     wanted = {name.partition(">")[0].strip() for name in named}

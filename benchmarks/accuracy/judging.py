@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.accuracy.answers import reserved_bytes, rows_of, text_of
 from benchmarks.accuracy.compile_program import variant_name
-from benchmarks.accuracy.kinds import SPECIFIC, is_meant, is_named
+from benchmarks.accuracy.kinds import GENERIC, KINDS, is_meant, is_named
 from benchmarks.accuracy.step import Program
 
 LEAST_SHARE = 0.05
@@ -108,7 +108,7 @@ class JudgedProgram:
             judged.findings = [
                 self._judge_finding(row, flag) for row in rows_of(self.graph, "advise", name)
             ]
-        if flag in self.program.fixes:
+        if flag is not None and flag in self.program.fixes:
             judged.other_fix = self.program.fixes[flag]
             judged.other_fix_bytes = reserved - self._reserved[variant_name({judged.other_fix})]
         if flag is not None:
@@ -131,12 +131,13 @@ class JudgedProgram:
         meant = [each for each in kinds if is_meant(kinds[each], title)]
         chosen = flag if flag in meant else next(iter(meant), None)
         if chosen is None:
-            other = next((each for each in SPECIFIC if is_meant(each, title)), None)
-            truth = Truth.NOT_PLANTED if other else Truth.UNKNOWN
-            return JudgedFinding(title, other, expected, doubt, None, truth)
-        kind = kinds[chosen]
-        if chosen != flag and chosen in self.program.mistakes:
-            return JudgedFinding(title, kind, expected, doubt, None, Truth.NOT_PLANTED)
+            kind = next((each for each in KINDS if is_meant(each, title)), None)
+        else:
+            kind = kinds[chosen]
+        if chosen is None or (chosen != flag and chosen in self.program.mistakes):
+            is_wrong = kind is not None and kind not in GENERIC
+            truth = Truth.NOT_PLANTED if is_wrong else Truth.UNKNOWN
+            return JudgedFinding(title, kind, expected, doubt, None, truth)
         variant = variant_name({flag} if flag else ())
         name = variant_name({each for each in {chosen} ^ {flag} if each})
         if name not in self._reserved:

@@ -41,6 +41,9 @@ def build(flags):
         (value, others), gradients = jax.value_and_grad(loss, has_aux=True)(
             trainable, others, images, labels
         )
+        if "update after backward" in flags:
+            last = 0.0 * gradients[0].sum()
+            gradients = [gradient + last for gradient in gradients]
         new, state = optimizer.stateless_apply(state, gradients, trainable)
         if "gradients returned" in flags:
             return new, others, state, value, gradients
@@ -58,7 +61,7 @@ def build(flags):
 
 PROGRAM = Program(
     mistakes={"not donated": "donation", "gradients returned": "output"},
-    edits={"half the batch": "batch"},
+    edits={"half the batch": "batch", "update after backward": "reader"},
     predictions={
         "half the batch": ("--batch-of", "images", "--batch-of", "labels", "--batch", "2")
     },

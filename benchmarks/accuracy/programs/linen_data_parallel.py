@@ -33,6 +33,9 @@ def build(flags):
         logits = model.apply(params, images)
         return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
 
+    if "checkpoint" in flags:
+        loss = jax.checkpoint(loss)
+
     def train(params, state, images, labels):
         value, gradients = jax.value_and_grad(loss)(params, images, labels)
         updates, state = optimizer.update(gradients, state, params)
@@ -47,7 +50,7 @@ def build(flags):
 
 PROGRAM = Program(
     mistakes={"replicated batch": "replicated", "not donated": "donation"},
-    edits={"half the batch": "batch"},
+    edits={"half the batch": "batch", "checkpoint": "checkpoint"},
     predictions={
         "half the batch": ("--batch-of", "images", "--batch-of", "labels", "--batch", "2")
     },
