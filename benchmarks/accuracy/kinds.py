@@ -20,7 +20,7 @@ KINDS: Final = {
     ),
     "swap": Words(r"swap|change places", r"swap|change places|copies"),
     "logits": Words(r"[Ll]ogits|vocabulary", r"logits|vocabulary|softmax|cross.entropy"),
-    "output": Words(r"[Oo]utput|[Rr]esult|returned", r"output|result|returned"),
+    "output": Words(r"[Oo]utput|[Rr]esult|returned", r"outputs?\b(?<!or outputs)|result|returned"),
     "constant": Words(r"[Cc]onstant", r"constant"),
     "checkpoint": Words(r"kept for the backward", r"backward|checkpoint|recomput"),
     "order": Words(r"recomputes too early|[Oo]rder", r"order|schedul|recomput"),
