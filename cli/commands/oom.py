@@ -12,7 +12,7 @@ import typer
 
 from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
-from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of
+from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of, users_lines_of
 from xlagraph.cli.output.messages import error, note, problem
 from xlagraph.cli.output.shared_options import RowOptions, parse_path
 
@@ -162,4 +162,8 @@ def _open_graph(options: OomOptions) -> "Iterator[Graph | None]":
     ):
         summary = ingest(graph, options.dumps)
         write_summary(summary, [options.dumps])
-        yield graph if summary.added else None
+        if not summary.added:
+            yield None
+            return
+        with users_lines_of(options, graph) as chosen:
+            yield chosen

@@ -9,12 +9,12 @@ from xlagraph.cli.output.destination import open_atomically
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note
-from xlagraph.cli.output.shared_options import GraphOptions
+from xlagraph.cli.output.shared_options import LineOptions
 from xlagraph.presentation.byte_sizes import human_bytes
 
 
 def report(
-    options: GraphOptions,
+    options: LineOptions,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE.html", help="The file to write.")
     ],

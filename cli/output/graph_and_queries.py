@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.messages import detail, is_interactive, note, problem
-from xlagraph.cli.output.shared_options import GraphOptions
+from xlagraph.cli.output.shared_options import GraphOptions, LineOptions
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
+    from xlagraph.ingest.user_lines import CodeOwners
     from xlagraph.queries.catalogue.query_files import Query
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "complete_run",
     "open_graph_of",
     "query_folders",
+    "users_lines_of",
 ]
 
 
@@ -41,7 +44,41 @@ def open_graph_of(
     ) as graph:
         note(f"graph: {graph.location}")
         detail(", ".join(f"{name} {version}" for name, version in graph.versions.items()))
+        with users_lines_of(options, graph) as chosen:
+            yield chosen
+
+
+@contextmanager
+def users_lines_of(options: GraphOptions, graph: "Graph") -> Iterator["Graph"]:
+    """Open the graph with the lines of the code that options or xlagraph.toml call the user's."""
+    owners = _code_owners(options, graph) if isinstance(options, LineOptions) else None
+    if owners is None:
         yield graph
+        return
+    from xlagraph.ingest.user_lines import with_user_lines
+
+    with with_user_lines(graph, owners) as chosen:
+        yield chosen
+
+
+def _code_owners(options: LineOptions, graph: "Graph") -> "CodeOwners | None":
+    """Return the choice of the options, else of the file next to the graph or here; None if none.
+
+    Raises UsageError with the fault of the file.
+    """
+    given = tuple(options.own or ()), tuple(options.library or ())
+    folders = dict.fromkeys((Path(graph.location).parent, Path()))
+    file = next((path for each in folders if (path := each / "xlagraph.toml").is_file()), None)
+    if not any(given) and file is None:
+        return None
+    from xlagraph.ingest.user_lines import CodeOwners, read_code_owners
+
+    try:
+        stored = CodeOwners() if file is None else read_code_owners(file)
+    except (OSError, ValueError) as error:
+        raise UsageError(str(error)) from None
+    owners = CodeOwners(given[0] + stored.own, given[1] + stored.library)
+    return owners if any(owners) else None
 
 
 def ask_password(user: str) -> str | None:

@@ -78,6 +78,21 @@ class GraphOptions(MessageOptions):
 
 
 @dataclass(frozen=True)
+class LineOptions(GraphOptions):
+    """Options of a command that shows lines of the user's code."""
+
+    own: list[str] | None = option(
+        "Lines in this package or path are yours, though it is installed; repeatable. (also: own"
+        " in [lines] of xlagraph.toml next to the graph)",
+        metavar="PACKAGE|PATH",
+    )
+    library: list[str] | None = option(
+        "Lines in this package or path are a library's, though it is not installed; repeatable.",
+        metavar="PACKAGE|PATH",
+    )
+
+
+@dataclass(frozen=True)
 class OutputOptions(MessageOptions):
     """Options that select the file and the columns to write."""
 
@@ -97,12 +112,12 @@ class ListOptions(OutputOptions):
 
 
 @dataclass(frozen=True)
-class RowOptions(ListOptions, GraphOptions):
+class RowOptions(ListOptions, LineOptions):
     """Options of a command that returns rows."""
 
 
 @dataclass(frozen=True)
-class CatalogueOptions(OutputOptions, GraphOptions):
+class CatalogueOptions(OutputOptions, LineOptions):
     """Options before the ID of a canned query, which may return rows or a picture."""
 
     format: PictureFormat = option(

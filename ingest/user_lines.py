@@ -1,0 +1,130 @@
+"""The user's choice of which code is theirs, and the lines of values that follow from it.
+
+xlagraph.toml next to the graph or in the current folder:
+
+[lines]
+own = ["my_models"]          # a package or a path; installed packages are libraries by default
+library = ["~/src/flax"]     # a checkout that is a library nevertheless
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple, cast
+
+from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.private_copy import private_copy
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.hlo.metadata import is_installed
+
+__all__ = ["CodeOwners", "read_code_owners", "with_user_lines"]
+
+_FRAMES: Final = load_statement(__file__, "frames")
+_LINES: Final = load_statement(__file__, "user-lines")
+_SET_BY_FRAME: Final = load_statement(__file__, "set-user-lines-by-frame")
+_SET_BY_LINE: Final = load_statement(__file__, "set-user-lines-by-line")
+
+
+class CodeOwners(NamedTuple):
+    """Packages and paths of the user's code and of libraries; the longest that fits decides."""
+
+    own: tuple[str, ...] = ()
+    library: tuple[str, ...] = ()
+
+    def is_library(self, file: str) -> bool:
+        """Return True if a source file is not the user's."""
+        own = max((len(each) for each in self.own if _fits(each, file)), default=0)
+        library = max((len(each) for each in self.library if _fits(each, file)), default=0)
+        return is_installed(file) if own == library == 0 else library > own
+
+
+class _Frame(NamedTuple):
+    file: str | None
+    line: int | None
+    function: str | None
+    caller: str | None
+
+
+def read_code_owners(file: Path) -> CodeOwners:
+    """Return the choice in a file such as xlagraph.toml; empty without a table [lines].
+
+    Raises OSError, and ValueError with the file and what was expected.
+    """
+    try:
+        table = tomllib.loads(file.read_text("utf-8")).get("lines", {})
+    except ValueError as error:
+        raise ValueError(f"{file}: not TOML: {error}") from None
+    lists = [table.get(name, []) for name in CodeOwners._fields] if isinstance(table, dict) else []
+    is_valid = bool(lists) and set(table) <= set(CodeOwners._fields)
+    if not is_valid or not all(
+        isinstance(each, list) and all(isinstance(name, str) and name for name in each)
+        for each in lists
+    ):
+        raise ValueError(
+            f'{file}: expected packages or paths in [lines], such as own = ["my_models"],'
+            f" found {table!r}"
+        )
+    return CodeOwners(*map(tuple, lists))
+
+
+@contextmanager
+def with_user_lines(graph: Graph, owners: CodeOwners) -> Iterator[Graph]:
+    """Open the graph with the user's lines that follow from a choice; it is copied if they differ.
+
+    Without call stacks, the only candidate is the line of the instruction itself.
+    """
+    frames = {
+        str(key): _Frame(*cast("Sequence[None]", rest)) for key, *rest in graph.query(_FRAMES).rows
+    }
+    by_frame: list[Cell] = []
+    by_line: list[Cell] = []
+    for frame, file, line, *stored in graph.query(_LINES).rows:
+        if frame is not None:
+            found = _user_line(frames, str(frame), owners)
+        else:
+            found = None if file is None or owners.is_library(str(file)) else (file, line, None)
+        user_file, user_line, function = found or (None, None, None)
+        if [user_file, user_line] != stored:
+            # the engine takes no list of maps with only nulls under a key
+            row = {
+                "userFile": user_file or "",
+                "userLine": user_line or 0,
+                "userFunction": function or "",
+            }
+            if frame is not None:
+                by_frame.append({"frame": frame, **row})
+            else:
+                by_line.append({"file": file, "line": line, **row})
+    changes: list[tuple[str, Mapping[str, Cell]]] = [
+        (text, {"rows": rows})
+        for text, rows in ((_SET_BY_FRAME, by_frame), (_SET_BY_LINE, by_line))
+        if rows
+    ]
+    if not changes:
+        yield graph
+        return
+    with private_copy(graph, changes) as copied:
+        yield copied
+
+
+def _user_line(
+    frames: Mapping[str, _Frame], innermost: str, owners: CodeOwners
+) -> tuple[str, int | None, str | None] | None:
+    at: str | None = innermost
+    while at is not None and at in frames:
+        frame = frames[at]
+        if frame.file is not None and not owners.is_library(frame.file):
+            return frame.file, frame.line, frame.function
+        at = frame.caller
+    return None
+
+
+def _fits(choice: str, file: str) -> bool:
+    """Return True if a file lies in a package, `my_models` or `my.models`, or below a path."""
+    is_path = "/" in choice or choice.startswith((".", "~")) or choice.endswith(".py")
+    if is_path and choice.startswith(("/", ".", "~")):
+        path = str(Path(choice).expanduser().resolve())
+        return file == path or file.startswith(f"{path}/")
+    part = choice.strip("/") if is_path else choice.replace(".", "/")
+    return f"/{part}/" in f"/{file}" or f"/{file}".endswith((f"/{part}", f"/{part}.py"))
