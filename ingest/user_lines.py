@@ -39,6 +39,10 @@ class CodeOwners(NamedTuple):
         return is_installed(file) if own == library == 0 else library > own
 
 
+_UserLine = tuple[str, int | None, str | None]
+"""File, line and function."""
+
+
 class _Frame(NamedTuple):
     file: str | None
     line: int | None
@@ -80,22 +84,24 @@ def with_user_lines(graph: Graph, owners: CodeOwners) -> Iterator[Graph]:
     by_frame: list[Cell] = []
     by_line: list[Cell] = []
     for frame, file, line, *stored in graph.query(_LINES).rows:
-        if frame is not None:
-            found = _user_line(frames, str(frame), owners)
-        else:
-            found = None if file is None or owners.is_library(str(file)) else (file, line, None)
+        found: _UserLine | None = None
+        if isinstance(frame, str):
+            found = _user_line(frames, frame, owners)
+        elif isinstance(file, str) and not owners.is_library(file):
+            found = file, cast("int | None", line), None
         user_file, user_line, function = found or (None, None, None)
-        if [user_file, user_line] != stored:
-            # the engine takes no list of maps with only nulls under a key
-            row = {
-                "userFile": user_file or "",
-                "userLine": user_line or 0,
-                "userFunction": function or "",
-            }
-            if frame is not None:
-                by_frame.append({"frame": frame, **row})
-            else:
-                by_line.append({"file": file, "line": line, **row})
+        if [user_file, user_line] == stored:
+            continue
+        # the engine takes no list of maps with only nulls under a key
+        row: dict[str, Cell] = {
+            "userFile": user_file or "",
+            "userLine": user_line or 0,
+            "userFunction": function or "",
+        }
+        if frame is not None:
+            by_frame.append({"frame": frame, **row})
+        else:
+            by_line.append({"file": file, "line": line, **row})
     changes: list[tuple[str, Mapping[str, Cell]]] = [
         (text, {"rows": rows})
         for text, rows in ((_SET_BY_FRAME, by_frame), (_SET_BY_LINE, by_line))
@@ -110,7 +116,7 @@ def with_user_lines(graph: Graph, owners: CodeOwners) -> Iterator[Graph]:
 
 def _user_line(
     frames: Mapping[str, _Frame], innermost: str, owners: CodeOwners
-) -> tuple[str, int | None, str | None] | None:
+) -> _UserLine | None:
     at: str | None = innermost
     while at is not None and at in frames:
         frame = frames[at]
