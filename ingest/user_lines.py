@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph
-from xlagraph.graph.private_copy import private_copy
+from xlagraph.graph.ladybug.private_copy import private_copy
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import is_installed
 

@@ -5,7 +5,7 @@ A load never touches the file that readers have open: see `load`.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -164,18 +164,6 @@ class LadybugGraph(Graph):
                 self._connection = ladybug.Connection(self._database)
                 create_tables(self._connection)
         return self._connection
-
-
-def write_statements(path: Path, changes: Sequence[tuple[str, Mapping[str, Cell]]]) -> None:
-    """Run writing statements on a file that nobody else has open, such as a private copy."""
-    database = open_database(path)
-    try:
-        with ladybug.Connection(database) as connection:
-            for text, parameters in changes:
-                text, given = with_ordered_maps(text, dict(parameters))
-                cast("ladybug.QueryResult", connection.execute(text, given)).close()
-    finally:
-        database.close()
 
 
 def _open_to_read(path: Path) -> LadybugGraph:
