@@ -3,8 +3,52 @@
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["IDLE", "INFLATED", "LARGE", "LOGITS", "PER_EXAMPLE", "REPLICATED"]
+__all__ = [
+    "CONSTANTS",
+    "FLOAT64",
+    "IDLE",
+    "INFLATED",
+    "LARGE",
+    "LOGITS",
+    "PER_EXAMPLE",
+    "REDUCED_STACKS",
+    "REPLICATED",
+    "RETURNED_GRADIENTS",
+    "RETURNED_STACKS",
+]
 
+RETURNED_STACKS: Final[Mapping[str, str]] = {
+    "jax": "Return only what the caller needs: the last carry, a sum in the carry, or every n-th"
+    " iteration; let the body of jax.lax.scan return None as its second result.",
+    "tensorflow": "Return only what the caller needs: the last loop variable or a running sum"
+    " instead of a tf.TensorArray of all iterations.",
+    "pytorch": "Return only what the caller needs: the last carry, or a sum in the carry.",
+}
+RETURNED_GRADIENTS: Final[Mapping[str, str]] = {
+    "jax": "Return only the new parameters; if the gradients are needed to log them, return their"
+    " norms (optax.global_norm).",
+    "tensorflow": "Do not return the gradients of the step; return their norms"
+    " (tf.linalg.global_norm).",
+    "pytorch": "Drop the gradients (optimizer.zero_grad()) before torch_xla.sync().",
+}
+REDUCED_STACKS: Final[Mapping[str, str]] = {
+    "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan,"
+    " and return None as the second result of its body.",
+    "tensorflow": "Reduce in the loop: add to a loop variable instead of writing each iteration"
+    " into a tf.TensorArray.",
+    "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",
+}
+CONSTANTS: Final[Mapping[str, str]] = {
+    "jax": "Pass the array as an argument of the jitted function instead of closing over it.",
+    "tensorflow": "Pass the tensor as an argument of the tf.function, or keep it in a tf.Variable.",
+    "pytorch": "Move the tensor to the device before the step (tensor.to('xla')).",
+}
+FLOAT64: Final[Mapping[str, str]] = {
+    "jax": "Compute in float32: leave jax_enable_x64 off, or give dtype=jnp.float32 where the"
+    " inputs are made.",
+    "tensorflow": "Compute in tf.float32: cast the inputs, and set the dtype of the layers.",
+    "pytorch": "Compute in torch.float32: convert the inputs and the model (.float()).",
+}
 PER_EXAMPLE: Final[Mapping[str, str]] = {
     "jax": "Sum the gradients as they are made: jax.lax.scan over examples or small groups of them,"
     " with the sum as carry, instead of jax.vmap(jax.grad(...)) over the whole batch"

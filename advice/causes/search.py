@@ -2,6 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from xlagraph.advice.causes.boundaries import (
+    large_constants,
+    reduced_stacks,
+    returned_gradients,
+    returned_stacks,
+    wide_floats,
+)
 from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.forced_copies import forced_copies
@@ -38,6 +45,11 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from per_example_gradients(program)
     yield from logits(program)
+    yield from returned_stacks(program)
+    yield from reduced_stacks(program)
+    yield from returned_gradients(program)
+    yield from large_constants(program)
+    yield from wide_floats(program)
     yield from idle_values(program)
     yield from inflated_values(program)
     yield from costly_order(program)

@@ -1,0 +1,208 @@
+"""Find bytes at the borders of a program: results, constants, and stacks of loops.
+
+A dump does not show which results the caller needs. So the finding says what is returned, and
+leaves this in doubt.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Remove, Scale
+from xlagraph.planner.edits.returning import KeepInside
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = [
+    "large_constants",
+    "reduced_stacks",
+    "returned_gradients",
+    "returned_stacks",
+    "wide_floats",
+]
+
+_CALLER: Final = "only if the caller does not need it, which a dump does not show"
+_FORWARDING: Final = frozenset(("tuple", "get-tuple-element", "bitcast", "while", "copy"))
+_LEAST_CONSTANT: Final = 1 << 16
+"""Bytes of a constant that a program closes over."""
+
+
+def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the results that hold a value of each iteration of a loop."""
+    found = [
+        value for value in _own_results(program) if value.stack_loop and value.stack_turns != 1
+    ]
+    rows = []
+    for value in found:
+        loop = file_and_line(*program.place_of(value.stack_loop or "")) or value.stack_loop
+        turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
+        rows.append(evidence_row(value, f"values of {turns} iterations of the loop at {loop}"))
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "A loop stacks a value of each iteration, and the program returns the stack",
+            ChangeKind.WITHOUT,
+            KeepInside(frozenset(value.value_id for value in found)),
+            tuple(rows),
+            remedies.RETURNED_STACKS,
+            _CALLER,
+            is_exact=True,
+            likelihood=0.5,
+        )
+
+
+def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
+    """Yield gradients that are returned next to the parameters that they update."""
+    names = {value.dimensions: value.op_name for value in program.compilation.array_parameters}
+    results = _own_results(program)
+    found = [
+        value
+        for value in results
+        if value.is_backward and value.dimensions and value.dimensions in names
+        if any(
+            made.dimensions == value.dimensions and _takes_an_input(program, made)
+            for reader in program.readers_of.get(value.value_id, ())
+            for made in program.made_by.get(reader, ())
+        )
+    ]
+    if found:
+        text = pattern_of(names[value.dimensions] or value.label for value in found)
+        reason = f"a gradient of the shape of {text}; the updated parameter is returned too"
+        yield Cause(
+            "peak/contributors",
+            "Gradients are returned next to the parameters that they update",
+            ChangeKind.WITHOUT,
+            KeepInside(frozenset(value.value_id for value in found)),
+            tuple(evidence_row(value, reason) for value in found),
+            remedies.RETURNED_GRADIENTS,
+            _CALLER,
+            is_exact=True,
+            likelihood=0.5,
+        )
+
+
+def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
+    """Yield stacks of loops that are only reduced after the loop."""
+    found = []
+    removed: list[str] = []
+    for value in program.temporaries:
+        loop = value.stack_loop
+        if loop is None or (value.stack_turns or 0) < 2:
+            continue
+        planned = program.program.by_id[value.value_id]
+        ids = [each.value_id for each in program.program.sets[planned.buffer_set]]
+        readers = {
+            name
+            for each in ids
+            for name in program.readers_of.get(each, ())
+            if program.instructions[name].opcode not in _FORWARDING
+            and program.instructions[name].loop != loop
+        }
+        made = [each for name in readers for each in program.made_by.get(name, ())]
+        if (
+            readers
+            and made
+            and all(program.computes_with(name, "reduce") for name in readers)
+            and 2 * sum(each.size_bytes for each in made) <= value.size_bytes
+        ):
+            place = file_and_line(*program.place_of(min(readers))) or min(readers)
+            reason = f"a stack of {value.stack_turns} iterations that only {place} reads, to reduce"
+            found.append((value, f"{reason} it"))
+            removed += [program.values[each].label for each in ids]
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "A loop stacks values that are only reduced after it",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, removed),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            remedies.REDUCED_STACKS,
+            is_exact=True,
+            likelihood=1.0,
+        )
+
+
+def large_constants(program: PeakProgram) -> Iterator[Cause]:
+    """Yield constants that the program contains, with the line that reads them."""
+    found = [
+        value
+        for planned in program.program.values
+        if (value := program.values[planned.value_id]).opcode == "constant"
+        and value.memory_space == program.memory_space
+        and value.size_bytes >= _LEAST_CONSTANT
+    ]
+    rows = []
+    for value in sorted(found, key=lambda value: -value.size_bytes):
+        readers = program.readers_of.get(value.value_id, ())
+        places = (program.place_of(name) for name in readers)
+        file, line = next((each for each in places if each[0] is not None), (None, None))
+        rows.append(evidence_row(value, "a constant of the program", file=file, line=line))
+    if rows:
+        yield Cause(
+            "peak/contributors",
+            "Large constants are compiled into the program",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, [value.label for value in found]),
+            tuple(rows),
+            remedies.CONSTANTS,
+            "as an argument it takes as many bytes, but shares them with the caller's array",
+            is_exact=True,
+            likelihood=0.5,
+        )
+
+
+def wide_floats(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the float64 values of a program, if they are a large part of it."""
+    found = [
+        value
+        for planned in program.program.values
+        if (value := program.values[planned.value_id]).dtype in ("f64", "c128")
+        and value.memory_space == program.memory_space
+    ]
+    shown = _one_of_each_set(program, found)
+    if shown:
+        yield Cause(
+            "waste/wide-types",
+            "Values are float64",
+            ChangeKind.HALF,
+            Scale({value.label: Fraction(1, 2) for value in found}),
+            tuple(evidence_row(value, f"{value.dtype}") for value in shown),
+            remedies.FLOAT64,
+            "only if the numerics allow float32",
+            is_exact=True,
+            likelihood=0.8,
+        )
+
+
+def _own_results(program: PeakProgram) -> list[StoredValue]:
+    """Return the array results that take no input's bytes, largest first."""
+    found = [
+        value
+        for each in dict.fromkeys(program.compilation.results)
+        if (value := program.values.get(each)) is not None
+        and (planned := program.planned(value)) is not None
+        and not planned.is_table
+        and planned.memory_space == program.memory_space
+        and not any(member.is_stored for member in program.program.sets[planned.buffer_set])
+    ]
+    return sorted(found, key=lambda value: (-value.size_bytes, value.value_id))
+
+
+def _takes_an_input(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a result that an input of its dimensions is computed into."""
+    planned = program.planned(value)
+    if planned is None or not planned.lives_out:
+        return False
+    inputs = {each.dimensions for each in program.compilation.array_parameters}
+    return value.dimensions in inputs and not value.is_backward
+
+
+def _one_of_each_set(program: PeakProgram, found: Sequence[StoredValue]) -> list[StoredValue]:
+    first: dict[int | None, StoredValue] = {}
+    for value in found:
+        first.setdefault(program.set_of(value), value)
+    return sorted(first.values(), key=lambda value: (-value.size_bytes, value.value_id))

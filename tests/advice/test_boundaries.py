@@ -1,0 +1,108 @@
+"""`advise` names what crosses the borders of a program: stacks, gradients, constants, float64."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tiny_dumps import tiny_dump
+from xlagraph.advice.causes.boundaries import (
+    large_constants,
+    reduced_stacks,
+    returned_gradients,
+    wide_floats,
+)
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.returning import KeepInside
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    with open_graph(tmp_path_factory.mktemp("boundaries") / "g.lbug", create=True) as graph:
+        yield graph
+
+
+@pytest.fixture
+def programs(graph, tmp_path):
+    def read(allocations, values, *results):
+        folder = tmp_path / "runs" / tmp_path.name
+        folder.mkdir(parents=True)
+        (folder / "f.txt").write_text(tiny_dump(allocations, values))
+        assert ingest(graph, folder.parent, jobs=1).ok
+        program = PeakProgram(StoredCompilation(graph, f"{tmp_path.name}/f"), 0)
+        ids = [program.by_label[label].value_id for label in results]
+        compilation = program.compilation
+        planned = tuple(
+            value._replace(lives_out=value.value_id in ids) for value in program.program.values
+        )
+        changed = replace(compilation.program, values=planned)
+        program.compilation = replace(compilation, results=tuple(ids), program=changed)
+        return program
+
+    return read
+
+
+GRADIENT = """
+    0 | w   | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
+    1 | g   | f32[1024] | 0 | 4096 | 1-3 | multiply(w) | jit(f)/transpose(jvp())/mul
+    2 | new | f32[1024] | 0 | 4096 | 2-3 | subtract({}) | jit(f)/sub
+"""
+PARTS = """
+    0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+    1 | 4096 | maybe-live-out
+    2 | 4096 | maybe-live-out
+"""
+
+
+def test_a_gradient_is_returned_next_to_the_parameter_that_it_updates(programs):
+    program = programs(PARTS, GRADIENT.format("w, g"), "g", "new")
+    (cause,) = returned_gradients(program)
+    assert [row["value"] for row in cause.rows] == ["g"]
+    assert cause.doubt == "only if the caller does not need it, which a dump does not show"
+
+
+def test_gradients_alone_are_what_the_caller_asks_for(programs):
+    program = programs(PARTS, GRADIENT.format("w"), "g", "new")
+    assert not list(returned_gradients(program))
+
+
+def test_a_result_that_is_not_returned_ends_with_its_last_reader(programs):
+    program = programs(PARTS, GRADIENT.format("w, g"), "g", "new")
+    gradient = program.by_label["g"].value_id
+    after = replan(program.compilation, [KeepInside(frozenset({gradient}))])
+    assert after.program.by_id[gradient].live_until == 2
+    unread = KeepInside(frozenset({program.by_label["new"].value_id}))
+    assert (
+        program.by_label["new"].value_id not in replan(program.compilation, [unread]).program.by_id
+    )
+
+
+def test_a_large_constant_is_named_with_the_line_that_reads_it(programs):
+    program = programs(
+        "0 | 65536 | constant\n1 | 64 | maybe-live-out",
+        """
+        0 | table | s8[65536] | 0 | 65536 | 0-2 | constant()
+        1 | out   | s8[64]    | 0 | 64    | 1-2 | reduce(table) | jit(f)/sum @ model.py:7
+        """,
+        "out",
+    )
+    (cause,) = large_constants(program)
+    assert [(row["value"], row["userFile"], row["userLine"]) for row in cause.rows] == [
+        ("table", "model.py", 7)
+    ]
+
+
+def test_float64_is_named_and_float32_is_not(programs):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | a | f64[1024] | 0    | 8192 | 0-1 | iota()
+        0 | b | f32[1024] | 8192 | 4096 | 1-1 | convert(a)
+        """,
+    )
+    (cause,) = wide_floats(program)
+    assert [row["value"] for row in cause.rows] == ["a"]
+    assert not list(reduced_stacks(program))
