@@ -19,7 +19,7 @@ from xlagraph.graph.schema_types import (
     described,
 )
 
-VERSION: Final = 7
+VERSION: Final = 8
 """Version of the schema, stored in every graph. A graph with a newer version is refused."""
 
 
@@ -256,6 +256,11 @@ class InstructionNodes(NodeRows, key_prefix="#i/"):
         "whether it returns the result of its computation; absent without module text"
     )
     unique_id: Integers = described("number that XLA gave it; absent in dumps of text")
+    scoped_bytes: Integers = described(
+        "VMEM that it takes only while it runs: the blocks, buffers and scratch of a kernel; "
+        "absent where the text after code generation is not there"
+    )
+    scoped_limit_bytes: Integers = described("most VMEM that it may take so")
 
 
 class OpNodes(NodeRows, is_shared=True):

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Attributes, Instruction, ProgramError
 from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.scoped_memory import ScopedMemory
 
 __all__ = ["EntryParameter", "Program"]
 
@@ -51,6 +52,8 @@ class Program:
     """Donated parameters that are not paired with a result."""
     partitions: int | None = None
     """Number of devices that the program is split over; None if unknown."""
+    scoped_memory: Mapping[str, ScopedMemory] = field(default_factory=dict)
+    """VMEM that instructions take while they run, by name."""
     is_gpu: bool = False
     """True if it was evidently compiled for a GPU."""
 

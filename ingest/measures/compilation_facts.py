@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.scoped_memory import ScopedMemory
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
@@ -89,6 +90,8 @@ class CompilationFacts:
     """Number of devices over which the program is partitioned."""
     dependences: Mapping[str, Dependence]
     """Dependences of scheduled instructions, by name; empty without a complete program."""
+    scoped_memory: Mapping[str, ScopedMemory]
+    """VMEM that instructions take while they run, by name."""
     planner_inputs: PlannerInputs | None
     """Inputs of replanning; None without computations, uses or live ranges."""
 
@@ -144,6 +147,7 @@ def derive_facts(
         donations=donations(plan.allocations, program),
         partitions=program.partitions,
         dependences=dependences(program) if plan.live_ranges is not None else {},
+        scoped_memory=program.scoped_memory,
         planner_inputs=planner_inputs(plan, spans, steps, program),
     )
 

@@ -217,6 +217,7 @@ def _instructions(source: NumberedFacts) -> InstructionNodes:
     computations = [each.computation for each in named]
     steps = [each.step for each in facts.instructions]
     needs = _at(facts.dependences, names)
+    scoped = _at(facts.scoped_memory, names)
     planning = facts.planner_inputs
     return InstructionNodes(
         key=bounded_keys(names),
@@ -248,6 +249,8 @@ def _instructions(source: NumberedFacts) -> InstructionNodes:
         callees=[None if each is None else each.callees for each in needs],
         is_root=[None if each is None else each.is_root for each in needs],
         unique_id=[None if each is None else each.unique_id for each in needs],
+        scoped_bytes=[None if each is None else each.used_bytes for each in scoped],
+        scoped_limit_bytes=[None if each is None else each.limit_bytes for each in scoped],
     )
 
 

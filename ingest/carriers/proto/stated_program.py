@@ -9,6 +9,7 @@ from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.metadata import StackFrame, acyclic_callers
 from xlagraph.hlo.program import EntryParameter, Program
+from xlagraph.hlo.scoped_memory import ScopedMemory, scoped_memory
 from xlagraph.hlo.shape_indices import index_text
 from xlagraph.ingest.carriers.proto.module import Module
 
@@ -38,8 +39,24 @@ def program_of(module: Module) -> Program:
             for each in message.buffer_donor.entries
         ),
         partitions=devices or None,
+        scoped_memory=_scoped_memory(message),
         is_gpu=module.is_gpu,
     )
+
+
+def _scoped_memory(message: Message) -> dict[str, ScopedMemory]:
+    """Return the VMEM that instructions take while they run; profiles of a TPU have it."""
+    configs = (
+        (instruction.name, instruction.backend_config)
+        for computation in message.computations
+        for instruction in computation.instructions
+    )
+    found = {
+        name: scoped_memory(config.decode(errors="replace"))
+        for name, config in configs
+        if b"used_scoped_memory_configs" in config
+    }
+    return {name: scoped for name, scoped in found.items() if scoped is not None}
 
 
 def _frames(index: Message) -> dict[int, StackFrame]:

@@ -5,6 +5,7 @@ STAGE-buffer-assignment-values.txt    its companions (jaxlib 0.10 and later)
 STAGE-live-range.txt
 STAGE-memory-usage-report.txt         (jaxlib 0.4.35 and later)
 STAGE.txt                             scheduled text of the module
+….after_codegen.txt                   the same after code generation, of a TPU
 
 Each can be packed (``.gz``, ``.xz``, ``.bz2`` or ``.zst``). A file with another name is a
 dump if it begins with ``BufferAssignment:``.
@@ -30,6 +31,9 @@ TEXT: Final = "text"
 _FAR_FUTURE: Final = 10**30
 # 1795217606140152.module_0000.after_optimizations.txt: a name by XLA tells the kind of file
 _OF_XLA: Final = re.compile(r"(\d{10,}\.)?module_\d+\..*", re.DOTALL)
+
+
+_STAGE: Final = "after_optimizations"
 
 
 class _Kind(Enum):
@@ -93,6 +97,7 @@ def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem])
         ("values", files[_Kind.VALUES]),
         ("live range", files[_Kind.LIVE_RANGE]),
         ("module text", module_texts),
+        ("code text", _code_texts(dumps, files[_Kind.MODULE_TEXT])),
     )
     reports = report_parts(folder, names, REPORT_TEXT)
     return [
@@ -107,6 +112,12 @@ def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem])
         )
         for stem, path in dumps.items()
     ]
+
+
+def _code_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the text after code generation of each dump that has one."""
+    stems = {stem: f"{stem.removesuffix(_STAGE)}after_codegen" for stem in dumps}
+    return {stem: texts[code] for stem, code in stems.items() if code in texts}
 
 
 def _take(paths: dict[str, Path], stem: str, path: Path, problems: list[Problem]) -> None:

@@ -1,9 +1,11 @@
 """Read a compilation from the text files that XLA dumps."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.scoped_memory import scoped_memory_of_lines
 from xlagraph.ingest.carriers.carrier import Carrier, Contents
 from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps, is_dump, needs
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
@@ -37,7 +39,10 @@ def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
     except UnreadableDump as error:  # the dump is complete without the module text
         contents.problems.append(error.problem._replace(left_out=False))
     _name_missing_companions(contents, plan)
-    return plan, parse_module_text(text, plan.instructions)
+    program = parse_module_text(text, plan.instructions)
+    code = contents.take("code text")
+    code_text = text if code is None else code.decode(errors="replace")
+    return plan, replace(program, scoped_memory=dict(scoped_memory_of_lines(code_text)))
 
 
 def _plan_parts(contents: Contents) -> tuple[DumpPart, ...]:
