@@ -25,6 +25,7 @@ class AddedCopy:
     before: int
     """Step of the unchanged schedule before which it is inserted."""
     is_of_result: bool
+    post_order: int
 
 
 def with_copies(
@@ -86,6 +87,7 @@ def _copy(
         live_from=first,
         live_until=shifted(max(needed_until, copy.before), before),
         is_copy=True,
+        post_order=copy.post_order,
         is_stored=False,
         lives_out=copy.is_of_result,
         instruction=f"copy of {copied.instruction}",

@@ -9,10 +9,11 @@ parameter where it is needed (CPU, jaxlib 0.4.30) makes each copy just before it
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from xlagraph.planner.added_copies import AddedCopy, shifted, with_copies
 from xlagraph.planner.donor import Donor, is_own_copy
-from xlagraph.planner.needed_copies import Readers, needed_copies
+from xlagraph.planner.needed_copies import Copies, Readers, needed_copies
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["DonatedProgram", "Donor", "donate", "step_before_copies"]
@@ -58,12 +59,22 @@ def donate(
     in_place = [donor for donor, copies in needed.items() if not any(copies)]
     steps = _steps_of_copies(program, knows_schedule=knows_schedule)
     copies = [
-        AddedCopy(donor, steps[donor.parameter], is_of_result=False)
+        AddedCopy(
+            donor,
+            steps[donor.parameter],
+            is_of_result=False,
+            post_order=_post_order_of_copy(program, donor, kept),
+        )
         for donor, kept in needed.items()
         if kept.of_parameter
     ]
     copies += [
-        AddedCopy(donor, _step_of_result(program, donor), is_of_result=True)
+        AddedCopy(
+            donor,
+            _step_of_result(program, donor),
+            is_of_result=True,
+            post_order=program.by_id[donor.output].post_order,
+        )
         for donor, kept in needed.items()
         if kept.of_result
     ]
@@ -128,6 +139,23 @@ def _step_of_result(program: PlannedProgram, donor: Donor) -> int:
         and any(by_id[read].live_from > made for read in value.reads if read in by_id)
     ]
     return min(later, default=max(made + 1, max(value.live_from for value in program.values)))
+
+
+def _post_order_of_copy(program: PlannedProgram, donor: Donor, kept: Copies) -> int:
+    """Return the post-order of a parameter's copy.
+
+    The copy of the result waits for it (a control predecessor), so that the depth-first search
+    from the root finds it there at the latest: after the results before that one.
+    """
+    found = program.by_id[donor.parameter].post_order
+    if not kept.of_result:
+        return found
+    root = next((value for value in program.values if value.is_table and value.lives_out), None)
+    earlier = takewhile(lambda read: read != donor.output, root.reads if root is not None else ())
+    by_id = program.by_id
+    return min(
+        found, max((by_id[each].post_order for each in earlier if each in by_id), default=-1)
+    )
 
 
 def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[int, ...], int]:

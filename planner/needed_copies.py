@@ -8,6 +8,9 @@ Then it drops, in this order,
 2. the copy of the result, if the first value of its bytes depends on everything that reads the
    parameter's bytes: the readers of the parameter, or the first copy if that remains.
 
+A copy that the result's bytes begin with reads the first copy, so that the second rule drops the
+copy of the result. If a copy for other bytes is the only reader, it serves as the first copy.
+
 It knows dependencies but not the schedule, which is made later.
 """
 
@@ -103,10 +106,13 @@ def needed_copies(
     if readers.run_before(before_result, result):
         is_in_place = is_overwritten_as_read and readers.run_before(needed, written.instruction)
         return Copies(of_parameter=False, of_result=not is_in_place)
-    follows_the_copy = reads_itself or any(
-        readers.run_before((reader,), written.instruction) for reader in needed
+    follows_the_copy = (
+        reads_itself
+        or len(needed) < len(others)
+        or any(readers.run_before((reader,), written.instruction) for reader in needed)
     )
-    return Copies(of_parameter=True, of_result=not follows_the_copy)
+    is_copied_already = len(others) == 1 and all(value.is_copy for value in others.values())
+    return Copies(of_parameter=not is_copied_already, of_result=not follows_the_copy)
 
 
 def _first_written(program: PlannedProgram, donor: Donor) -> PlannedValue | None:

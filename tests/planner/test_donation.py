@@ -148,3 +148,41 @@ def test_copies_are_in_the_order_of_the_parameters():
     copies = [copy for copy in found.program.values if copy.is_copy]
     ordered = sorted(copies, key=first_step)
     assert [copy.instruction for copy in ordered] == ["copy of first", "copy of second"]
+
+
+def test_a_copy_that_begins_the_results_bytes_follows_the_copy_of_the_parameter():
+    values = (
+        parameter(),
+        value(2, 2, 5, reads=(1,), operands=(1,), is_copy=True, buffer_set=9, instruction="own"),
+        value(3, 3, 4, reads=(1,), instruction="loose"),
+        output(5, reads=(2,), operands=(2,), buffer_set=9),
+    )
+    found = donated(*values, until=3)
+    assert [donor.parameter for donor in found.copied] == [1]
+    assert len([made for made in found.program.values if made.is_copy]) == 2
+
+
+def test_a_copy_for_other_bytes_serves_as_the_copy_of_the_parameter():
+    values = (
+        parameter(),
+        value(2, 2, 5, reads=(1,), operands=(1,), is_copy=True, instruction="other"),
+        value(3, 5, 10, reads=(2,), instruction="updated"),
+        output(4),
+    )
+    found = donated(*values, until=2)
+    assert [donor.parameter for donor in found.copied_last] == [1]
+
+
+def test_the_copy_of_the_result_brings_that_of_the_parameter_forward_in_post_order():
+    root = value(10, 9, 10, is_table=True, lives_out=True, reads=(7, 9), instruction="root")
+    values = (
+        parameter(post_order=50),
+        value(2, 6, 7, reads=(1,), operands=(1,), instruction="late", post_order=51),
+        value(7, 3, 10, lives_out=True, instruction="first", post_order=20),
+        output(5, post_order=40),
+        root,
+    )
+    found = donated(*values, until=6)
+    assert [donor.parameter for donor in found.copied_twice] == [1]
+    (copy,) = [made for made in found.program.values if made.instruction == "copy of p"]
+    assert copy.post_order == 20
