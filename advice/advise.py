@@ -74,24 +74,12 @@ def advise(
         selection.is_run,
         memory_space,
         tuple(diagnosed),
-        tuple(ranked(findings)),
+        tuple(sorted(findings, key=_rank)),
         tuple(notes),
         tuple(dict.fromkeys(problems)),
         hidden,
         least_share,
     )
-
-
-def ranked(findings: list[Finding]) -> list[Finding]:
-    """Return findings by expected savings, most first.
-
-    A finding that may save nothing is not ranked first if another one surely saves something.
-    """
-    found = sorted(findings, key=_rank)
-    first = next((finding for finding in found if finding.bytes > 0), None)
-    if first is None or found[0].bytes > 0 or not first.savings.expected_bytes:
-        return found
-    return [first, *(finding for finding in found if finding is not first)]
 
 
 def _rank(finding: Finding) -> tuple[int, int, str, str, str]:

@@ -1,5 +1,6 @@
 """A diagnosis and its rows, one for each finding."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = (
     "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
-    "bytesAtMost", "doubt", "expectedBytes", "places",
+    "bytesAtMost", "doubt", "expectedBytes", "places", "whatif",
 )  # fmt: skip
 _OUTLINE_COLUMNS: Final = ("finding", "saves", "share", "query", "compilation")
 _MOST_EVIDENCE: Final = 10
@@ -63,6 +64,8 @@ class Finding(Outlined):
     """Total that `share` refers to."""
     framework: str | None = None
     """Framework that compiled the program; None if unknown."""
+    whatif: tuple[str, ...] = ()
+    """Words of the command that replans this change; none if `whatif` has no such change."""
 
     @property
     def remedies(self) -> Mapping[str, str]:
@@ -193,6 +196,7 @@ def _finding_rows(diagnosis: Diagnosis) -> list[tuple[Cell, ...]]:
             finding.savings.doubt,
             finding.savings.expected_bytes,
             [place.cells for place in finding.places],
+            shlex.join(finding.whatif) or None,
         )
         for finding in diagnosis.findings
     ]

@@ -14,6 +14,7 @@ from xlagraph.advice.causes.large_values import largest_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.search import find_causes
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
+from xlagraph.advice.planned_donations import best_donation
 from xlagraph.advice.planned_savings import (
     PotentialSavings,
     edit_of_rows,
@@ -22,6 +23,7 @@ from xlagraph.advice.planned_savings import (
 from xlagraph.advice.rows_with_savings import each_value_once, rows_with_savings
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.errors import QueryFailed, QueryRefused
+from xlagraph.planner.edits.changes import whatif_arguments
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
 from xlagraph.queries.catalogue.query_files import Query
@@ -33,6 +35,7 @@ LEAST_SHARE: Final = 0.05
 """Share of the reserved bytes, or of the peak, below which a change is not worth its effort."""
 LEAST_BYTES: Final = 1024
 """Smallest saving that is reported for programs of any size."""
+_MOST_ARGUMENTS: Final = 24
 _DONATED: Final = "alias/donated"
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
@@ -161,31 +164,37 @@ class _Search:
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
         if advice.change is ChangeKind.RECOMPUTE and self._program.obstacle is None:
             rows = [row for row in rows if not self._program.is_copy_of_input(str(row["value"]))]
-        saving = rows_with_savings(rows, advice, self._program.memory_space)
         if advice.change is ChangeKind.DONATE and self._program.obstacle is None:
-            return self._of_donation(query, advice, saving, rows)
+            return self._of_donation(query, advice, rows)
+        saving = rows_with_savings(rows, advice, self._program.memory_space)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
         return self._of_rows(query, advice, saving)
 
-    def _of_donation(
-        self, query: Query, advice: Advice, saving: Rows, rows: Rows
-    ) -> Finding | None:
-        """Return the better of two donations: of the rows with savings, or of all rows.
+    def _of_donation(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
+        """Return the donation of the arguments that save most together.
 
-        Temporaries use the bytes of outputs too, so only a plan shows the effect of donating all.
+        Temporaries use the bytes of outputs too, so only a plan shows the effect of a donation.
         """
-        every = each_value_once(
+        program = self._program
+        here = [
             row
-            for row in rows
-            if row.get("memorySpace", self._program.memory_space) == self._program.memory_space
-        )
-        if not self._is_enough(_sum(every, "sizeBytes"), "reserved"):
+            for row in each_value_once(rows)
+            if row.get("memorySpace", program.memory_space) == program.memory_space
+        ]
+        if not self._is_enough(_sum(here, "sizeBytes"), "reserved"):
             return None
-        others = _sum(every, "sizeBytes") - _sum(saving, "sizeBytes")
-        sets = [saving, every] if self._is_enough(others, "reserved") else [saving]
-        found = [self._of_rows(query, advice, chosen) for chosen in sets if chosen]
-        return max(found, key=lambda finding: finding.bytes, default=None)
+        labels = [str(row["value"]) for row in here]
+        edit, note = best_donation(program.compilation, labels, program.memory_space)
+        if note is not None:
+            self._found.notes[note] = None
+        if edit is None:
+            return None
+        names = {program.compilation.values[each].label for each in edit.parameters}
+        donated = [row for row in here if row["value"] in names]
+        donated.sort(key=lambda row: -cast("int", row["sizeBytes"]))
+        savings = savings_of_edit(ChangeKind.DONATE, edit, 0, "reserved", program)
+        return self._finding(query, advice, edit, savings, donated)
 
     def _of_rows(self, query: Query, advice: Advice, rows: Rows) -> Finding:
         edit = edit_of_rows(rows, advice, self._program.compilation)
@@ -213,7 +222,17 @@ class _Search:
             query.columns,
             total,
             self._program.framework,
+            self._whatif(edit) if savings.is_planned else (),
         )
+
+    def _whatif(self, edit: Edit | None) -> tuple[str, ...]:
+        """Return the command that replans an edit, unless it is too long to be copied."""
+        if edit is None or self._program.memory_space:  # `whatif` shows memory space 0
+            return ()
+        arguments = whatif_arguments(edit, self._program.compilation)
+        if not 0 < len(arguments) <= _MOST_ARGUMENTS:
+            return ()
+        return ("xlagraph", "whatif", self._diagnosed.compilation, *arguments)
 
     def _keep(self, finding: Finding | None) -> None:
         if finding is None:

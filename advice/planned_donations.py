@@ -1,10 +1,13 @@
-"""Replan the savings of donating each input in the rows of a query, as `whatif` does.
+"""Replan the savings of donating inputs, as `whatif` does: each input, and the best set.
 
 A statement can only estimate them from the values in the buffer of an output.
 """
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from xlagraph.graph.engine import Cell, Graph, Result
@@ -13,12 +16,13 @@ from xlagraph.planner.compilation.plannable_compilation import (
     plannable_compilation,
 )
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.edits.donating import Donate
+from xlagraph.planner.edits.donating import Donate, whole_arguments
 from xlagraph.planner.edits.edit import replan
+from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.runner.run import Answer
 
-__all__ = ["with_planned_donations"]
+__all__ = ["best_donation", "with_planned_donations"]
 
 _MOST_VALUES: Final = 60_000
 """Total number of values to plan, so that a query takes a few seconds at most."""
@@ -57,6 +61,45 @@ def with_planned_donations(
         note = f"{advice.column} is replanned for the first {count} rows; whatif replans others"
         notes = (*notes, note)
     return replace(answer, result=Result(columns, rows), notes=notes)
+
+
+def best_donation(
+    compilation: PlannableCompilation, labels: Collection[str], memory_space: int
+) -> tuple[Donate | None, str | None]:
+    """Return the arguments to donate, and a note if donating all costs memory or saves less.
+
+    Callers donate whole arguments (`whole_arguments`); those with one of the labels are candidates.
+    Starting with all of them, the largest first, each one is left out if as much is saved without
+    it. If no set saves anything, nothing is returned. Only as many sets are replanned as a few
+    seconds allow.
+    """
+    named = {compilation.id_by_label[each] for each in labels if each in compilation.id_by_label}
+    by_id = compilation.program.by_id
+    chosen = [
+        Donate(patterns, parameters)
+        for patterns, parameters in whole_arguments(compilation)
+        if not named.isdisjoint(parameters)
+    ]
+    chosen.sort(key=lambda each: (-sum(by_id[v].size_bytes for v in each.parameters), each.names))
+    left = max(2, _MOST_VALUES // max(1, len(compilation.program.values)))
+
+    def saved(edits: Iterable[Donate]) -> int:
+        return replan(compilation, [reduce(or_, edits)]).saved_bytes(memory_space)
+
+    if not chosen:
+        return None, None
+    best = every = saved(chosen)
+    kept = list(chosen)
+    for edit in chosen[: left - 1]:
+        rest = [each for each in kept if each is not edit]
+        if rest and (without := saved(rest)) >= best:
+            best, kept = without, rest
+    found = reduce(or_, kept)
+    if every >= 0:
+        return (found if best > 0 else None), None
+    names = " ".join(shlex.join(each.arguments) for each in chosen)
+    note = f"donating all inputs that fit outputs costs {human_bytes(-every)}: whatif {names}"
+    return (found if best > 0 else None), note
 
 
 def _planned(compilation: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:

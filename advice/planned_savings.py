@@ -168,7 +168,7 @@ def edit_of_rows(
 
 def replanned_savings(program: PeakProgram, edits: Iterable[Edit]) -> Savings:
     """Return the savings of all edits together."""
-    after = replan(program.compilation, _in_order(program.compilation, edits))
+    after = replan(program.compilation, _in_order(edits))
     saved = after.saved_bytes(program.memory_space)
     made = [step.edited for step in after.steps if step.edited is not None]
     is_certain = all(each.is_certain for each in made)
@@ -182,19 +182,19 @@ def replanned_savings(program: PeakProgram, edits: Iterable[Edit]) -> Savings:
     return Savings(max(0, min(saved, other)), max(0, saved, other), is_certain)
 
 
-def _in_order(compilation: PlannableCompilation, edits: Iterable[Edit]) -> Iterator[Edit]:
+def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
     """Yield another order of instructions first, and all donations as one edit last.
 
     The other edits see the steps of that order; frameworks pair all donations at once.
     """
-    names: list[str] = []
+    donated = Donate((), frozenset())
     for edit in sorted(edits, key=lambda edit: not isinstance(edit, Reorder)):
         if isinstance(edit, Donate):
-            names += edit.names
+            donated |= edit
         else:
             yield edit
-    if names:
-        yield Donate.of(compilation, dict.fromkeys(names))
+    if donated.parameters:
+        yield donated
 
 
 def _savings_of_stacks(program: PeakProgram, edit: Edit) -> Savings | None:

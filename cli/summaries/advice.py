@@ -113,9 +113,12 @@ def _write_finding(
     takes_space = any(parameter.name == "memorySpace" for parameter in finding.query.parameters)
     if takes_space and diagnosis.memory_space:
         words += ["--memory-space", str(diagnosis.memory_space)]
-    command = escape_control_characters(shlex.join(words))  # not wrapped, so that it can be copied
-    label = f"{'Shown by:':<{_LABEL_WIDTH}}"
-    stream.write(f"- **Shown by**: `{command}`\n" if is_md else f"{label}{command}\n")
+    for label, command in (("Shown by", words), ("Proved by", finding.whatif)):
+        # not wrapped, so that it can be copied
+        if text := escape_control_characters(shlex.join(command)):
+            stream.write(
+                f"- **{label}**: `{text}`\n" if is_md else f"{f'{label}:':<{_LABEL_WIDTH}}{text}\n"
+            )
 
 
 def _write_places(finding: "Finding", format_: Format, stream: TextIO) -> None:

@@ -175,6 +175,7 @@ def change_cells(changes: "Sequence[CombinedChange]") -> "list[Cell]":
             "togetherBytesAtMost": change.together_at_most,
             "fits": change.fits,
             "places": [place.cells for place in change.finding.places],
+            "whatif": shlex.join(change.finding.whatif) or None,
             **change.finding.advice.remedies,
         }
         for change in changes

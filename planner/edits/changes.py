@@ -10,11 +10,11 @@ from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.patterns import reject_malformed
 from xlagraph.planner.edits.recomputing import Checkpoint, FreeAtLastUse
-from xlagraph.planner.edits.resizing import Remove, Shrink
+from xlagraph.planner.edits.resizing import ComputeInParts, Remove, Scale, Shrink
 from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.queries.errors import BadParameter
 
-__all__ = ["Changes", "parse_factor"]
+__all__ = ["Changes", "parse_factor", "whatif_arguments"]
 
 
 _PATTERNS: Final = ("donate", "without", "until_last_use", "checkpoint", "batch_of")
@@ -93,6 +93,31 @@ class Changes:
             or self.schedule is not None
             or any((self.donate, self.without, self.until_last_use, self.shrink, self.checkpoint))
         )
+
+
+def whatif_arguments(edit: Edit, compilation: PlannableCompilation) -> tuple[str, ...]:
+    """Return the arguments of `whatif` that make exactly this edit; none if it has none.
+
+    Patterns of `whatif` name more than labels do: all that shares bytes with what they name.
+    """
+    named: list[Edit]
+    match edit:
+        case ComputeInParts():
+            return ()
+        case Remove(has_followers=False):
+            named = [Remove.matching(compilation, pattern) for pattern in edit.patterns]
+        case Scale():
+            named = [
+                Shrink.matching(compilation, label, kept)
+                for label, kept in edit.kept_by_label.items()
+            ]
+        case _:
+            return edit.arguments
+    program = compilation.program
+    for each in named:
+        program = each.apply(compilation, program).program
+    is_same = program.values == edit.apply(compilation, compilation.program).program.values
+    return edit.arguments if is_same else ()
 
 
 def parse_factor(factor: float | str | Fraction) -> Fraction:

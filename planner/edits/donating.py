@@ -12,6 +12,7 @@ once the framework has named an input.
 
 # ruff: noqa: D102  `Edit` describes the methods of an edit
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.queries.errors import NoSuchName
 
-__all__ = ["Donate", "named_parameters"]
+__all__ = ["Donate", "named_parameters", "whole_arguments"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class Donate(Edit):
         names = tuple(labels)
         arrays = {each.value_id for each in compilation.array_parameters}
         return cls(names, frozenset(ids_of(compilation, names) & arrays))
+
+    def __or__(self, other: "Donate") -> "Donate":
+        """Return the edit that donates the parameters of both."""
+        names = tuple(dict.fromkeys((*self.names, *other.names)))
+        return Donate(names, self.parameters | other.parameters)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -153,6 +159,31 @@ def _free_results(compilation: PlannableCompilation) -> Iterable[int]:
         taken.add(value.buffer_set)
         if not any(member.is_stored for member in program.sets[value.buffer_set]):
             yield output
+
+
+def whole_arguments(
+    compilation: PlannableCompilation,
+) -> list[tuple[tuple[str, ...], frozenset[int]]]:
+    """Return the patterns and the parameters of each argument, as `donate_argnums` takes them.
+
+    The argument of `state['w']` and `state[0].mu` is `state`. A parameter without such a name is an
+    argument by itself.
+    """
+    leaves: defaultdict[str, list[StoredValue]] = defaultdict(list)
+    for value in compilation.array_parameters:
+        leaves[re.split(r"[\[.]", value.op_name or "", maxsplit=1)[0]].append(value)
+    found = []
+    for name, values in leaves.items():
+        ends = {(value.op_name or "")[len(name) : len(name) + 1] for value in values}
+        patterns = tuple(f"{name}[*]*" if end == "[" else f"{name}.*" for end in sorted(ends))
+        if name and ends <= {"[", "."}:
+            found.append((patterns, frozenset(value.value_id for value in values)))
+            continue
+        for value in values:
+            is_named = len(values) == 1 and value.op_name
+            pattern = value.op_name if is_named and value.op_name else value.label
+            found.append(((pattern,), frozenset({value.value_id})))
+    return found
 
 
 def named_parameters(compilation: PlannableCompilation, names: Iterable[str]) -> list[StoredValue]:

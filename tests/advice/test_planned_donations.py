@@ -2,9 +2,13 @@
 
 import pytest
 
+from tests.advice.small_compilations import compilation, facts
+from tests.planner.small_programs import value
 from tests.tiny_dumps import tiny_dump
+from xlagraph.advice.planned_donations import best_donation
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
+from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.queries import Changes, run, whatif, with_planned_donations
 
 MODULE = """HloModule jit_f, is_scheduled=true
@@ -98,3 +102,39 @@ def test_without_a_module_the_savings_stay_an_estimate_and_a_note_says_so(graph)
     )
     other = run(graph, "alias/donated", compilation="flat")
     assert with_planned_donations(graph, other) is other
+
+
+def argument_and_result(*, is_read_late):
+    """A parameter whose copy for a late reader needs as many bytes as donating it saves."""
+    given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0, shape_index="{}")
+    return compilation(
+        (
+            value(0, 0, 5, 64, allocation=0, is_stored=True, instruction="v0"),
+            value(
+                1, 3, 5, 64, lives_out=True, reads=() if is_read_late else (2,), instruction="v1"
+            ),
+            value(2, 4 if is_read_late else 2, 5, 4, lives_out=True, reads=(0,), instruction="v2"),
+        ),
+        (
+            facts(0, "f32[16]{0}", "parameter", "state['w']", size_bytes=64, needed_until=4),
+            facts(1, "f32[16]{0}", size_bytes=64),
+            facts(2, "f32[]", size_bytes=4),
+        ),
+        allocations=(given,),
+        results=(1,),
+        parameters={0: (0, "{}")},
+        platform="cpu",
+    )
+
+
+def test_the_best_donation_takes_whole_arguments():
+    edit, note = best_donation(argument_and_result(is_read_late=False), ["v0"], 0)
+    assert edit is not None
+    assert (edit.names, note) == (("state[*]*",), None)
+
+
+def test_a_donation_that_costs_memory_is_a_note_and_no_finding():
+    edit, note = best_donation(argument_and_result(is_read_late=True), ["v0"], 0)
+    assert edit is None
+    assert note is not None
+    assert note.startswith("donating all inputs that fit outputs costs")

@@ -13,6 +13,7 @@ from xlagraph.ingest import ingest
 COLUMNS = [
     *("compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence"),
     *("jax", "tensorflow", "pytorch", "bytesAtMost", "doubt", "expectedBytes", "places"),
+    "whatif",
 ]
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
+from xlagraph.planner.edits.donating import Donate, whole_arguments
 from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.edits.whatif import whatif_of
 from xlagraph.planner.planned_program import PlannedAllocation
@@ -76,6 +77,18 @@ def test_a_pattern_without_a_match_names_what_exists(pattern, message):
 def test_a_string_is_one_pattern():
     assert Changes(donate="all").donate == ("all",)
     assert Changes(without="v1", checkpoint="layer").checkpoint == ("layer",)
+
+
+def test_whole_arguments_are_named_by_patterns_that_name_nothing_else():
+    compiled = leaves()
+    found = whole_arguments(compiled)
+    assert [(names, sorted(ids)) for names, ids in found] == [
+        (("state[*]*",), [0, 1, 2]),
+        (("params",), [3]),
+        (("s0",), [4]),
+    ]
+    for names, ids in found:
+        assert Donate.matching(compiled, names).parameters == ids
 
 
 def test_the_matched_names_are_part_of_the_answer():
