@@ -20,34 +20,36 @@ from xlagraph.cli.output.shared_options import MessageOptions
 
 if TYPE_CHECKING:
     from typer._click.core import Command, Context
+    from typer._click.formatting import HelpFormatter
 
-COMMANDS: Final = {
-    "ingest": "ingest",
-    "record": "record",
-    "runs": "runs",
-    "compilations": "runs",
-    "query": "query",
-    "cypher": "cypher",
-    "schema": "schema",
-    "value": "value",
-    "advise": "advise",
-    "whatif": "whatif",
-    "order": "order",
-    "compare": "compare",
-    "bisect": "bisect",
-    "report": "report",
-    "check": "check",
-    "resident": "resident",
-    "oom": "oom",
-    "remove": "remove",
-    "export": "export.group",
-    "serve": "serve",
-    "mcp": "serve",
+GROUPS: Final = {
+    "Load": {"ingest": "ingest", "record": "record"},
+    "Ask": {
+        "runs": "runs",
+        "compilations": "runs",
+        "query": "query",
+        "value": "value",
+        "cypher": "cypher",
+        "schema": "schema",
+    },
+    "Decide": {
+        "advise": "advise",
+        "whatif": "whatif",
+        "order": "order",
+        "check": "check",
+        "resident": "resident",
+        "compare": "compare",
+        "bisect": "bisect",
+        "oom": "oom",
+    },
+    "Share": {"report": "report", "export": "export.group", "serve": "serve", "mcp": "serve"},
+    "Maintain": {"remove": "remove"},
 }
-"""The module of each command in `cli/commands`, in the order of the help.
+"""The module of each command in `cli/commands`, in the groups and the order of the help.
 
 It has a function of that name, or NAME_app if the command has subcommands.
 """
+COMMANDS: Final = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 # Help is wrapped only on a terminal.
 _UNWRAPPED: Final = 100_000
@@ -89,6 +91,19 @@ class _Commands(QuickGroup):
         """Return the names in the order of the help."""
         del ctx
         return list(COMMANDS)
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write the commands in their groups, each with its summary."""
+        del ctx
+        width = max(map(len, COMMANDS))
+        for group, names in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), _command(name).get_short_help_str(_UNWRAPPED))
+                        for name in names
+                    ]
+                )
 
     def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
         """Return a command; None if there is none of that name."""

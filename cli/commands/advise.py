@@ -37,9 +37,10 @@ def advise(
         ),
     ] = None,
 ) -> None:
-    """Diagnose a compilation, or the largest of a run: what to change, most savings first.
+    """Show what to change, sorted by expected savings.
 
-    Findings are ranked by expected savings: the middle of the range, discounted if uncertain.
+    By default the largest compilation of a run is diagnosed. Expected savings are the middle of
+    the range, discounted if uncertain.
 
     Example: xlagraph advise baseline
     """

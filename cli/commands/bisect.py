@@ -83,7 +83,7 @@ def bisect(
         typer.Argument(metavar="-- COMMAND", help="The program and its arguments."),
     ] = None,
 ) -> None:
-    """Find the version of a package with which a program reserves more memory.
+    """Find the package version that made a program reserve more.
 
     Each version is installed into a separate environment, which is kept in the user's cache
     folder. The program is recorded there as by `record`, and becomes a run of the graph such as

@@ -37,6 +37,8 @@ _COMPLETIONS: Final[Mapping[str, Callable[[typer.Context, str], list[str]]]] = {
 }
 
 
+_CHOSEN: Final = "compilation"
+"""Parameter that the argument gives, too."""
 # no parameter of a query has this name, because they are in camel case
 _NAME: Final = inspect.Parameter(
     "compilation_name",
@@ -46,7 +48,7 @@ _NAME: Final = inspect.Parameter(
         str | None,
         typer.Argument(
             metavar="COMPILATION|RUN",
-            help="The same as --compilation; by default the largest reservation.",
+            help="A key, a unique part of one, or a run; by default the largest.",
             autocompletion=complete_compilation,
         ),
     ],
@@ -84,10 +86,8 @@ def canned_command(query: "Query") -> "Command":
         if not _wrote_instead(query, given, options):
             write_picture(_run(query, given, options), options)
 
-    from xlagraph.queries.catalogue.declarations import CHOSEN
-
     extra = [_option(parameter) for parameter in query.parameters]
-    if any(parameter.name == CHOSEN for parameter in query.parameters):
+    if any(parameter.name == _CHOSEN for parameter in query.parameters):
         extra.insert(0, _NAME)
     chosen: Callable[..., None] = draw_query if query.kind == "graph" else run_query
     return new_command(chosen, query.id, _help(query), extra)
@@ -99,16 +99,14 @@ def _given_values(
     options: QueryOptions | PictureOptions,
 ) -> Mapping[str, "ParameterValue"]:
     """Return the given values; raise UsageError if one is missing, except with ``--show``."""
-    from xlagraph.queries.catalogue.declarations import CHOSEN
-
     given = {name: value for name, value in parameters.items() if value is not None}
     named = given.pop(_NAME.name, None)
     if named is not None:
-        if CHOSEN in given:
+        if _CHOSEN in given:
             raise UsageError(
-                f"two compilations are named, {named} and {given[CHOSEN]}; {query.id} takes one"
+                f"two compilations are named, {named} and {given[_CHOSEN]}; {query.id} takes one"
             )
-        given[CHOSEN] = named
+        given[_CHOSEN] = named
     for parameter in query.parameters:
         if parameter.must_be_given and parameter.name not in given and not options.show:
             raise UsageError(f"{query.id} needs --{parameter.option}: {parameter.description}")
@@ -146,12 +144,13 @@ def _run(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOp
 def _option(parameter: "Parameter") -> inspect.Parameter:
     # a flag that is true by default needs a negative form
     negative = f"/--no-{parameter.option}" if parameter.type == "BOOLEAN" else ""
-    short = ["-c"] if parameter.name == "compilation" else []
+    short = ["-c"] if parameter.name == _CHOSEN else []
     option = typer.Option(
         f"--{parameter.option}{negative}",
         *short,
         help=parameter.description + (" [required]" if parameter.must_be_given else ""),
         autocompletion=_COMPLETIONS.get(parameter.name),
+        hidden=parameter.name == _CHOSEN,  # the argument is the usual way to name it
         # an empty string would be shown as an empty pair of brackets
         show_default=parameter.default not in (None, ""),
     )

@@ -56,7 +56,7 @@ def check(
         ),
     ] = None,
 ) -> None:
-    """Compare XLA's totals with the graph's, and both with limits; exit 4 if one is exceeded.
+    """Compare totals with XLA's and with limits; 4 if exceeded.
 
     --max-reserved and --max-peak limit memory space 0 of each compilation. --capacity shows for
     every memory space the reserved bytes, whether they fit, how much is missing, and what to

@@ -52,7 +52,7 @@ def compare(
         ),
     ],
 ) -> None:
-    """Show why B reserves more or less memory than A, and what grew: runs or compilations.
+    """Show why run or compilation B reserves more than A.
 
     The sentences at the top add up to the growth, and so do the rows by cause. Values are matched
     by op, shape, role and place in the computation, not by name. "everything else" sums the rows

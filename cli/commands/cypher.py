@@ -32,7 +32,7 @@ def cypher(
         typer.Option(metavar="NAME=VALUE", help="A parameter; VALUE is JSON, otherwise a string."),
     ] = None,
 ) -> None:
-    """Run a Cypher statement that reads the graph; it can begin with :param lines.
+    """Run a Cypher statement; it can begin with :param lines.
 
     Example: xlagraph cypher 'MATCH (r:Run) RETURN r.name AS run ORDER BY run'
     """

@@ -74,7 +74,7 @@ def ingest(
         ),
     ],
 ) -> None:
-    """Load every dump below each PATH; a folder that contains dumps is a run.
+    """Load the dumps below each PATH; a folder of dumps is a run.
 
     Example: xlagraph ingest runs/ --tag commit=3f2a1c
     """

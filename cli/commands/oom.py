@@ -49,7 +49,7 @@ def oom(
         str, typer.Argument(metavar="FILE|-", help="A log with the message; - is stdin.")
     ] = "-",
 ) -> None:
-    """Explain an out-of-memory message: plan or allocator, how much is missing, which lines.
+    """Explain an out-of-memory message and what to change.
 
     Reads messages of XLA, JAX, PyTorch/XLA and TensorFlow on TPUs and GPUs, and skips other lines
     of the log. Explains the first failure and counts the others.

@@ -18,7 +18,7 @@ def order(
         int, typer.Option(min=0, help="Moves of instructions to look for, at most.")
     ] = 5,
 ) -> None:
-    """Show what the order of instructions costs: in XLA's other orders, and in any order.
+    """Show what the order of instructions costs.
 
     Values that wait at the peak because of the order are listed with what delays them.
 

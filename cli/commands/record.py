@@ -69,7 +69,7 @@ def record(
         typer.Argument(metavar="-- COMMAND", help="The program and its arguments."),
     ] = None,
 ) -> None:
-    """Run a program of any framework, and load the memory plans of its compilations.
+    """Run a program and load its memory plans.
 
     Only the environment of the program changes: flags are added to XLA_FLAGS, and JAX's
     compilation cache is disabled. Dumps are written to a temporary folder, or to the folder in

@@ -49,7 +49,7 @@ def remove(
         ),
     ] = None,
 ) -> None:
-    """Remove a run or a compilation from the graph, with all nodes that nothing else uses.
+    """Remove a run or a compilation from the graph.
 
     Without a name, remove runs older than --older-than that are not among the last --keep-last.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.output.destination import open_atomically
+from xlagraph.cli.output.destination import STDOUT, open_output_file
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note
@@ -16,7 +16,8 @@ from xlagraph.presentation.byte_sizes import human_bytes
 def report(
     options: LineOptions,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE.html", help="The file to write.")
+        Path,
+        typer.Option("--output", "-o", metavar="FILE.html", help="The file to write; - is stdout."),
     ],
     names: Annotated[
         list[str] | None,
@@ -27,7 +28,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a page that shows memory plans, or compares two; it opens from disk.
+    """Write an HTML page that shows memory plans, or compares two.
 
     Example: xlagraph report baseline -o baseline.html
     """
@@ -40,6 +41,7 @@ def report(
         made = make_report(graph, names or (), catalogue=catalogue())
     for text in made.notes:
         note(text)
-    with open_atomically(output) as stream:
+    with open_output_file(output) as stream:
         stream.write(made.html)
-    note(f"wrote {output} ({human_bytes(len(made.html.encode()))})")
+    if output != STDOUT:
+        note(f"wrote {output} ({human_bytes(len(made.html.encode()))})")

@@ -94,7 +94,7 @@ def compilations(
         str, typer.Argument(help="Run to list; all runs by default.", autocompletion=complete_run)
     ] = "",
 ) -> None:
-    """List the compilations with their totals and peaks, the most reserved bytes first.
+    """List compilations, sorted by reserved bytes, descending.
 
     Example: xlagraph compilations baseline --format csv
     """

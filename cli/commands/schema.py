@@ -24,7 +24,7 @@ def schema(
         typer.Argument(metavar="LABEL", help="A label or relationship type; all by default."),
     ] = None,
 ) -> None:
-    """List labels and relationship types, or all properties and relationships of one.
+    """List labels and relationship types, or describe one.
 
     Example: xlagraph schema Value
     """

@@ -73,7 +73,7 @@ class AssistantOptions(GraphOptions):
 
 
 def serve(options: ServeOptions) -> None:
-    """Serve the graph to a browser: runs, compilations, comparisons, queries; and a JSON API.
+    """Serve the graph as a web page and a JSON API.
 
     The first line on stdout is its address. It only reads; an ingest can run at the same time.
 
@@ -117,7 +117,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def mcp(options: AssistantOptions) -> None:
-    """Serve the graph to an assistant on standard input and output; it only reads.
+    """Serve the graph, read-only, to an assistant over MCP.
 
     The assistant starts this command: put it into its configuration, with the graph to read.
 

@@ -22,7 +22,7 @@ def value(
     ],
     compilation: CompilationOption = None,
 ) -> None:
-    """Show one value: its instruction, the values before it in its bytes, its readers, its end.
+    """Show a value's maker, readers, live range and neighbours.
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """

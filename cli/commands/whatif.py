@@ -60,7 +60,7 @@ def whatif(
     options: ChangeOptions,
     name: CompilationArgument = None,
 ) -> None:
-    """Replan memory the way XLA would after a change: what is reserved then, and why.
+    """Replan memory the way XLA would after a change.
 
     First the plan is replayed without changes. If the replay is not exact, do not trust effects.
 

@@ -174,7 +174,30 @@ def _converting_quickly(parameters: "list[Parameter]") -> "list[Parameter]":
         convert = parameter.process_value
         if not isinstance(convert, functools.partial):
             vars(parameter)["process_value"] = functools.partial(_converted, parameter, convert)
+            vars(parameter)["display_type"] = functools.partial(_placeholder, parameter)
+            bounds: Callable[[], str | None] = vars(type(parameter))["_get_number_range_help_str"]
+            vars(parameter)["_get_number_range_help_str"] = functools.partial(
+                _bounds_text, functools.partial(bounds, parameter)
+            )
     return parameters
+
+
+def _placeholder(parameter: "Parameter", ctx: "Context") -> str:
+    """Return what a reader of the help writes in place of a value: `N`, `table|json`."""
+    del ctx
+    described: TypeDescriptor | None = getattr(parameter, "type_descriptor", None)
+    if parameter.param_type_name == "argument" or described is None:
+        return ""  # it has a name
+    if described.is_choice:
+        return "|".join(str(getattr(each, "value", each)) for each in described.choices or ())
+    if described.annotation in (int, float) or described.is_ranged:
+        return "N"
+    return "NAME"
+
+
+def _bounds_text(bounds: Callable[[], str | None]) -> str | None:
+    text = bounds()
+    return None if text is None else text.replace("x", "N")
 
 
 _UNKNOWN: Final = object()

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
+STDOUT: Final = Path("-")
 _MOST_FOR_PEOPLE: Final = 100
 
 
@@ -124,7 +125,7 @@ def _is_plotted(answer: "Answer", options: ListOptions) -> bool:
 
 
 def _is_shown(options: OutputOptions) -> bool:
-    return options.output is None and sys.stdout.isatty()
+    return options.output in (None, STDOUT) and sys.stdout.isatty()
 
 
 def _write_plot(answer: "Answer", options: OutputOptions) -> None:
@@ -135,15 +136,20 @@ def _write_plot(answer: "Answer", options: OutputOptions) -> None:
         write(answer.result.columns, answer.result.rows, stream)
 
 
+def open_output(options: OutputOptions) -> AbstractContextManager[TextIO]:
+    """Return the stream for data: stdout, or a file that is renamed into place at the end."""
+    return open_output_file(options.output or STDOUT)
+
+
 @contextmanager
-def open_output(options: OutputOptions) -> Iterator[TextIO]:
-    """Yield the stream for data: stdout, or a file that is renamed into place at the end."""
-    if options.output is None:
+def open_output_file(path: Path) -> Iterator[TextIO]:
+    """Yield a stream to a file that is renamed into place at the end, or to stdout for `-`."""
+    if path == STDOUT:
         with _closed_pipe_ignored(), _as_output_error("stdout"):
             yield sys.stdout
             sys.stdout.flush()
     else:
-        with open_atomically(options.output) as stream:
+        with open_atomically(path) as stream:
             yield stream
 
 

@@ -96,7 +96,7 @@ class LineOptions(GraphOptions):
 class OutputOptions(MessageOptions):
     """Options that select the file and the columns to write."""
 
-    output: Path | None = option("Write the rows to a file instead of stdout.", metavar="FILE")
+    output: Path | None = option("Write to a file; - is stdout, the default.", "-o", metavar="FILE")
     columns: str | None = option(
         "The columns to write, in this order. (default: all; in a table, those that fit)",
         metavar="A,B",

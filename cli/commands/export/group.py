@@ -21,7 +21,7 @@ export_app = typer.Typer(
 
 
 def export() -> None:
-    """Write files that other tools open: pprof, speedscope, Perfetto, XProf, DuckDB, Neo4j.
+    """Write files that other tools open, such as Perfetto or Neo4j.
 
     Example: xlagraph export pprof -c baseline -o baseline.pb.gz
     """

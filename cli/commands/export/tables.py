@@ -24,13 +24,15 @@ RunsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--run",
-        help="A run to export, repeatable; all by default.",
+        hidden=True,  # the argument is the usual way to name it
         autocompletion=complete_run,
     ),
 ]
 NamesArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="RUN", help="The same as --run.", autocompletion=complete_run),
+    typer.Argument(
+        metavar="RUN", help="A run to export; all by default.", autocompletion=complete_run
+    ),
 ]
 
 

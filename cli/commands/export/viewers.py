@@ -24,7 +24,7 @@ NameArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="RUN|COMPILATION",
-        help="The same as --compilation.",
+        help="A key, a unique part of one, or a run; by default the largest.",
         autocompletion=complete_compilation,
     ),
 ]
