@@ -18,7 +18,7 @@ def resident(
     options: ListOptions,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The profile.", parser=parse_path)],
 ) -> None:
-    """List the arrays and programs that were on the devices of a process, by line.
+    """List what was on the devices of a process, by line.
 
     FILE is what jax.profiler.save_device_memory_profile("FILE") or
     xlagraph.jax.resident().write("FILE") writes while a program runs. A row is a line of your code
