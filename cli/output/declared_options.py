@@ -175,7 +175,7 @@ def _converting_quickly(parameters: "list[Parameter]") -> "list[Parameter]":
         if not isinstance(convert, functools.partial):
             vars(parameter)["process_value"] = functools.partial(_converted, parameter, convert)
             vars(parameter)["display_type"] = functools.partial(_placeholder, parameter)
-            bounds: Callable[[], str | None] = vars(type(parameter))["_get_number_range_help_str"]
+            bounds: Callable[[Parameter], str | None] = vars(type(parameter))["_get_number_range_help_str"]
             vars(parameter)["_get_number_range_help_str"] = functools.partial(
                 _bounds_text, functools.partial(bounds, parameter)
             )
