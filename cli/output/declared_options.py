@@ -36,6 +36,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+_BOUNDS: Final = "_get_number_range_help_str"
+"""Method of typer that writes the bounds of a number."""
 
 
 def option(
@@ -175,10 +177,8 @@ def _converting_quickly(parameters: "list[Parameter]") -> "list[Parameter]":
         if not isinstance(convert, functools.partial):
             vars(parameter)["process_value"] = functools.partial(_converted, parameter, convert)
             vars(parameter)["display_type"] = functools.partial(_placeholder, parameter)
-            bounds: Callable[[Parameter], str | None] = vars(type(parameter))["_get_number_range_help_str"]
-            vars(parameter)["_get_number_range_help_str"] = functools.partial(
-                _bounds_text, functools.partial(bounds, parameter)
-            )
+            bounds: Callable[[Parameter], str | None] = vars(type(parameter))[_BOUNDS]
+            vars(parameter)[_BOUNDS] = functools.partial(_bounds_text, bounds, parameter)
     return parameters
 
 
@@ -195,8 +195,8 @@ def _placeholder(parameter: "Parameter", ctx: "Context") -> str:
     return "NAME"
 
 
-def _bounds_text(bounds: Callable[[], str | None]) -> str | None:
-    text = bounds()
+def _bounds_text(bounds: "Callable[[Parameter], str | None]", parameter: "Parameter") -> str | None:
+    text = bounds(parameter)
     return None if text is None else text.replace("x", "N")
 
 
