@@ -53,6 +53,15 @@ _NAME: Final = inspect.Parameter(
         ),
     ],
 )
+_RUN_NAME: Final = inspect.Parameter(
+    "run_name",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="The same as --run.", autocompletion=complete_run),
+    ],
+)
 
 
 __all__ = ["canned_command", "note_guess"]
@@ -87,8 +96,11 @@ def canned_command(query: "Query") -> "Command":
             write_picture(_run(query, given, options), options)
 
     extra = [_option(parameter) for parameter in query.parameters]
-    if any(parameter.name == _CHOSEN for parameter in query.parameters):
+    names = {parameter.name for parameter in query.parameters}
+    if _CHOSEN in names:
         extra.insert(0, _NAME)
+    elif "run" in names:
+        extra.insert(0, _RUN_NAME)
     chosen: Callable[..., None] = draw_query if query.kind == "graph" else run_query
     return new_command(chosen, query.id, _help(query), extra)
 
@@ -100,13 +112,16 @@ def _given_values(
 ) -> Mapping[str, "ParameterValue"]:
     """Return the given values; raise UsageError if one is missing, except with ``--show``."""
     given = {name: value for name, value in parameters.items() if value is not None}
-    named = given.pop(_NAME.name, None)
-    if named is not None:
-        if _CHOSEN in given:
+    for argument, name, what in ((_NAME, _CHOSEN, "compilations"), (_RUN_NAME, "run", "runs")):
+        named = given.pop(argument.name, None)
+        if named is None:
+            continue
+        # an empty run is the default of queries about all runs
+        if given.get(name):
             raise UsageError(
-                f"two compilations are named, {named} and {given[_CHOSEN]}; {query.id} takes one"
+                f"two {what} are named, {named} and {given[name]}; {query.id} takes one"
             )
-        given[_CHOSEN] = named
+        given[name] = named
     for parameter in query.parameters:
         if parameter.must_be_given and parameter.name not in given and not options.show:
             raise UsageError(f"{query.id} needs --{parameter.option}: {parameter.description}")

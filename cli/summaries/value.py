@@ -140,7 +140,8 @@ def _reader(reader: "Reader") -> str:
     step = "not in the schedule" if reader.step is None else f"step {reader.step}"
     op = "" if reader.op_name is None else f", op {reader.op_name}"
     operand = f"operand {reader.operand}{reader.operand_index or ''}"
-    return f"{step}: {reader.instruction} ({reader.opcode or 'opcode unknown'}), {operand}{op}"
+    at = "" if reader.file is None else f", at {reader.file}:{reader.line or '?'}"
+    return f"{step}: {reader.instruction} ({reader.opcode or 'opcode unknown'}), {operand}{op}{at}"
 
 
 def _lifetime(details: "ValueDetails") -> str:

@@ -67,6 +67,9 @@ class Reader(NamedTuple):
     opcode: str | None
     op_name: str | None
     step: int | None
+    file: str | None
+    """File of the user's line, else of the instruction's."""
+    line: int | None
 
 
 @dataclass(frozen=True, slots=True)

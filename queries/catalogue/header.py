@@ -64,9 +64,9 @@ KINDS: Final = ("table", "series", "graph")
 of a `graph` are paths, made to be drawn as nodes and relationships."""
 
 RESERVED_NAMES: Final = (
-    "graph", "format", "output", "quiet", "verbose", "help", "version", "show", "browser",
-    "browserUrl", "columns", "wide", "plot", "noPlot", "queries", "check", "catalogue", "options",
-    "parameters",
+    "graph", "own", "library", "format", "output", "quiet", "verbose", "help", "version", "show",
+    "browser", "browserUrl", "columns", "wide", "plot", "noPlot", "queries", "check", "catalogue",
+    "options", "parameters",
 )  # fmt: skip
 """Names that parameters cannot have, because options or functions use them."""
 STATUSES: Final = ("stable", "experimental")

@@ -37,6 +37,7 @@ __all__ = [
 
 _BY_KEY: Final = load_statement(__file__, "compilation-by-key")
 _BY_PART: Final = load_statement(__file__, "compilations-by-part")
+_BY_FUNCTION: Final = load_statement(__file__, "compilations-by-function")
 _BY_SIZE: Final = load_statement(__file__, "compilations-by-size")
 _LARGEST: Final = load_statement(__file__, "largest-compilation")
 _COUNT: Final = load_statement(__file__, "compilation-count")
@@ -73,7 +74,8 @@ class Selection:
 def find_compilation(graph: Graph, name: str | None) -> FoundCompilation:
     """Return the compilation with a name, which is case-sensitive.
 
-    A name is a full key, the full name of a run, or a unique part of a key, tried in this order.
+    A name is a full key, the full name of a run, a unique part of a key, or RUN/FUNCTION, such as
+    ``baseline/train_step``, tried in this order.
     For a run, or without a name, return the compilation with the most reserved bytes, then the
     smallest key. Raise NoSuchCompilation or AmbiguousCompilation with the candidates, or
     EmptyGraph.
@@ -160,6 +162,9 @@ def compilation_keys(graph: Graph) -> tuple[str, ...]:
 
 def _only_match(graph: Graph, part: str) -> str:
     matches = _keys(graph, _BY_PART, part=part)
+    if not matches:
+        run, _, function = part.rpartition("/")
+        matches = _keys(graph, _BY_FUNCTION, run=run, function=function, suffix=f"_{function}")
     if len(matches) > 1:
         raise AmbiguousCompilation(part, matches)
     if not matches:

@@ -8,6 +8,8 @@
 // @column   instruction STRING        last instruction in the schedule that uses the value; null if
 //           none does
 // @column   step        INTEGER       step of that instruction
+// @column   readerFile  STRING        source file of your line that this instruction comes from
+// @column   readerLine  INTEGER       line in that file
 // @column   liveUntil   INTEGER       last step of the live range, inclusive
 // @column   shape       STRING        shape, without layout
 // @column   opcode      STRING        opcode of the instruction that makes the value
@@ -18,15 +20,19 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING        file of the innermost line outside installed packages
 // @column   userLine    INTEGER       line in that file
-// @shown    value sizeBytes attributedOpName userFile
+// @shown    value sizeBytes instruction readerFile attributedOpName userFile
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WITH v ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
 OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction) WHERE i.step = v.lastUse
-RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, i.name AS instruction,
-       v.lastUse AS step, v.liveUntil AS liveUntil,
+OPTIONAL MATCH (i)-[:DEFINES]->(m:Value)
+WITH v, i, min(m.userFile) AS file, min(m.userLine) AS line
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, i.name AS instruction,
+       v.lastUse AS step, coalesce(file, i.sourceFile) AS readerFile,
+       CASE WHEN file IS NULL THEN i.sourceLine ELSE line END AS readerLine,
+       v.liveUntil AS liveUntil,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine

@@ -35,7 +35,7 @@ names    update{0}, result{0}, get-tuple-element.2
 before   64 B from p in place, at step 6
 after    none
 aliases  p
-readers  step 10: result (tuple), operand 0
+readers  step 10: result (tuple), operand 0, at f.py:7
 life     steps 6 to 11 of 11; lives to the end: it leaves the program
 peak     64 B (10.5%) of the physical peak of its memory space, 612 B at step 6; number 4 of 9
 """

@@ -74,6 +74,18 @@ def test_a_unique_part_of_a_key_names_a_compilation(graph: Graph):
     assert answer.notes == ()
 
 
+@pytest.mark.parametrize("name", ["after/h", "after/jit_h"])
+def test_a_run_and_its_function_name_a_compilation(graph: Graph, name: str):
+    key = "after/module_0004.jit_h.cpu_after_optimizations"
+    assert find_compilation(graph, name).key == key
+    assert select(graph, name).compilations == (key,)
+
+
+def test_a_function_that_a_run_compiles_twice_is_ambiguous(graph: Graph):
+    with pytest.raises(AmbiguousCompilation, match="part of 2 compilations"):
+        find_compilation(graph, "after/f")
+
+
 def test_an_exact_key_has_priority_over_a_part(graph: Graph):
     assert find_compilation(graph, "tiny/step").key == "tiny/step"
 

@@ -50,7 +50,15 @@ def test_two_compilations_or_one_for_a_query_without_one_are_usage_errors(run, g
     twice = run("query", "peak/by-line", "before", "--compilation", "after")
     assert twice.code == 2
     assert "two compilations are named, before and after; peak/by-line takes one" in twice.err
-    assert run("query", "overview/compilations", "before").code == 2
+    runs = run("query", "overview/totals", "before", "--run", "after")
+    assert "two runs are named, before and after; overview/totals takes one" in runs.err
+    assert run("query", "compare/ops", "before").code == 2
+
+
+def test_a_run_may_follow_the_id_of_a_query_about_runs(run, graph):
+    named = run("query", "overview/totals", "before", "--format", "csv")
+    assert named.code == 0
+    assert named == run("query", "overview/totals", "--run", "before", "--format", "csv")
 
 
 def test_an_answer_without_rows_says_what_that_means(run, graph):

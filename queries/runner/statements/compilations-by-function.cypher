@@ -1,0 +1,5 @@
+// Keys of the compilations of a function in a run; JAX writes jit_f or pmap_f for f
+MATCH (r:Run {name: $run})-[:COMPILED]->(c:Compilation)-[:OF_MODULE]->(m:Module)
+WHERE c.state = 'complete' AND (m.name = $function OR m.name ENDS WITH $suffix)
+RETURN c.key AS compilation
+ORDER BY compilation
