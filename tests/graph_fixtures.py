@@ -25,6 +25,8 @@ Fill = Callable[[Graph, Path], object]
 GraphOf = Callable[[Fill], Graph]
 _FILLED_BY: dict[str, Fill] = {}
 """What the graph of a server holds, by its address, where `graph_of` filled it."""
+_KEEP_PLANS = {"dbms.cypher.min_replan_interval": "1h"}
+"""Statements are planned once, although each test changes how many nodes there are."""
 _CONNECTION = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "XLAGRAPH_GRAPH")
 
 
@@ -64,7 +66,7 @@ def _some_server(home: Path) -> Iterator[Neo4jServer]:
             yield container
             return
     try:
-        with own_server(home, is_short_lived=True) as (server, _):
+        with own_server(home, _KEEP_PLANS, is_short_lived=True) as (server, _):
             yield server
     except NoNeo4j as reason:
         raise NoNeo4j(f"NEO4J_URI is not set, no Docker engine answers, {reason}") from reason
@@ -131,13 +133,28 @@ def graph_of(
 
     A function fills it once, however many tests ask, unless another emptied the server.
     """
+    is_server = request.param == "neo4j"
+    server: Neo4jServer | None = request.getfixturevalue("neo4j_server") if is_server else None
+    with _filled_graphs(server, tmp_path_factory) as graph_of:
+        yield graph_of
+
+
+@pytest.fixture(scope="module")
+def file_graph_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphOf]:
+    """Return the graph file that a function has filled; not to be changed."""
+    with _filled_graphs(None, tmp_path_factory) as graph_of:
+        yield graph_of
+
+
+@contextmanager
+def _filled_graphs(
+    server: Neo4jServer | None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GraphOf]:
     with ExitStack() as opened:
         environment = opened.enter_context(pytest.MonkeyPatch.context())
         for name in _CONNECTION:
             environment.delenv(name, raising=False)
-        server: Neo4jServer | None = None
-        if request.param == "neo4j":
-            server = request.getfixturevalue("neo4j_server")
+        if server is not None:
             for name, value in server.environment().items():
                 environment.setenv(name, value)
         graphs: dict[Fill, Graph] = {}
