@@ -6,6 +6,7 @@ What commands make of these rows is tested on one engine.
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,7 @@ def statements(
         graph: LadybugGraph,
         text: str,
         parameters: Mapping[str, Cell] | None = None,
-        **limits: object,
+        **limits: Any,
     ) -> Result:
         result = run(graph, text, parameters, **limits)
         found[text, json.dumps(parameters or {})] = result
