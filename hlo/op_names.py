@@ -146,7 +146,7 @@ def is_per_example(op_name: str | None) -> bool:
     return any(mark in (op_name or "") for mark in _PER_EXAMPLE_MARKS)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 16)
 def scope_parts(op_name: str) -> tuple[str, ...]:
     """Return the parts of an op name without their transformations."""
     return tuple(map(_without_transformations, _split(op_name)))

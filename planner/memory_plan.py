@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xlagraph.planner.blocks import Block, Blocks, choose_blocks
 from xlagraph.planner.combining import HEAP, BlockPart, combined_bytes
 from xlagraph.planner.heap import Group, heap_groups, live_bytes_by_step
-from xlagraph.planner.packing import STRATEGIES, pack
+from xlagraph.planner.packing import STRATEGIES, Packer
 from xlagraph.planner.planned_program import PRESET_SPACES, PlannedProgram, PlannedValue
 from xlagraph.planner.replay import Replay
 
@@ -115,7 +115,10 @@ def _heaps(
         alignment = known.alignment if known else program.alignments[0]
         strategy = known.strategy if known else STRATEGIES[0]
         groups = heap_groups(by_space[memory_space], set_sizes, overwrites)
-        packing = pack(groups, alignment, strategy)
+        packer = known.packer if known and known.packer else Packer(groups)
+        if not packer.packs(groups):
+            packer = Packer(groups)
+        packing = packer.pack(alignment, strategy)
         parts = [
             BlockPart(block.values[0].buffer_set, block.size_bytes)
             for block in tables[memory_space]

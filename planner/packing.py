@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import chain
+from math import gcd
 from typing import Final
 
 import numpy as np
@@ -103,12 +104,19 @@ class Packer:
     """
 
     def __init__(self, groups: Sequence[Group]) -> None:
-        self._groups = groups
+        self._groups = tuple(groups)
         self._trials: dict[tuple[int, Order, int | None], _Trial] = {}
         """Trials without a bound at the top."""
 
+    def packs(self, groups: Sequence[Group]) -> bool:
+        """Return True if these are the groups that it packs."""
+        return self._groups == tuple(groups)
+
     def pack(self, alignment: int, strategy: Strategy) -> Packing:
         """Pack the groups."""
+        # nothing is rounded up if every size is a multiple of the alignment
+        if gcd(*(group.size_bytes for group in self._groups)) % alignment == 0:
+            alignment = 1
         best: Packing | None = None
         for order in strategy.orders:
             most = best.size_bytes if best is not None else None
@@ -192,7 +200,8 @@ class _Chunks:
             return 0
         firsts, lasts = (np.frombuffer(ranks, self._rank) for ranks in (self._firsts, self._lasts))
         (first, last), *others = intervals
-        live = (firsts <= last) & (lasts >= first)
+        live = firsts <= last
+        live &= lasts >= first
         for first, last in others:
             live |= (firsts <= last) & (lasts >= first)
         rows = live.nonzero()[0]

@@ -6,9 +6,8 @@ for every replan. If none reproduces it, a replan after changes is not reliable.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
-from math import gcd
 
 from xlagraph.planner.combining import HEAP, rounded_up
 from xlagraph.planner.heap import Group, heap_groups
@@ -30,6 +29,8 @@ class Replay:
     strategy: Strategy
     part_order: tuple[int, ...]
     """Buffer sets of the tables, and `HEAP`, in the order of their offsets."""
+    packer: Packer | None = field(default=None, repr=False, compare=False)
+    """It knows the packing of these groups, which need not be found again."""
 
     @property
     def is_exact(self) -> bool:
@@ -59,13 +60,10 @@ def _replay(
     sizes = {name: len(members) for name, members in program.sets.items()}
     groups = heap_groups(heap_values, sizes, _shared_operands(heap_values))
     offset_by_value = {value.value_id: value.offset_bytes - base for value in heap_values}
-    size_unit = gcd(*(group.size_bytes for group in groups))
     packer = Packer(groups)
     tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
-        # nothing is rounded up if every size is a multiple of the alignment
-        rounding = 1 if size_unit % alignment == 0 else alignment
-        packing = packer.pack(rounding, strategy)
+        packing = packer.pack(alignment, strategy)
         offsets_equal = _are_equal(groups, packing.offsets, offset_by_value)
         found = Replay(
             allocation,
@@ -74,6 +72,7 @@ def _replay(
             alignment,
             strategy,
             order,
+            packer,
         )
         if found.is_exact:
             return found
