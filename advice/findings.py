@@ -105,7 +105,7 @@ class _Search:
                 for row in each.rows
             }
             for cause in largest_line(self._program, explained):
-                self._keep(self._of_cause(cause))
+                self._keep(self._of_cause(cause), is_cause=False)
         return self._found
 
     def _ask(self, query: Query) -> Rows | None:
@@ -163,7 +163,7 @@ class _Search:
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
         if advice.change is ChangeKind.RECOMPUTE and self._program.obstacle is None:
-            rows = [row for row in rows if not self._program.is_copy_of_input(str(row["value"]))]
+            rows = [row for row in rows if self._program.is_recomputable(str(row["value"]))]
         if advice.change is ChangeKind.DONATE and self._program.obstacle is None:
             return self._of_donation(query, advice, rows)
         saving = rows_with_savings(rows, advice, self._program.memory_space)
@@ -234,10 +234,12 @@ class _Search:
             return ()
         return ("xlagraph", "whatif", self._diagnosed.compilation, *arguments)
 
-    def _keep(self, finding: Finding | None) -> None:
+    def _keep(self, finding: Finding | None, *, is_cause: bool = True) -> None:
         if finding is None:
             return
-        is_hopeless = finding.savings.likelihood == 0 and finding.advice.change in _HOPELESS
+        is_hopeless = not is_cause or (
+            finding.savings.likelihood == 0 and finding.advice.change in _HOPELESS
+        )
         is_enough = self._is_enough(finding.most_bytes, finding.savings.measure)
         if is_enough and (not is_hopeless or self._least_share == 0):
             self._found.findings.append(finding)

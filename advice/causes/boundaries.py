@@ -4,6 +4,7 @@ A dump does not show which results the caller needs. So the finding says what is
 leaves this in doubt.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
@@ -18,6 +19,7 @@ from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
+    "dense_gradients",
     "large_constants",
     "reduced_stacks",
     "returned_gradients",
@@ -57,7 +59,8 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
 
 def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield gradients that are returned next to the parameters that they update."""
-    names = {value.dimensions: value.op_name for value in program.compilation.array_parameters}
+    inputs = reversed(program.compilation.array_parameters)  # parameters come before their state
+    names = {value.dimensions: value.op_name for value in inputs}
     results = _own_results(program)
     found = [
         value
@@ -86,7 +89,7 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
 
 
 def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
-    """Yield stacks of loops that are only reduced after the loop."""
+    """Yield stacks of loops of which only a part, or a reduction, is read after the loop."""
     found = []
     removed: list[str] = []
     for value in program.temporaries:
@@ -103,20 +106,22 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             and program.instructions[name].loop != loop
         }
         made = [each for name in readers for each in program.made_by.get(name, ())]
+        around = program.instructions[loop].loop
         if (
-            readers
-            and made
-            and all(program.computes_with(name, "reduce") for name in readers)
+            made
+            and all(_reads_less(program, name) for name in readers)
+            # a backward loop reads one part in each iteration
+            and all(program.instructions[name].loop == around for name in readers)
             and 2 * sum(each.size_bytes for each in made) <= value.size_bytes
         ):
             place = file_and_line(*program.place_of(min(readers))) or min(readers)
-            reason = f"a stack of {value.stack_turns} iterations that only {place} reads, to reduce"
-            found.append((value, f"{reason} it"))
+            reason = f"{place} reads a part or a reduction of a stack of {value.stack_turns}"
+            found.append((value, f"{reason} iterations, and nothing else reads it"))
             removed += [program.values[each].label for each in ids]
     if found:
         yield Cause(
             "peak/contributors",
-            "A loop stacks values that are only reduced after it",
+            "A loop stacks values of which only a part or a reduction is read",
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, removed),
             tuple(evidence_row(value, reason) for value, reason in found),
@@ -176,6 +181,57 @@ def wide_floats(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=0.8,
         )
+
+
+def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
+    """Yield gradients of whole tables that are scattered from a few rows.
+
+    An optimizer with a state of the table's shape needs all rows.
+    """
+    inputs = program.compilation.array_parameters
+    counts = Counter(value.dimensions for value in inputs)
+    names = {
+        value.dimensions: value.op_name or value.label
+        for value in inputs
+        if len(value.dimensions) == 2 and counts[value.dimensions] == 1
+    }
+    found, removed = [], []
+    for value in program.temporaries:
+        planned = program.planned(value)
+        if planned is None or value.dimensions not in names:
+            continue
+        joined = program.program.sets[planned.buffer_set]
+        members = [program.values[each.value_id] for each in joined]
+        scattered = [
+            each
+            for each in members
+            if program.computes_with(each.name, "scatter") and program.is_backward(each.name)
+        ]
+        if scattered and all(each.dimensions == value.dimensions for each in members):
+            found.append(scattered[0])
+            removed += [each.label for each in members]
+    if found:
+        text = pattern_of(names[value.dimensions] for value in found)
+        reason = f"a gradient of all rows of {text}, scattered from the rows that were read"
+        yield Cause(
+            "peak/contributors",
+            "The gradient of a table has all its rows",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, removed),
+            tuple(evidence_row(value, reason) for value in found),
+            remedies.DENSE_GRADIENTS,
+            "only if the optimizer may update the rows that were read alone",
+            is_exact=True,
+            likelihood=0.7,
+        )
+
+
+def _reads_less(program: PeakProgram, instruction: str) -> bool:
+    """Return True if an instruction reduces what it reads, or reads a part."""
+    return any(
+        program.computes_with(instruction, opcode)
+        for opcode in ("reduce", "slice", "dynamic-slice")
+    )
 
 
 def _own_results(program: PeakProgram) -> list[StoredValue]:

@@ -79,7 +79,10 @@ def kept_by_checkpoints(
         if loop is not None:
             if not _has(scopes.wrapped, loop):
                 continue
-            (stacked if _has(scopes.recomputing, loop) else by_policy).append(value)
+            if not _has(scopes.recomputing, loop):
+                by_policy.append(value)
+            elif not program.is_stacked_carry(value):
+                stacked.append(value)
         elif not (knows_merged or _has(scopes.recomputing, parts[:1])) and (
             row["ofCheckpoint"] or _is_read_by_checkpoint(program, value)
         ):

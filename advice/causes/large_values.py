@@ -68,7 +68,7 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         return
     names_by_shape = {
         lengths: value.op_name or value.label
-        for value in program.compilation.array_parameters
+        for value in reversed(program.compilation.array_parameters)
         for lengths in (value.dimensions, value.dimensions[::-1])
         if len(lengths) > 1
     }
@@ -76,7 +76,7 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         value
         for value in program.temporaries
         # without the mark, batch × sequence × width looks the same
-        if _is_example_gradient(value) and value.dimensions[1:] in names_by_shape
+        if value.dimensions[1:] in names_by_shape and _is_example_gradient(program, value)
     ]
     if not found:
         return
@@ -101,13 +101,15 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     )
 
 
-def _is_example_gradient(value: StoredValue) -> bool:
-    name = value.attributed_op_name or ""
+def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a gradient of each example, or what is computed from one."""
+    sources = [program.values[each] for each in program.read_by.get(value.name, ())]
+    names = [each.attributed_op_name or "" for each in (value, *sources)]
     return (
-        is_backward(name)
-        and is_per_example(name)
-        and not _TWICE_VECTORIZED.search(name)
-        and value.dimensions[:1] > (1,)
+        value.dimensions[:1] > (1,)
+        and is_per_example(names[0])
+        and any(is_backward(name) and is_per_example(name) for name in names)
+        and not any(_TWICE_VECTORIZED.search(name) for name in names)
     )
 
 

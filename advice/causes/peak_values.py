@@ -162,6 +162,22 @@ class PeakProgram:
             return False
         return self.program.by_id[planned.operands[0]].is_stored
 
+    def is_stacked_carry(self, value: StoredValue) -> bool:
+        """Return True for a stack of a loop's carries, which no checkpoint recomputes."""
+        sets = map(self.set_of, self.made_by.get(value.stack_element or "", ()))
+        return any(
+            self.values[member.value_id].is_phi
+            for each in sets
+            if each is not None
+            for member in self.program.sets[each]
+        )
+
+    def is_recomputable(self, label: str) -> bool:
+        """Return False for copies of inputs and for stacks of carries."""
+        value = self.by_label.get(label)
+        is_carry = value is not None and self.is_stacked_carry(value)
+        return not is_carry and not self.is_copy_of_input(label)
+
     @cached_property
     def read_steps(self) -> dict[int, list[int]]:
         """Steps at which an instruction computes with a value, in order; by value id."""

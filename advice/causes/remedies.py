@@ -5,6 +5,7 @@ from typing import Final
 
 __all__ = [
     "CONSTANTS",
+    "DENSE_GRADIENTS",
     "FLOAT64",
     "IDLE",
     "INFLATED",
@@ -42,6 +43,13 @@ CONSTANTS: Final[Mapping[str, str]] = {
     "jax": "Pass the array as an argument of the jitted function instead of closing over it.",
     "tensorflow": "Pass the tensor as an argument of the tf.function, or keep it in a tf.Variable.",
     "pytorch": "Move the tensor to the device before the step (tensor.to('xla')).",
+}
+DENSE_GRADIENTS: Final[Mapping[str, str]] = {
+    "jax": "Differentiate with respect to the rows that were read (rows = table[ids], outside of"
+    " jax.grad) and update only these: table.at[ids].add(-rate * gradient_of_rows).",
+    "tensorflow": "Keep tf.IndexedSlices: update the rows with tf.Variable.scatter_sub instead of"
+    " converting the gradient to a dense tensor.",
+    "pytorch": "Update only the rows that were read (table.index_add_) instead of the whole table.",
 }
 FLOAT64: Final[Mapping[str, str]] = {
     "jax": "Compute in float32: leave jax_enable_x64 off, or give dtype=jnp.float32 where the"

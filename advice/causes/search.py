@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlagraph.advice.causes.boundaries import (
+    dense_gradients,
     large_constants,
     reduced_stacks,
     returned_gradients,
@@ -48,6 +49,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
     yield from returned_gradients(program)
+    yield from dense_gradients(program)
     yield from large_constants(program)
     yield from wide_floats(program)
     yield from idle_values(program)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.tiny_dumps import tiny_dump
 from xlagraph.advice.causes.boundaries import (
+    dense_gradients,
     large_constants,
     reduced_stacks,
     returned_gradients,
@@ -106,3 +107,26 @@ def test_float64_is_named_and_float32_is_not(programs):
     (cause,) = wide_floats(program)
     assert [row["value"] for row in cause.rows] == ["a"]
     assert not list(reduced_stacks(program))
+
+
+TABLE = """
+    0 | table | f32[64,16] | 0    | 4096 | 0-2 | parameter(0)
+    1 | other | f32[{}]    | 0    | 4096 | 0-2 | parameter(1)
+    2 | g     | f32[64,16] | 0    | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
+"""
+
+
+@pytest.mark.parametrize(("other", "named"), [("1024", ["g"]), ("64,16", [])])
+def test_a_dense_gradient_is_named_unless_a_state_has_the_shape_of_the_table(
+    programs, other, named
+):
+    program = programs(
+        f"""
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {{}}
+        1 | 4096 | parameter 1, shape |f32[{other}]| at ShapeIndex {{}}
+        2 | 4096 | preallocated-temp
+        """,
+        TABLE.format(other),
+    )
+    found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
+    assert found == named
