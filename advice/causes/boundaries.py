@@ -190,7 +190,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
     """
     inputs = program.compilation.array_parameters
     counts = Counter(value.dimensions for value in inputs)
-    names = {
+    names: dict[tuple[int, ...], str] = {
         value.dimensions: value.op_name or value.label
         for value in inputs
         if len(value.dimensions) == 2 and counts[value.dimensions] == 1

@@ -47,14 +47,15 @@ _ORDERED: Final = {
     "pytorch": "; or read the old tensor before the in-place op.",
 }
 _NOT_ORDERED: Final = {
-    "jax": ". jax.lax.optimization_barrier does not help on CPU: the compiler drops it before it"
+    "jax": "; or compute the new value from the reader's result too, so that the reader must run"
+    " first. jax.lax.optimization_barrier does not help on CPU: the compiler drops it before it"
     " places copies.",
     "tensorflow": ".",
     "pytorch": ".",
 }
 _CPU: Final = (
-    "on CPU no edit can order this reader before the write; only without it, or if it reads the new"
-    " value, the copy disappears"
+    "on CPU optimization_barrier does not order this reader before the write, because the compiler"
+    " drops it first"
 )
 _NOT_ELIDED: Final = {
     "jax": "No change of the program is known to remove it: XLA for CPU places copies before it"
