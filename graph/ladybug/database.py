@@ -14,8 +14,13 @@ from xlagraph.graph.statement_files import load_statement
 BUFFER_POOL_BYTES: Final = 1 << 30
 """Bytes of a file that the engine may keep in memory; its default is 80 % of the machine."""
 
+MOST_BYTES: Final = 1 << 38
+"""Addresses that each open file reserves, and its largest size. The engine's default, 8 TiB, allows
+15 open files in a process."""
+
 NO_ADDRESSES: Final = (
-    "the engine reserves 8 TiB of addresses, and this process may not (see `ulimit -v`)"
+    "the engine reserves 256 GiB of addresses for each open graph, and this process may not (see"
+    " `ulimit -v`); close graphs and plans that are no longer needed"
 )
 
 _CREATE_VERSION_TABLE: Final = load_statement(__file__, "create-version-table")
@@ -25,7 +30,9 @@ _STORED_VERSION: Final = load_statement(__file__, "stored-version")
 
 def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
     """Open a file with our limits; RuntimeError if the engine refuses it."""
-    return ladybug.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, read_only=read_only)
+    return ladybug.Database(
+        path, buffer_pool_size=BUFFER_POOL_BYTES, max_db_size=MOST_BYTES, read_only=read_only
+    )
 
 
 def create_tables(connection: ladybug.Connection) -> None:

@@ -238,6 +238,11 @@ def _assumptions(
         by_shape = "which values carry the batch is judged by their shapes"
     carriers = {each.parameter for each in found}
     length = found[0].length
+    if count <= len(carriers) and not compared:
+        by_shape += (
+            f", and no computed value has a dimension of {length}: slices such as `tokens[:-1]` are"
+            " not followed, so do not trust the figure; compare with another batch (--batch-like)"
+        )
     same = [
         value.label
         for value in compilation.array_parameters

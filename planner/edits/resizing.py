@@ -3,8 +3,9 @@
 # ruff: noqa: D102, ARG002  `Edit` describes the methods of an edit
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
@@ -22,6 +23,12 @@ from xlagraph.planner.value_changes import whole_sets, with_shrunk_values, witho
 from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["ComputeInParts", "PackTightly", "Remove", "Scale", "Shrink", "resized", "resized_text"]
+
+_WIDE_FLOATS: Final = ("f32", "f64")
+_SMALLER_SHAPES: Final = (
+    "the values get smaller shapes, not a narrower type: on CPU the compiler computes bf16 and f16"
+    " in f32 and keeps both, so that a narrower type saves less or nothing"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,12 @@ class Shrink(Edit):
             return Edited(program, value_ids=self.named)
         value_ids = _followed(compilation, program, self.named, with_parameters=True)
         shrunk = with_shrunk_values(program, dict.fromkeys(value_ids, self.kept))
-        return resized(program, value_ids, shrunk)
+        edited = resized(program, value_ids, shrunk)
+        known = (compilation.values.get(each) for each in value_ids)
+        is_float = any(each is not None and each.dtype in _WIDE_FLOATS for each in known)
+        if compilation.platform != "cpu" or not is_float:
+            return edited
+        return replace(edited, assumptions=(_SMALLER_SHAPES,))
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         if self.kept == 1:

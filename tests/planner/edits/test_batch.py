@@ -132,3 +132,13 @@ def test_another_compilation_of_the_module_is_found_and_half_the_batch_is_predic
 def test_without_another_batch_it_is_said_what_to_name(graph):
     with pytest.raises(BadParameter, match=r"do not differ by a single ratio; name the parameters"):
         whatif(graph, "large", Changes(batch=2, batch_like="large"))
+
+
+def test_a_batch_that_no_computed_value_carries_is_doubted():
+    sliced = compilation(
+        (value(0, 0, 9, is_stored=True), value(1, 1, 2, reads=(0,))),
+        (facts(0, "s32[8]", "parameter"), facts(1, "s32[7]", "slice")),
+        parameters={0: (0, "{}")},
+    )
+    (doubt,) = scaled_batch(sliced, HALF, named_dimensions(sliced, ["v0"])).assumptions
+    assert "no computed value has a dimension of 8" in doubt
