@@ -69,12 +69,21 @@ _FUSION_ROOTS: Final = _fact(
     "rootOpcode",
     "the dump has no root opcodes of fusions; the module text, NAME.txt beside the dump, has them",
 )
-_FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS)
+_STACKS: Final = _fact(
+    "ATTRIBUTED_FRAME",
+    "userFunction",
+    "the dump has no call stacks (text of jaxlib 0.8 and older), so a line of yours that calls a"
+    " library is unknown; --xla_dump_hlo_as_proto writes them too",
+)
+_FACTS: Final = (
+    _LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS, _STACKS,
+)  # fmt: skip
 _FACTS_OF_VALUES: Final = (_LIVE_RANGES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
 """Facts of values, in the order of the columns of `_PRESENT`."""
 
 _PRESENT: Final = load_statement(__file__, "facts-present")
 _POSITIONS_PRESENT: Final = load_statement(__file__, "positions-present")
+_STACKS_PRESENT: Final = load_statement(__file__, "stacks-present")
 _FUSION_ROOTS_PRESENT: Final = load_statement(__file__, "fusion-roots-present")
 _SPACES: Final = load_statement(__file__, "spaces-of-compilation")
 _WITH_RANGES: Final = load_statement(__file__, "compilations-with-ranges")
@@ -119,6 +128,10 @@ def _absent(
         ((fusions, roots),) = graph.query(_FUSION_ROOTS_PRESENT, compilation).rows
         if fusions and not roots:
             absent.add(_FUSION_ROOTS)
+    if _STACKS in candidates and _SOURCE_LINES not in absent:
+        ((lines, stacks),) = graph.query(_STACKS_PRESENT, compilation).rows
+        if lines and not stacks:
+            absent.add(_STACKS)
     return absent
 
 

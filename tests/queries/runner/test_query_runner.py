@@ -200,6 +200,12 @@ def test_notes_name_the_facts_that_an_old_dump_lacks(graph: Graph):
     assert any(note.startswith("the dump has no text of instructions") for note in notes)
 
 
+def test_notes_say_that_call_stacks_are_unknown_if_there_are_lines(graph: Graph):
+    (note,) = run(graph, "peak/by-caller", compilation="tiny/step").notes
+    assert note.startswith("the dump has no call stacks")
+    assert run(graph, "peak/by-line", compilation="tiny/step").notes == ()
+
+
 def test_notes_say_that_roots_of_fusions_are_unknown_if_there_are_fusions(graph: Graph):
     (note,) = run(graph, "waste/gathered", compilation="tiny/step").notes
     assert note.startswith("the dump has no root opcodes of fusions")
