@@ -1,24 +1,31 @@
 """`xlagraph advise`: find what to change, and what each change saves."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
-from xlagraph.cli.output.exit_codes import ExitCode
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.formats import AdviceFormat, Format
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.cli.output.shared_options import RowOptions
+from xlagraph.cli.output.shared_options import GraphOptions, OutputOptions, RowOptions
 
 if TYPE_CHECKING:
     from xlagraph.advice.diagnosis import Diagnosis
 
 
 @dataclass(frozen=True)
-class AdviseOptions(RowOptions):
+class AdviseOptions(OutputOptions, GraphOptions):
     """Options of the command."""
+
+    format: AdviceFormat = option(
+        "Format of the findings; sarif is for code scanning.", default=AdviceFormat.TABLE
+    )
 
     memory_space: int = option("Number of the memory space.", default=0, least=0)
     limit: int | None = option(
@@ -69,9 +76,29 @@ def _write(diagnosis: "Diagnosis", options: AdviseOptions) -> None:
 
     for text in diagnosis.notes:
         note(text)
-    if is_page(options):
-        with open_output(options) as stream:
-            write_diagnosis(diagnosis, options.format, stream, limit=options.limit)
+    if options.format is AdviceFormat.SARIF:
+        _write_sarif(diagnosis, options)
+        return
+    rows = RowOptions(
+        output=options.output,
+        columns=options.columns,
+        wide=options.wide,
+        format=Format(options.format.value),
+    )
+    if is_page(rows):
+        with open_output(rows) as stream:
+            write_diagnosis(diagnosis, rows.format, stream, limit=options.limit)
     else:
         result = diagnosis_result(diagnosis)
-        write_rows(result.columns, result.rows[: options.limit or None], options)
+        write_rows(result.columns, result.rows[: options.limit or None], rows)
+
+
+def _write_sarif(diagnosis: "Diagnosis", options: AdviseOptions) -> None:
+    """Write a log for code scanning, with files relative to the current folder."""
+    from xlagraph.advice.sarif_log import sarif_log
+
+    if options.columns is not None:
+        raise UsageError("--columns selects columns of rows: omit it with --format sarif")
+    shown = replace(diagnosis, findings=diagnosis.findings[: options.limit or None])
+    with open_output(options) as stream:
+        stream.write(json.dumps(sarif_log(shown, Path.cwd()), indent=2) + "\n")

@@ -41,6 +41,17 @@ class Format(StrEnum):
     MD = "md"
 
 
+class AdviceFormat(StrEnum):
+    """Format of findings: rows, or SARIF, which code scanning reads."""
+
+    TABLE = "table"
+    JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+    MD = "md"
+    SARIF = "sarif"
+
+
 class PictureFormat(StrEnum):
     """Format of a picture: a table of its edges, or input for a drawing program."""
 

@@ -157,3 +157,10 @@ def test_an_own_query_that_fails_is_named_and_the_others_still_run(
     assert ended.code == 4
     assert "Padding fills the peak" in ended.out
     assert line in ended.err.splitlines()
+
+
+def test_findings_are_written_as_sarif(run, padded):
+    ended = run("advise", "padded/f", "--format", "sarif")
+    assert ended.code == 0
+    assert json.loads(ended.out)["version"] == "2.1.0"
+    assert run("advise", "padded/f", "--format", "sarif", "--columns", "bytes").code == 2
