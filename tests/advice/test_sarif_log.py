@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped, unused-ignore]  # ships no types
 import pytest
 
 from tests.tiny_dumps import write_padded_run
@@ -33,7 +33,7 @@ def at_line(diagnosis: Diagnosis, file: str) -> Diagnosis:
     return replace(diagnosis, findings=(replace(finding, rows=rows),))
 
 
-def run_of(diagnosis: Diagnosis) -> dict:
+def run_of(diagnosis: Diagnosis):
     log = json.loads(json.dumps(sarif_log(diagnosis, Path("/project"))))
     jsonschema.Draft4Validator(SCHEMA).validate(log)
     (run,) = log["runs"]
