@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph
-from xlagraph.graph.ladybug.private_copy import private_copy
+from xlagraph.graph.ladybug.private_copy import copy_with_user_lines
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import is_installed
 
@@ -22,8 +22,6 @@ __all__ = ["CodeOwners", "read_code_owners", "with_user_lines"]
 
 _FRAMES: Final = load_statement(__file__, "frames")
 _LINES: Final = load_statement(__file__, "user-lines")
-_SET_BY_FRAME: Final = load_statement(__file__, "set-user-lines-by-frame")
-_SET_BY_LINE: Final = load_statement(__file__, "set-user-lines-by-line")
 
 
 class CodeOwners(NamedTuple):
@@ -102,15 +100,10 @@ def with_user_lines(graph: Graph, owners: CodeOwners) -> Iterator[Graph]:
             by_frame.append({"frame": frame, **row})
         else:
             by_line.append({"file": file, "line": line, **row})
-    changes: list[tuple[str, Mapping[str, Cell]]] = [
-        (text, {"rows": rows})
-        for text, rows in ((_SET_BY_FRAME, by_frame), (_SET_BY_LINE, by_line))
-        if rows
-    ]
-    if not changes:
+    if not by_frame and not by_line:
         yield graph
         return
-    with private_copy(graph, changes) as copied:
+    with copy_with_user_lines(graph, by_frame, by_line) as copied:
         yield copied
 
 

@@ -1,6 +1,6 @@
 // Call paths and their callers
 MATCH (f:Frame)
-OPTIONAL MATCH (f)-[:CALLED_FROM]->(caller:Frame)
+OPTIONAL MATCH (f)-[:CALLED_FROM]->(outer:Frame)
 RETURN f.key AS frame, f.file AS file, f.line AS line, f.function AS function,
-       caller.key AS caller
+       outer.key AS caller
 ORDER BY frame

@@ -1,5 +1,6 @@
 // Distinct places of values, and the user's lines that are stored for them
-MATCH (v:Value) WHERE v.attributedFile IS NOT NULL OR v.userFile IS NOT NULL
+MATCH (c:Compilation)-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+WHERE c.state = 'complete' AND (v.attributedFile IS NOT NULL OR v.userFile IS NOT NULL)
 OPTIONAL MATCH (v)-[:ATTRIBUTED_FRAME]->(f:Frame)
 WITH DISTINCT f.key AS frame,
      CASE WHEN f.key IS NULL THEN v.attributedFile ELSE null END AS file,
