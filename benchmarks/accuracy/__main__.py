@@ -13,7 +13,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from benchmarks.accuracy.environment import TREE, compile_variants, python_of, versions
@@ -24,23 +25,23 @@ from benchmarks.accuracy.tables import tables, write_page
 PROGRAMS = Path(__file__).with_name("programs")
 
 
-def judged(names: list[str], python: Path, work: Path) -> Iterator[JudgedVariant]:
-    """Compile programs that were not, judge them, and write a text with all answers for each."""
-    for name in names:
-        source, dumps = PROGRAMS / f"{name}.py", work / "dumps" / name
-        compiled = dumps / "source.py"
-        if not compiled.exists() or compiled.read_bytes() != source.read_bytes():
-            shutil.rmtree(dumps, ignore_errors=True)
-            dumps.mkdir(parents=True)
-            compile_variants(python, name, dumps)
-            shutil.copyfile(source, compiled)
-        graph = work / f"{name}.lbug"
-        graph.unlink(missing_ok=True)
-        program = JudgedProgram(dumps, graph)
-        variants = program.variants()
-        (work / f"{name}.txt").write_text(raw_text(program, variants), encoding="utf-8")
-        print(f"{name}: {len(variants)} variants", file=sys.stderr, flush=True)
-        yield from variants
+def judged(name: str, python: Path, work: Path, with_answers: bool) -> list[JudgedVariant]:
+    """Compile a program unless it was, judge it, and write the verdicts, or all answers too."""
+    source, dumps = PROGRAMS / f"{name}.py", work / "dumps" / name
+    compiled = dumps / "source.py"
+    if not compiled.exists() or compiled.read_bytes() != source.read_bytes():
+        shutil.rmtree(dumps, ignore_errors=True)
+        dumps.mkdir(parents=True)
+        compile_variants(python, name, dumps)
+        shutil.copyfile(source, compiled)
+    graph = work / f"{name}.lbug"
+    graph.unlink(missing_ok=True)
+    program = JudgedProgram(dumps, graph)
+    variants = program.variants()
+    text = raw_text(program, variants, with_answers)
+    (work / f"{name}.txt").write_text(text, encoding="utf-8")
+    print(f"{name}: {len(variants)} variants", file=sys.stderr, flush=True)
+    return variants
 
 
 def main() -> None:
@@ -50,6 +51,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=known, metavar="PROGRAM")
     parser.add_argument("--work", type=Path, help="where environment, dumps and answers are kept")
     parser.add_argument("--python", type=Path, help="use this environment of the libraries")
+    parser.add_argument("--answers", action="store_true", help="write the answers as shown, too")
     parser.add_argument("--write-page", action="store_true", help="write docs/accuracy.md")
     options = parser.parse_args()
     work = options.work or Path(tempfile.gettempdir()) / "xlagraph-accuracy"
@@ -58,7 +60,9 @@ def main() -> None:
     for variable in [name for name in os.environ if name.startswith(("NEO4J_", "XLAGRAPH_"))]:
         del os.environ[variable]
     python = options.python or python_of(work / "environment")
-    found = list(judged(options.only or known, python, work))
+    judge = partial(judged, python=python, work=work, with_answers=options.answers)
+    with ProcessPoolExecutor(os.cpu_count()) as processes:
+        found = [each for one in processes.map(judge, options.only or known) for each in one]
     page = tables(found, versions(python))
     print(page)
     if options.write_page:

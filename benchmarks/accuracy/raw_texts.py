@@ -12,13 +12,13 @@ def mib(count: int | None) -> str:
     return "?" if count is None else f"{count / 2**20:,.1f} MiB"
 
 
-def raw_text(program: JudgedProgram, variants: list[JudgedVariant]) -> str:
-    """Return the verdicts of a program's variants, then the answers they are about."""
-    return "\n".join(_lines(program, variants)) + "\n"
+def raw_text(program: JudgedProgram, variants: list[JudgedVariant], with_answers: bool) -> str:
+    """Return the verdicts on a program's variants, with the answers as the command shows them."""
+    lines = [f"# {program.name}", *_verdicts(variants)]
+    return "\n".join([*lines, *(_answers(program, variants) if with_answers else ())]) + "\n"
 
 
-def _lines(program: JudgedProgram, variants: list[JudgedVariant]) -> Iterator[str]:
-    yield f"# {program.name}"
+def _verdicts(variants: list[JudgedVariant]) -> Iterator[str]:
     for each in variants:
         name = variant_name({each.flag} if each.flag else ())
         yield f"\n## {name}: {mib(each.reserved_bytes)}, {mib(each.costs_bytes)} more than healthy"
@@ -41,6 +41,9 @@ def _lines(program: JudgedProgram, variants: list[JudgedVariant]) -> Iterator[st
         if each.prediction:
             predicted, real = mib(each.predicted_bytes), mib(each.saved_bytes)
             yield f"  {each.prediction}: predicted {predicted}, real {real}"
+
+
+def _answers(program: JudgedProgram, variants: list[JudgedVariant]) -> Iterator[str]:
     for each in variants:
         name = variant_name({each.flag} if each.flag else ())
         if each.flag in (None, *program.program.mistakes):
