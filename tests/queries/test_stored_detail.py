@@ -91,7 +91,7 @@ def test_queries_that_need_the_rest_say_that_it_is_not_stored(at_peak: Graph):
     of_one: dict[str, Any] = {"compilation": BEFORE_F}
     asked = (("waste/padding", of_one), ("overview/roles", of_one), ("compare/roles", sides))
     for query, given in asked:
-        with pytest.raises(NotStored, match=r"not stored: before/.* ingested with --detail peak"):
+        with pytest.raises(NotStored, match=r"not stored: before/.* ingested with detail peak"):
             run(at_peak, query, **given)
     for ask in (
         lambda: value(at_peak, "early", BEFORE_F),

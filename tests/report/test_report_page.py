@@ -142,7 +142,7 @@ def test_a_link_restores_the_same_view(
     again = open_page(write_report("before"), compilation_page.evaluate("location.hash"))
     expect(again.locator("article.details h2")).to_have_text("t")
     expect(again.get_by_role("tab", name="values")).to_have_attribute("aria-selected", "true")
-    assert shown(again, "view.state.by") == "scope"
+    assert shown(again, "view.state.by") == "category"
 
 
 def test_the_legend_fades_all_groups_except_one(compilation_page: Page) -> None:
