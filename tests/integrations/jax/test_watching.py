@@ -43,7 +43,8 @@ def shell():
 def test_a_cell_shows_the_programs_it_compiled_and_their_largest_lines(shell):
     shell.run_cell("import jax, jax.numpy as jnp; x = jnp.zeros(256)")
     shown = shell.run_cell_magic("xla_memory", "", "y = jax.jit(lambda x: x * 3)(x)")
-    assert [(row[0].partition("(")[0], *row[1:3]) for row in shown._rows()] == [
+    (programs,) = shown.outline().tables
+    assert [(row[0].partition("(")[0], *row[1:3]) for row in programs.rows] == [
         ("jit__lambda", 2048, 2048)
     ]
     assert "2.0 KiB" in shown._repr_html_()

@@ -132,7 +132,7 @@ def test_a_message_has_all_facts_for_replanning():
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "expected a buffer assignment, found none"),
+        (b"", "is empty: the program ended before XLA had written it"),
         (b"BufferAssignment:\n", "expected a whole HloProto with UTF-8 names, found bytes that"),
         (hlo(ADD).SerializeToString()[:-9], "expected a whole HloProto with UTF-8 names, found"),
         (b"\x0a\x80\x80\x80\x80\x08", "expected a whole HloProto with UTF-8 names, found bytes"),
