@@ -75,12 +75,13 @@ def test_the_bytes_of_a_call_are_those_of_the_query(examples: Graph, tmp_path: P
     assert {name: found[name] for name in expected} == expected
 
 
-def test_the_tags_of_pprof_are_those_of_a_memory_profile_of_jax(
+def test_the_tags_of_pprof_are_those_of_a_memory_profile_of_jax_and_the_category(
     small: Graph, tmp_path: Path
 ) -> None:
     write_pprof(small, SMALL, tmp_path / "small.pb.gz")
     report = pprof("-tags", tmp_path / "small.pb.gz")
-    assert re.findall(r"^ *(\w+): Total 10240B", report, re.MULTILINE) == ["device", "kind"]
+    tags = re.findall(r"^ *(\w+): Total 10240B", report, re.MULTILINE)
+    assert tags == ["category", "device", "kind"]
     assert "memory space 0" in report
     assert "buffer" in report
     raw = pprof("-raw", tmp_path / "small.pb.gz")
