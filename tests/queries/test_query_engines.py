@@ -127,6 +127,8 @@ def session(engines: Engines) -> Iterator[neo4j.Session]:
     """A session of the driver on that server."""
     database = engines.uri.database or "neo4j"
     with engines.uri.driver() as driver, driver.session(database=database) as session:
+        for name in ("scopedBytes", "scopedLimitBytes"):  # of kernels, which these dumps have not
+            session.run("CALL db.createProperty($name)", name=name).consume()
         yield session
 
 
