@@ -73,7 +73,7 @@ def main(name: str, folder: Path) -> None:
         into.mkdir(parents=True, exist_ok=True)
         try:
             donated[variant] = compile_variant(module.build, flags, into)
-        except Exception as error:  # noqa: BLE001  the others are compiled
+        except Exception as error:  # noqa: BLE001  other variants still compile
             print(f"{name} {variant}: {type(error).__name__}: {error}", file=sys.stderr)
     facts = {"program": dataclasses.asdict(module.PROGRAM), "donated": donated}
     (folder / "variants.json").write_text(json.dumps(facts, indent=1))

@@ -15,7 +15,7 @@ LEAST_SHARE = 0.05
 
 
 class Truth(StrEnum):
-    """What the recompiled edit of a finding shows."""
+    """Result of recompiling the program with the edit that a finding names."""
 
     CONFIRMED = "within a factor of two"
     OTHER_SIZE = "saves another amount"

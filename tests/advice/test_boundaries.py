@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from tests.tiny_dumps import tiny_dump
 from xlagraph.advice.causes.boundaries import (
     dense_gradients,
     large_constants,
@@ -12,28 +11,16 @@ from xlagraph.advice.causes.boundaries import (
     returned_gradients,
     wide_floats,
 )
-from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.graph import open_graph
-from xlagraph.ingest import ingest
-from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.returning import KeepInside
 
 
-@pytest.fixture(scope="module")
-def graph(tmp_path_factory):
-    with open_graph(tmp_path_factory.mktemp("boundaries") / "g.lbug", create=True) as graph:
-        yield graph
-
-
 @pytest.fixture
-def programs(graph, tmp_path):
+def returning(programs):
+    """Return the program of a tiny dump that returns the values with these labels."""
+
     def read(allocations, values, *results):
-        folder = tmp_path / "runs" / tmp_path.name
-        folder.mkdir(parents=True)
-        (folder / "f.txt").write_text(tiny_dump(allocations, values))
-        assert ingest(graph, folder.parent, jobs=1).ok
-        program = PeakProgram(StoredCompilation(graph, f"{tmp_path.name}/f"), 0)
+        program = programs(allocations, values)
         ids = [program.by_label[label].value_id for label in results]
         compilation = program.compilation
         planned = tuple(
@@ -58,20 +45,20 @@ PARTS = """
 """
 
 
-def test_a_gradient_is_returned_next_to_the_parameter_that_it_updates(programs):
-    program = programs(PARTS, GRADIENT.format("w, g"), "g", "new")
+def test_a_gradient_is_returned_next_to_the_parameter_that_it_updates(returning):
+    program = returning(PARTS, GRADIENT.format("w, g"), "g", "new")
     (cause,) = returned_gradients(program)
     assert [row["value"] for row in cause.rows] == ["g"]
     assert cause.doubt == "only if the caller does not need it, which a dump does not show"
 
 
-def test_gradients_alone_are_what_the_caller_asks_for(programs):
-    program = programs(PARTS, GRADIENT.format("w"), "g", "new")
+def test_gradients_alone_are_what_the_caller_asks_for(returning):
+    program = returning(PARTS, GRADIENT.format("w"), "g", "new")
     assert not list(returned_gradients(program))
 
 
-def test_a_result_that_is_not_returned_ends_with_its_last_reader(programs):
-    program = programs(PARTS, GRADIENT.format("w, g"), "g", "new")
+def test_a_result_that_is_not_returned_ends_with_its_last_reader(returning):
+    program = returning(PARTS, GRADIENT.format("w, g"), "g", "new")
     gradient = program.by_label["g"].value_id
     after = replan(program.compilation, [KeepInside(frozenset({gradient}))])
     assert after.program.by_id[gradient].live_until == 2
@@ -81,8 +68,8 @@ def test_a_result_that_is_not_returned_ends_with_its_last_reader(programs):
     )
 
 
-def test_a_large_constant_is_named_with_the_line_that_reads_it(programs):
-    program = programs(
+def test_a_large_constant_is_named_with_the_line_that_reads_it(returning):
+    program = returning(
         "0 | 65536 | constant\n1 | 64 | maybe-live-out",
         """
         0 | table | s8[65536] | 0 | 65536 | 0-2 | constant()
@@ -96,8 +83,8 @@ def test_a_large_constant_is_named_with_the_line_that_reads_it(programs):
     ]
 
 
-def test_float64_is_named_and_float32_is_not(programs):
-    program = programs(
+def test_float64_is_named_and_float32_is_not(returning):
+    program = returning(
         "0 | 12288 | preallocated-temp",
         """
         0 | a | f64[1024] | 0    | 8192 | 0-1 | iota()
@@ -120,7 +107,7 @@ TABLE = """
 def test_a_dense_gradient_is_named_unless_a_state_has_the_shape_of_the_table(
     programs, other, named
 ):
-    program = programs(
+    program = returning(
         f"""
         0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {{}}
         1 | 4096 | parameter 1, shape |f32[{other}]| at ShapeIndex {{}}

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from tests.tiny_dumps import tiny_dump
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.advice.causes.large_values import (
@@ -15,42 +14,19 @@ from xlagraph.advice.causes.large_values import (
     logits,
     per_example_gradients,
 )
-from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.replicated_parameters import replicated_parameters
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
 )
-from xlagraph.graph import Cell, open_graph
-from xlagraph.ingest import ingest
+from xlagraph.graph import Cell
 from xlagraph.planner.compilation.records import StoredPosition
-from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.orders.schedulable import (
     SchedulableComputation,
     SchedulableInstruction,
     SchedulableProgram,
 )
 from xlagraph.planner.planned_program import Overwrite
-
-
-@pytest.fixture(scope="module")
-def graph(tmp_path_factory):
-    with open_graph(tmp_path_factory.mktemp("causes") / "g.lbug", create=True) as graph:
-        yield graph
-
-
-@pytest.fixture
-def programs(graph, tmp_path):
-    """Return the program of a tiny dump for the search for causes."""
-
-    def read(allocations, values):
-        folder = tmp_path / "runs" / tmp_path.name
-        folder.mkdir(parents=True)
-        (folder / "f.txt").write_text(tiny_dump(allocations, values))
-        assert ingest(graph, folder.parent, jobs=1).ok
-        return PeakProgram(StoredCompilation(graph, f"{tmp_path.name}/f"), 0)
-
-    return read
 
 
 def changed(cause):

@@ -1,4 +1,4 @@
-"""What a program takes next to what is resident: a device memory profile, or live arrays."""
+"""The sum of a program and resident arrays, from a device memory profile or live arrays."""
 
 import gzip
 import json

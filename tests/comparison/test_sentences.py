@@ -49,6 +49,13 @@ def arguments(inputs: str, size: int, values: str) -> str:
 
 DOT = "jit(f)/dot_general @ f.py:1"
 ONE = "t | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1\n"
+ONE_AFTER_THE_OTHER = temporaries(
+    64,
+    """
+    1 | a | f32[16]{0} | 0 | 64 | 1-1 | exp(x)    | jit(f)/exp @ f.py:1
+    1 | b | f32[16]{0} | 0 | 64 | 2-3 | negate(x) | jit(f)/neg @ f.py:2
+    """,
+)
 LAYERS = """
     1 | a | f32[16]{0} | 0  | 64 | 1-4 | exp(x)    | jit(f)/jvp(layer_0)/exp @ f.py:1
     1 | b | f32[16]{0} | 64 | 64 | 2-4 | exp(a)    | jit(f)/jvp(layer_1)/exp @ f.py:1
@@ -259,13 +266,7 @@ CASES = {
         ],
     ),
     "another order": Case(
-        temporaries(
-            64,
-            """
-            1 | a | f32[16]{0} | 0 | 64 | 1-1 | exp(x)    | jit(f)/exp @ f.py:1
-            1 | b | f32[16]{0} | 0 | 64 | 2-3 | negate(x) | jit(f)/neg @ f.py:2
-            """,
-        ),
+        ONE_AFTER_THE_OTHER,
         temporaries(
             128,
             """
@@ -278,13 +279,7 @@ CASES = {
         ],
     ),
     "live for longer": Case(
-        temporaries(
-            64,
-            """
-            1 | a | f32[16]{0} | 0 | 64 | 1-1 | exp(x)    | jit(f)/exp @ f.py:1
-            1 | b | f32[16]{0} | 0 | 64 | 2-3 | negate(x) | jit(f)/neg @ f.py:2
-            """,
-        ),
+        ONE_AFTER_THE_OTHER,
         temporaries(
             128,
             """
