@@ -105,7 +105,7 @@ TABLE = """
 
 @pytest.mark.parametrize(("other", "named"), [("1024", ["g"]), ("64,16", [])])
 def test_a_dense_gradient_is_named_unless_a_state_has_the_shape_of_the_table(
-    programs, other, named
+    returning, other, named
 ):
     program = returning(
         f"""
