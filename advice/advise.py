@@ -38,7 +38,7 @@ def advise(
     """Diagnose a compilation, or the largest ones of a run; by default the largest of all.
 
     Compilations of a run that reserve less than `LEAST_OF_RUN` of its largest are skipped. A query
-    that the engine refuses, for example one that the user wrote, is named in `problems`.
+    that the engine rejects, for example one that the user wrote, is reported in `problems`.
     ``stored`` is the compilation of that name, if the caller reads it too. Findings that save
     less than ``least_share`` of the compilation's memory are counted, not listed. Raises
     NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and

@@ -75,7 +75,7 @@ def check_capacity(
     """Compare every memory space of runs and compilations with its capacity in bytes.
 
     If none is named, all compilations of the graph are checked. The result is sorted by missing
-    bytes, then by reserved bytes, most first. Raises NoSuchMemorySpace for the capacity of a
+    bytes, then by reserved bytes, descending. Raises NoSuchMemorySpace for the capacity of a
     memory space that none of them uses, and EmptyGraph if there is nothing to check.
     """
     rows = graph.query(_RESERVED, {"compilations": list(select_all(graph, names))}).rows
@@ -104,7 +104,7 @@ def first_findings(
     most: int = MOST_FINDINGS,
     catalogue: Mapping[str, Query] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return the first changes for a compilation that does not fit, most savings first."""
+    """Return changes for a compilation that does not fit, sorted by savings, descending."""
     return _diagnosis(graph, space, catalogue).findings[:most]
 
 
@@ -114,7 +114,7 @@ class LackingSpace:
 
     space: SpaceFit
     changes: tuple[CombinedChange, ...]
-    """Changes by expected savings, most first: as many as make it fit together, at least three."""
+    """Changes, sorted by expected savings: as many as make it fit together, at least three."""
     problems: tuple[str, ...]
     """Files of queries that failed, each with the reason."""
 

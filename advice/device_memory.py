@@ -1,4 +1,4 @@
-"""Read what was on the devices of a process: JAX's device memory profile, or its live arrays.
+"""Read what was on a process's devices: JAX's device memory profile, or its live arrays.
 
 The profile is the gzipped pprof file of `jax.profiler.save_device_memory_profile`: buffers and
 executables by the Python stack that made them. The list of live arrays is the JSON file that

@@ -55,7 +55,7 @@ class Finding(Outlined):
     share: float
     """Share of the reserved bytes or of the peak, depending on `savings.measure`; 0 to 1."""
     rows: tuple[Mapping[str, Cell], ...]
-    """The rows with potential savings, most first, with all columns of the query."""
+    """Rows with potential savings, sorted by savings, descending; all columns of the query."""
     edit: Edit | None = None
     """Edit to replan; None if the plan cannot predict its effect."""
     columns: tuple[Column, ...] = ()
@@ -82,7 +82,7 @@ class Finding(Outlined):
 
     @property
     def middle_share(self) -> float:
-        """Share of the middle of the range; 0 to 1."""
+        """Share of the range's middle; 0 to 1."""
         return self.savings.middle / self.total_bytes if self.total_bytes else 0.0
 
     @property
@@ -123,9 +123,9 @@ class Diagnosis(Outlined):
     is_run: bool
     memory_space: int
     compilations: tuple[DiagnosedCompilation, ...]
-    """Diagnosed compilations, most reserved bytes first."""
+    """Diagnosed compilations, sorted by reserved bytes, descending."""
     findings: tuple[Finding, ...]
-    """Findings by expected savings, most first; none is a good answer."""
+    """Findings sorted by expected savings, descending; none is a good answer."""
     notes: tuple[str, ...]
     """Notes on the chosen and skipped compilations, and on facts that the dumps lack."""
     problems: tuple[str, ...] = ()
@@ -175,12 +175,12 @@ class Diagnosis(Outlined):
 
 
 def diagnosis_result(diagnosis: Diagnosis) -> Result:
-    """Return a row for each finding; its evidence is a list of mappings, most bytes first."""
+    """Return a row for each finding; its evidence is a list, sorted by bytes, descending."""
     return Result(COLUMNS, tuple(_finding_rows(diagnosis)))
 
 
 def _finding_rows(diagnosis: Diagnosis) -> list[tuple[Cell, ...]]:
-    """Return a row for each finding; its evidence is a list of objects, most bytes first."""
+    """Return a row for each finding; its evidence is a list, sorted by bytes, descending."""
     return [
         (
             finding.compilation,

@@ -55,7 +55,7 @@ class FailedProgram:
     lines: Result | None
     """Lines with the most bytes at its peak, rows of `peak/by-line`; None if `fit` is None."""
     findings: tuple[Finding, ...]
-    """Changes to make first, most savings first."""
+    """Changes to make first, sorted by savings, descending."""
     problems: tuple[str, ...] = ()
     """Files of queries that failed, each with the reason."""
 

@@ -1,6 +1,6 @@
 """Replan the savings of donating inputs, as `whatif` does: each input, and the best set.
 
-A statement can only estimate them from the values in the buffer of an output.
+A statement can only estimate them from the values in an output's buffer.
 """
 
 import shlex

@@ -1,4 +1,4 @@
-"""Select the rows of a query with potential savings, and count each byte once."""
+"""Select a query's rows with potential savings, and count each byte once."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ Row = Mapping[str, Cell]
 
 
 def rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) -> list[Row]:
-    """Return the rows with potential savings in a memory space, most bytes first.
+    """Return the rows with potential savings in a memory space, sorted by bytes, descending.
 
     Rows of other memory spaces and repeated values are dropped. If the query declares `@once`, rows
     without a free place in their group are dropped, too. A row without a memory space belongs to

@@ -80,7 +80,7 @@ def add_snapshot(
 ) -> SnapshotSum:
     """Add a program's memory to a snapshot, on the device that holds the most bytes.
 
-    A resident array that may have the size of an argument is taken as that argument, once; if
+    A resident array that may have an argument's size is taken as that argument, once; if
     shapes are known, they must be equal, too. Raises EmptyGraph and NoSuchCompilation.
     """
     compilation = find_compilation(graph, name).key

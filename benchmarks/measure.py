@@ -145,7 +145,7 @@ def process_tree(pid: int) -> Iterator[int]:
 
 
 def resident_bytes(pid: int) -> int:
-    """Return the memory of a process, with its part of shared pages; 0 once it has ended."""
+    """Return a process's memory, with its part of shared pages; 0 once it has ended."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:

@@ -22,7 +22,7 @@ from typing import Final
 
 TOKEN: Final = "only-for-measurements"
 LOW_FILES: Final = 128
-"""Open files of the service in the attack with a low limit."""
+"""Limit of open files for the service, in the attack that lowers this limit."""
 
 Attack = Callable[[int, threading.Event], None]
 

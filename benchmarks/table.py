@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table; texts carry their units."""
+    """One line of the table; strings carry their units."""
 
     what: str
     verdict: Verdict

@@ -120,9 +120,9 @@ class Comparison(Outlined):
     unpaired: tuple[ComparedPair, ...]
     """Compilations without a partner: the first side, then the second, each sorted by key."""
     groups: Mapping[By, tuple[GroupGrowth, ...]]
-    """Rows of each grouping, the largest change first."""
+    """Rows of each grouping, sorted by absolute growth, descending."""
     sentences: tuple[Sentence, ...] = ()
-    """Reasons for the change of the reserved bytes, the most bytes first. They add up to the
+    """Reasons for the change of the reserved bytes, sorted by bytes, descending. They add up to the
     growth. Empty if nothing changed, or if no explanation was requested."""
 
     def growth_of(self, measure: TotalName) -> Growth:
@@ -161,11 +161,11 @@ class Comparison(Outlined):
         )
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return all parts as a pandas frame; raise ImportError with a remedy if it is missing."""
+        """Return all parts as a pandas frame; raise ImportError if it is missing."""
         return self._result().to_pandas()
 
     def to_polars(self) -> "polars.DataFrame":
-        """Return all parts as a polars frame; raise ImportError with a remedy if it is missing."""
+        """Return all parts as a polars frame; raise ImportError if it is missing."""
         return self._result().to_polars()
 
     def _result(self) -> Result:

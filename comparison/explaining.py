@@ -57,7 +57,7 @@ class _Explanation:
             for value in (*a.values, *b.values)
             if library(value) in self.libraries and value.op_name
         }
-        # sizes of outputs that may start or stop sharing the bytes of an input
+        # sizes of outputs that may start or stop sharing an input's bytes
         self.undonated = _donated(self.matching, before=True)
         self.donated = _donated(self.matching, before=False)
         self.undonated_sizes = Counter(value.held_bytes for value in self.undonated)
@@ -303,7 +303,7 @@ def _grows_more(
 
 
 def _order(values: Iterable[HeldValue]) -> list[tuple[str | None, ...]]:
-    """Return what the program computes in the order of the schedule, without names."""
+    """Return what the program computes in the schedule's order, without names."""
     computed = [value for value in values if value.opcode not in ("parameter", "constant")]
     return [
         (own_op_name(value.op_name), value.opcode, value.shape_index, value.shape)

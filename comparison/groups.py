@@ -89,7 +89,7 @@ class GroupGrowth(NamedTuple):
 def group_growths(
     graph: Graph, groupings: Iterable[By], a: str, b: str, *, depth: int = 3
 ) -> dict[By, tuple[GroupGrowth, ...]]:
-    """Group the bytes of two sides, each the name of a run or the key of a compilation.
+    """Group the bytes of two sides, each the name of a run or a compilation's key.
 
     Return all rows of the query of each grouping, in its order: the largest change first.
     ``depth`` is the number of leading parts of an op name that make a scope. A grouping of

@@ -51,7 +51,7 @@ class ReasonKind(StrEnum):
     PADDING = "padding"
     """Same shapes in more or fewer bytes."""
     REUSED = "reused"
-    """Outputs that use the bytes of an input on one side only."""
+    """Outputs that use an input's bytes on one side only."""
     PLACED = "placed"
     """Same temporary values; on one side they lie in the bytes of inputs or outputs."""
     PEAK = "peak"

@@ -126,7 +126,7 @@ def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:
 
 
 def _operation(value: HeldValue) -> str | None:
-    # the op name of a parameter is the name of an argument
+    # the op name of a parameter is an argument's name
     return value.opcode if value.opcode == "parameter" else primitive(value.op_name)
 
 

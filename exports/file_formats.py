@@ -25,7 +25,7 @@ class FileFormat:
     """The function that writes it, imported on first use: it may need the extra `proto`."""
 
     def write(self, graph: "Graph", compilation: str, path: Path) -> None:
-        """Write the file of a compilation, given by its key."""
+        """Write a compilation's file, given by its key."""
         writer = resolve_name(f"xlagraph.exports.{self.writer}")
         cast("Callable[[Graph, str, Path], None]", writer)(graph, compilation, path)
 

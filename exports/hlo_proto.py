@@ -1,6 +1,6 @@
 """A compilation as XLA's protobuf message: the module and its buffer assignment.
 
-The module contains the instructions of the graph by computation, with shapes and metadata, and the
+The module contains the graph's instructions by computation, with shapes and metadata, and the
 schedule. It is not the complete program: operands and the contents of fusions are missing.
 """
 
@@ -23,7 +23,7 @@ __all__ = ["hlo_proto"]
 
 
 def hlo_proto(program: PlacedProgram) -> Message:
-    """Return the message of a compilation."""
+    """Return a compilation's message."""
     proto = HloProto()
     ids = {instruction.name: id_ for id_, instruction in enumerate(program.instructions, 1)}
     _fill_module(proto.hlo_module, program, ids)

@@ -46,7 +46,7 @@ class PeakSample:
 
 
 def read_peak(graph: Graph, compilation: str) -> tuple[PeakSample, ...]:
-    """Read the shares of the physical peak, of all memory spaces, by the key of a compilation.
+    """Read the shares of the physical peak, of all memory spaces, by a compilation's key.
 
     Raises NothingToExport if the dump has no live ranges.
     """

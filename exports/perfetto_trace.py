@@ -35,7 +35,7 @@ _STEPS_NOT_TIME: Final = "steps, not time: 1 µs is one step of the schedule"
 
 
 def write_perfetto(graph: Graph, compilation: str, path: Path) -> None:
-    """Write the schedule of a compilation, by its key, with the bytes live at each step.
+    """Write a compilation's schedule, by its key, with the bytes live at each step.
 
     Raises NothingToExport if the dump has no live ranges, NameUnknown, GraphUnwritable.
     """

@@ -46,7 +46,7 @@ class _Origin(NamedTuple):
 
 
 class _ProfileWriter:
-    """A profile under construction; texts, functions and locations are stored once."""
+    """A profile under construction; strings, functions and locations are stored once."""
 
     def __init__(self, compilation: str) -> None:
         self.profile: Any = Profile()

@@ -1,8 +1,8 @@
-"""The tables of a graph, run by run, as Parquet or CSV: one for each label and relationship type.
+"""A graph's tables, run by run, as Parquet or CSV: one for each label and relationship type.
 
     FOLDER/TABLE/RUN.parquet     e.g. Value/baseline.parquet, USED_BY/baseline.parquet
 
-The files of a run are complete: nodes that runs share, such as ops and source lines, are in the
+A run's files are complete: nodes that runs share, such as ops and source lines, are in the
 files of each run. Columns are those of the schema; a relationship has `source` and `target`, the
 keys of the nodes that it joins.
 """
@@ -49,7 +49,7 @@ class TableFormat(Enum):
 def write_tables(graph: Graph, runs: Sequence[str], folder: Path, format_: TableFormat) -> None:
     """Write all tables of some runs, by name; their files are replaced, others stay.
 
-    In CSV, texts are quoted, null is empty, and tags are a JSON array. Raises
+    In CSV, strings are quoted, null is empty, and tags are a JSON array. Raises
     GraphUnwritable.
     """
     for run in runs:

@@ -27,7 +27,7 @@ def write_xprof(graph: Graph, session: str, compilations: Sequence[str], folder:
     Raises NameUnknown if a compilation does not exist, GraphUnwritable if the session exists.
     """
     home = folder / "plugins" / "profile" / _file_name(session)
-    if home.exists():  # XProf keeps beside a profile what it made of it, and would show that
+    if home.exists():  # XProf keeps next to a profile what it made of it, and would show that
         raise GraphUnwritable(
             f"{home} already exists; remove it, or name another folder than {folder}"
         )

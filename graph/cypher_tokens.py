@@ -1,4 +1,4 @@
-"""Splits Cypher into tokens; every reader of a statement uses them."""
+"""Split Cypher into tokens; every reader of a statement uses them."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Token(NamedTuple):
 
     @property
     def parameter(self) -> str:
-        """The name of a parameter, without ``$`` and backticks."""
+        """A parameter's name, without ``$`` and backticks."""
         return self.text[2:-1] if self.is_quoted else self.text[1:]
 
     def is_word(self, *words: str) -> bool:
@@ -48,7 +48,7 @@ class Token(NamedTuple):
 
 
 def read_tokens(text: str, *, with_spaces: bool = False) -> Iterator[Token]:
-    """Yield the tokens of a statement; by default without spaces and comments."""
+    """Yield a statement's tokens; by default without spaces and comments."""
     line, position = 1, 0
     for match in TOKEN.finditer(text):
         line += text.count("\n", position, match.start())

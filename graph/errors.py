@@ -1,7 +1,7 @@
 """Errors of graphs.
 
 GraphError
-├── GraphUnreachable     the server is not reachable, or refuses the password
+├── GraphUnreachable     the server is not reachable, or rejects the password
 ├── GraphMissing         no file, or a file that is not a graph
 ├── WrongSchema          written by another version of the schema
 │   └── GraphTooNew      … by a newer one
@@ -12,7 +12,7 @@ GraphError
 ├── NameTaken            a run of that name is there already
 ├── NameInvalid          a text that cannot name a run
 ├── QueryRefused         the statement would write, or reach beyond the graph
-└── QueryFailed          refused by the engine, without a parameter, or beyond a limit
+└── QueryFailed          rejected by the engine, without a parameter, or beyond a limit
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class GraphError(Exception):
 
 
 class GraphUnreachable(GraphError):
-    """The server cannot be reached, refuses the password, or the connection is lost."""
+    """The server cannot be reached, rejects the password, or the connection is lost."""
 
 
 class GraphMissing(GraphError):
@@ -69,7 +69,7 @@ class NameTaken(GraphError):
 
 
 class NameInvalid(GraphError):
-    """The text cannot be the name of a run."""
+    """The text cannot be a run's name."""
 
 
 class QueryRefused(GraphError):
@@ -77,7 +77,7 @@ class QueryRefused(GraphError):
 
 
 class QueryFailed(GraphError):
-    """The engine refused the statement, a parameter is missing, or a limit is passed."""
+    """The engine rejected the statement, a parameter is missing, or a limit is passed."""
 
 
 def check_version(stored: int, current: int, *, where: str, remedy: str) -> None:

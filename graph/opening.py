@@ -1,4 +1,4 @@
-"""Opens a graph: a location decides which engine it needs.
+"""Open a graph: a location decides which engine it needs.
 
 An engine is a module with a function `open_location`, imported when a location needs it.
 """
@@ -95,7 +95,7 @@ def _named(location: str | Path | None) -> str:
 
 
 def is_server_uri(location: str) -> bool:
-    """Return True if a location is the URI of a server, even a malformed one, and not a file."""
+    """Return True if a location is a server's URI, even a malformed one, and not a file."""
     return bool(_ANY_SCHEME.match(location))
 
 

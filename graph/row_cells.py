@@ -9,7 +9,7 @@ __all__ = ["Node", "Path", "Relationship", "without_nan"]
 
 
 class Node(dict[str, Cell]):
-    """The properties of a node, and its label."""
+    """A node's properties, and its label."""
 
     def __init__(self, label: str, properties: Mapping[str, Cell]) -> None:
         super().__init__(properties)

@@ -77,7 +77,7 @@ class RowFiles:
         return self.folder / f"{name}.parquet"
 
     def table(self, name: str) -> pa.Table:
-        """Read the rows of a table."""
+        """Read a table's rows."""
         columns = NODE_COLUMNS.get(name) or RELATIONSHIP_COLUMNS[name]
         if name not in self.counts:
             return columns.empty_table()
@@ -142,7 +142,7 @@ class _RowFile:
 
     def _new_writer(self) -> pq.ParquetWriter:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # With dictionaries, even of few repeated texts, writing took a quarter longer, files were
+        # With dictionaries, even of few repeated strings, writing took a quarter longer, files were
         # no smaller, and COPY was no faster.
         return pq.ParquetWriter(
             self._path,

@@ -51,7 +51,7 @@ _SHARED_SOURCES: Final = {
 
 
 class Origin(NamedTuple):
-    """The source of the rows of a compilation."""
+    """The source of a compilation's rows."""
 
     sha256: str | None
     """Digest of the contents of its files; None if unknown."""
@@ -71,7 +71,7 @@ class CompilationRows:
 
     ``nodes`` has one table for each label, ``relationships`` one for each type, both in
     the order of the schema, empty where there is nothing. Every node and every relationship
-    is there once, however many of the compilations share it. The parts of a compilation
+    is there once, however many of the compilations share it. A compilation's parts
     stand together, in the order of the ``Compilation`` table.
     """
 
@@ -240,7 +240,7 @@ def with_run_renamed(rows: CompilationRows, old: str, new: str) -> CompilationRo
 
 
 def _renamed(table: pa.Table, columns: Iterable[str], old: str, new: str) -> pa.Table:
-    """Replace the name of the run at the beginning of some columns."""
+    """Replace the run's name at the beginning of some columns."""
     for name in columns:
         texts = cast("list[str]", table.column(name).to_pylist())
         moved: pa.Array[Any] = pa.array(

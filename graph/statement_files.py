@@ -1,4 +1,4 @@
-"""Statements of Python modules, one `.cypher` file each in the folder `statements` beside them.
+"""Statements of Python modules, one `.cypher` file each in the folder `statements` next to them.
 
 A file begins with a comment that describes its rows. Its statement follows the rules of canned
 queries. A test checks every file, and that no module contains a statement.

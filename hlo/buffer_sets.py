@@ -55,7 +55,7 @@ class Positions:
         return found
 
     def of(self, name: str) -> Mapping[str, int]:
-        """Return the values of an instruction by index."""
+        """Return an instruction's values by index."""
         if name in self.tuples:
             return self.tuples[name]
         return {WHOLE: self.arrays[name]} if name in self.arrays else {}

@@ -13,7 +13,7 @@ __all__ = ["Computation", "Outline"]
 
 
 class Outline(NamedTuple):
-    """The instructions of a computation in their order, with only what few rules need."""
+    """A computation's instructions in their order, with only what few rules need."""
 
     rows: Sequence[tuple[str, str | None, Any]]
     """Name, opcode, and the argument of the functions below."""
@@ -28,8 +28,8 @@ class Outline(NamedTuple):
 class Computation:
     """A computation: instructions that run together.
 
-    A carrier may derive from it to read instructions when they are asked for: most computations
-    are bodies of fusions, of which few instructions matter.
+    An input format may derive from it to read instructions on request: most computations are
+    bodies of fusions, of which few instructions matter.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Computation:
     def outline(self) -> Outline:
         """Return the names, opcodes and operands of its instructions.
 
-        A carrier that builds instructions when they are asked for can give these without them.
+        An input format that builds instructions on request can return these without them.
         """
         rows = [(each.name, each.opcode, each) for each in self.instructions]
         return Outline(

@@ -1,4 +1,4 @@
-"""Find the outputs of an instruction that must share the bytes of an operand.
+"""Find the outputs of an instruction that must share an operand's bytes.
 
 The rules are those of XLA's `AliasInfo::GetInPlaceInputOutputPairs` (xla/hlo/analysis/
 alias_info.cc). Updates of a slice and scatters write into their first operands. So does a fusion
@@ -43,7 +43,7 @@ def updating(computation: Computation, program: Program) -> Iterator[Instruction
 
 
 def in_place_pairs(instruction: Instruction, program: Program) -> tuple[Aliasing, ...]:
-    """Return each output that must share the bytes of an operand, with this operand."""
+    """Return each output that must share an operand's bytes, with this operand."""
     return (*_by_opcode(instruction, program), *instruction.attributes.aliasing)
 
 

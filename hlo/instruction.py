@@ -45,7 +45,7 @@ class Callee(NamedTuple):
 
 
 class Aliasing(NamedTuple):
-    """An output of an instruction that shares the bytes of an operand."""
+    """An output of an instruction that shares an operand's bytes."""
 
     output_index: str
     operand: int
@@ -53,7 +53,7 @@ class Aliasing(NamedTuple):
 
 
 class Attributes(NamedTuple):
-    """The attributes of an instruction, without name, shape, opcode and operands."""
+    """An instruction's attributes, without name, shape, opcode and operands."""
 
     op_name: str | None = None
     source_file: str | None = None
@@ -74,7 +74,7 @@ class Attributes(NamedTuple):
     aliasing: tuple[Aliasing, ...] = ()
     """Aliasing that is declared, not implied by the opcode."""
     trip_count: int | None = None
-    """Number of turns of a loop, from its backend config."""
+    """Number of iterations of a loop, from its backend config."""
     gemm_beta: float | None = None
     """The factor beta in the backend config of a GPU matrix product."""
     uses_nvshmem: bool = False
@@ -87,7 +87,10 @@ _RUNNING: Final = frozenset(("fusion", "call", "custom-call", "async-start"))
 
 
 class Instruction:
-    """One instruction. A carrier may fill `operands`, `attributes` and `text` on first access."""
+    """One instruction.
+
+    An input format may fill `operands`, `attributes` and `text` on first access.
+    """
 
     __slots__ = (
         "attributes",
@@ -116,7 +119,7 @@ class Instruction:
     text: str | None
     """The text after ``%name = ``, for display only."""
     unique_id: int | None
-    """Number within its computation in the order of creation; None if the carrier has none."""
+    """Number within its computation in the order of creation; None if the input format has none."""
 
     def __init__(
         self,

@@ -94,7 +94,7 @@ def post_order(computations: list[Computation]) -> dict[str, int]:
 
 
 def _post_order(computation: Computation) -> list[int]:
-    """Return the indices of the instructions of a computation in post-order."""
+    """Return the indices of a computation's instructions in post-order."""
     row_of = computation.rows
     operands = computation.operand_rows
     control = {

@@ -1,15 +1,15 @@
 """The HLO program of a compilation as data, independent of the carrier.
 
     Program
-    ├── computations   Computation    instructions in the order of the schedule, the root
+    ├── computations   Computation    instructions in the schedule's order, the root
     ├── instructions   Instruction    those that the plan names, also of no known computation
     │     ├── operands     Operand        instruction and tuple element that it reads
     │     └── attributes   Attributes     metadata, called computations, aliasing, …
     ├── frames         StackFrame     call stacks, each frame with its caller
     └── donations      by parameter   results that are written over a parameter
 
-Carriers fill it; rules and measures read only this. Missing facts are None or empty, never guessed.
-Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
+Input formats fill it; rules and measures read only this. Missing facts are None or empty, never
+guessed. Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
 """
 
 from collections.abc import Mapping
@@ -34,14 +34,14 @@ class EntryParameter(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """An HLO program with all facts that its carrier has."""
+    """An HLO program with all facts that its input format has."""
 
     name: str | None = None
     """Name of the module."""
     entry_name: str | None = None
     """Name of the entry computation."""
     computations: Mapping[str, Computation] = field(default_factory=dict)
-    """Computations by name; empty if the carrier has only the instructions of the plan."""
+    """Computations by name; empty if the input format has only the plan's instructions."""
     instructions: Mapping[str, Instruction] = field(default_factory=dict)
     """Instructions of the memory plan by name; others are found in their computation."""
     frames: Mapping[int, StackFrame] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Program:
 
     @property
     def has_computations(self) -> bool:
-        """True if the carrier has computations, not only the instructions of the plan."""
+        """True if the input format has computations, not only the plan's instructions."""
         return bool(self.computations)
 
     @property

@@ -88,7 +88,7 @@ class Shape:
 
     @property
     def dimensions(self) -> tuple[int, ...] | None:
-        """Lengths of the dimensions of an array, outermost first; a bounded one has its bound.
+        """Lengths of an array's dimensions, outermost first; a bounded one has its bound.
 
         None for a tuple, for text that is not a shape, and if a dimension is unbounded: of
         ``f32[?,8]`` not even the number of elements is known.
@@ -153,7 +153,7 @@ def dimensions(text: str | None) -> tuple[int, ...] | None:
 def array_shape(
     dtype: str, sizes: tuple[Dimension, ...], layout: str | None, packed_bits: int | None
 ) -> Shape:
-    """Return the shape of an array from its parts."""
+    """Return an array's shape from its parts."""
     bare = f"{dtype}[{','.join(map(str, sizes))}]"
     return Shape(bare + (layout or ""), bare, layout, dtype, sizes, packed_bits)
 

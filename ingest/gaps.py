@@ -1,4 +1,4 @@
-"""Fills the gaps of one carrier of a compilation from another carrier."""
+"""Fill the gaps of one input format of a compilation from another one."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ __all__ = ["filled", "has_gaps", "is_same_plan"]
 
 
 def has_gaps(plan: Plan, program: Program) -> bool:
-    """Return True if another carrier could add something."""
+    """Return True if another input format could add something."""
     return (
         plan.total_bytes is None
         or plan.used_values is None
@@ -22,7 +22,7 @@ def has_gaps(plan: Plan, program: Program) -> bool:
 
 
 def is_same_plan(plan: Plan, other: Plan) -> bool:
-    """Return True if two carriers have the same slots."""
+    """Return True if two input formats have the same slots."""
     return {_slot(value) for value in plan.values} == {_slot(value) for value in other.values}
 
 

@@ -33,7 +33,7 @@ class IngestOptions:
     run: str | None = None
     """Name of the run, if all dumps belong to one; None to name runs by their folders."""
     tags: Sequence[str] = ()
-    """Tags, each ``name=value``, which are added to the tags of the run."""
+    """Tags, each ``name=value``, which are added to the run's tags."""
     replace: bool = False
     """True to remove compilations whose files no longer exist, and to let a folder replace the
     folder from which the run was ingested before."""

@@ -24,7 +24,7 @@ class BlockPart(NamedTuple):
 
 
 def combined_bytes(parts: Iterable[BlockPart], order: Sequence[int], alignment: int) -> int:
-    """Return the size of the block; parts that `order` does not name are placed first."""
+    """Return the block's size; parts that `order` does not name are placed first."""
     rank = {name: row for row, name in enumerate(order)}
     end = 0
     for part in sorted(parts, key=lambda part: rank.get(part.buffer_set, -1)):

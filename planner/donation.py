@@ -37,7 +37,7 @@ class DonatedProgram:
 
 
 def step_before_copies(step: int, copied_before: Iterable[int]) -> int:
-    """Return the step of the unchanged schedule that a step is after copies were inserted."""
+    """Return the step in the original schedule for a step in the schedule with inserted copies."""
     copied_at = [before + number for number, before in enumerate(copied_before)]
     return step - bisect_left(copied_at, step)
 

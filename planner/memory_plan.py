@@ -36,7 +36,7 @@ class HeapPlan:
 
     @property
     def lower_bound_bytes(self) -> int:
-        """Lower bound of the size of a block with these values, for every packing."""
+        """Lower bound of a block's size with these values, for every packing."""
         live = max((total for _, total in self.live_bytes_by_step), default=0)
         return self.table_bytes + live
 

@@ -49,7 +49,7 @@ class Readers:
         }
         """Instructions that read each parameter, each with one of the values that it makes."""
         self._sources: dict[str, set[str]] = {}
-        """Instructions that each instruction reads, in the order of the schedule."""
+        """Instructions that each instruction reads, in the schedule's order."""
         for value in scheduled:
             sources = self._sources.setdefault(value.instruction, set())
             for read in value.reads:

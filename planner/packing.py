@@ -177,7 +177,7 @@ class _Chunks:
         self._rank = np.dtype(code)
         self._firsts, self._lasts = array(code), array(code)
         self._offsets, self._ends = array("q"), array("q")
-        """Offsets, and ends rounded up, where gaps begin."""
+        """Offsets of the values, and their ends, rounded up to the next possible offset."""
         self.heap_bytes = 0
         self.depends_on_top = False
         """True if the room at the top, up to the heap's size, was the best gap for a group."""

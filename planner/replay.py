@@ -85,7 +85,7 @@ def _distance(found: Replay) -> int:
 
 
 def _size_bytes(tables: Iterable[PlannedValue], base: int, heap_bytes: int, alignment: int) -> int:
-    """Return the size of the block if the heap takes `heap_bytes`."""
+    """Return the block's size if the heap takes `heap_bytes`."""
     parts = sorted({(value.offset_bytes, value.size_bytes) for value in tables} | {(base, -1)})
     end = 0
     for _, size_bytes in parts:

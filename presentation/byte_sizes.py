@@ -57,7 +57,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def distinct_bytes(size_bytes: int, other_bytes: int) -> tuple[str, str]:
-    """Return texts of two byte counts that differ if the counts do: ``1,049,400 B``."""
+    """Return strings of two byte counts that differ if the counts do: ``1,049,400 B``."""
     texts = human_bytes(size_bytes), human_bytes(other_bytes)
     if size_bytes != other_bytes and texts[0] == texts[1]:
         return f"{size_bytes:,} B", f"{other_bytes:,} B"

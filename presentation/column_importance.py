@@ -1,4 +1,4 @@
-"""Order in which the columns of a table are kept where not all fit."""
+"""Order in which a table's columns are kept where not all fit."""
 
 from collections.abc import Sequence
 from typing import Final

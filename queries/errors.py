@@ -1,7 +1,7 @@
 """Errors of queries.
 
 QueryError
-├── CatalogueError          a query file is malformed; names file, line and remedy
+├── CatalogueError          a query file is malformed; names file, line and fix
 ├── UnknownQuery            no query has that id
 ├── BadParameter            a parameter is missing, unknown or of another type
 ├── NoSuchCompilation       no compilation has that key, or a key that contains the text

@@ -23,7 +23,7 @@ class Picture:
         """Return a row for each edge, then one for each node that has none.
 
         After the ends and the type there is a column for each property of the edges, but for
-        the texts of byte counts.
+        the strings of byte counts.
         """
         named = dict.fromkeys(property_ for edge in self.edges for property_ in edge)
         texts = {caption_property(property_) for property_ in named if counts_bytes(property_)}

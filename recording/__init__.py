@@ -1,4 +1,4 @@
-"""Record the dumps of a program, and find the version of a package that changed its memory."""
+"""Record a program's dumps, and find the version of a package that changed its memory."""
 
 from typing import TYPE_CHECKING
 

@@ -37,7 +37,7 @@ class ProcessDumps:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """What a process wrote about itself."""
+    """Facts that a process wrote about itself."""
 
     folder: Path
     started: float

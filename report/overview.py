@@ -1,4 +1,4 @@
-"""The compilations of a page with their totals, the largest first."""
+"""A page's compilations with their totals, the largest first."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -24,7 +24,7 @@ _COLUMNS: Final = {
 
 
 def read_totals(graph: Graph, compilations: Collection[str] | None) -> list[TotalsRow]:
-    """Read the totals of some or all compilations, the largest reserved bytes first."""
+    """Read the totals of some or all compilations, sorted by reserved bytes, descending."""
     rows = run(graph, "overview/compilations").result.mappings()
     wanted = None if compilations is None else set(compilations)
     return [row for row in rows if wanted is None or row["compilation"] in wanted]

@@ -32,7 +32,7 @@ _ALIGNMENT: Final = 8
 
 
 class ColumnKind(StrEnum):
-    """The type of the cells of a column, which defines its width."""
+    """The type of a column's cells, which defines its width."""
 
     WIDE_NUMBER = "wide"
     """Bytes, counts and ids, which can exceed 32 bits."""
@@ -129,7 +129,7 @@ def _block(column: PackedColumn, strings: dict[str, int]) -> tuple[str, bytes]:
         case ColumnKind.TEXT:
             index_by_text = {
                 cell: 0 if cell is None else strings.setdefault(_cut(str(cell)), len(strings))
-                for cell in dict.fromkeys(cells)  # most texts recur
+                for cell in dict.fromkeys(cells)  # most strings recur
             }
             indices = [index_by_text[cell] for cell in cells]
             most = max(indices, default=0)

@@ -1,1 +1,1 @@
-"""How a process runs: memory, garbage collector, imports, child processes."""
+"""Control the process: memory, garbage collector, imports, child processes."""

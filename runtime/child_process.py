@@ -62,7 +62,7 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process's number."""
         return self._process.pid
 
     def ask(self, task: object) -> bytes:
@@ -123,7 +123,7 @@ def _received_tasks() -> Iterator[object]:
         while True:
             tasks.put(pickle.load(sys.stdin.buffer))  # noqa: S301  from who started this process
 
-    # a thread, so that the end of the caller is noticed during a task
+    # a thread, so that the caller's end is noticed during a task
     Thread(target=_run_and_exit, args=(receive,), daemon=True).start()
     while True:
         yield tasks.get()

@@ -2,7 +2,7 @@
 
 The collector would visit every record again and again and find nothing: records form no cycles.
 Without the pause, an ingest of twenty training steps of 5,000 values takes 27.6 s of processor
-time in place of 23.5, and preparing grows more than linearly with the size of a dump.
+time in place of 23.5, and preparing grows more than linearly with a dump's size.
 """
 
 import gc

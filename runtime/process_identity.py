@@ -1,4 +1,4 @@
-"""Identifies a process, so that another one can find out whether it still runs."""
+"""Identify a process, so that another one can find out whether it still runs."""
 
 import contextlib
 import os
@@ -46,7 +46,7 @@ def _machine() -> str:
 
 
 class _Status(NamedTuple):
-    """The status of a process in the system's process list."""
+    """A process's status in the system's process list."""
 
     has_ended: bool
     """True if the process ended and its exit status was not collected yet."""
@@ -55,7 +55,7 @@ class _Status(NamedTuple):
 
 
 def _status(process: int, shown_in: Path) -> _Status | None:
-    """Read the status of a process; None if the system does not list it."""
+    """Read a process's status; None if the system does not list it."""
     try:
         text = (shown_in / str(process) / "stat").read_text()
     except OSError:

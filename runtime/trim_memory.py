@@ -1,4 +1,4 @@
-"""Returns freed memory that allocators keep to the operating system."""
+"""Return freed memory that allocators keep to the operating system."""
 
 import ctypes
 import sys

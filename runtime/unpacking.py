@@ -32,6 +32,6 @@ def unpacked_stream(stream: "BufferedReader[Any]") -> IO[bytes] | None:
 
 
 def without_packing(name: str) -> str:
-    """Return the name of a file without the suffix of a packer."""
+    """Return a file's name without a packer's suffix."""
     suffix = next((suffix for suffix in PACKED_SUFFIXES if name.endswith(suffix)), "")
     return name.removesuffix(suffix)

@@ -47,5 +47,5 @@ class LogLines:
 
     def _write(self, text: bytes) -> None:
         while text:
-            # not through sys.stderr, whose lock would stop the end of the program
+            # not through sys.stderr, whose lock would stop the program's end
             text = text[os.write(self._descriptor, text) :]

@@ -29,7 +29,7 @@ from xlagraph.serve.request_limits import (
 __all__ = ["BoundedConnection", "WaitingConnections"]
 
 _LATE_SECONDS: Final = 1.0
-"""Seconds after the limit of a body, in which the application refuses it in words."""
+"""Seconds after the limit of a body, in which the application rejects it in words."""
 
 
 class _Exceeded(Exception):
@@ -111,7 +111,7 @@ class BoundedConnection(HttpToolsProtocol):
         return True
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP; in the middle of an answer, end the connection."""
+        """Reject what is not HTTP; in the middle of an answer, end the connection."""
         if self._is_answering() or self.transport.is_closing():
             self.transport.abort()
         else:
@@ -143,7 +143,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
-        if self._body_bytes > 2 * MOST_BODY_BYTES:  # the application refuses the first excess
+        if self._body_bytes > 2 * MOST_BODY_BYTES:  # the application rejects the first excess
             raise _Exceeded
         super().on_body(body)
 

@@ -68,7 +68,7 @@ def routes(workers: Workers, held: HeldBytes) -> list[BaseRoute]:
         page("/compare/{a:path}//{b:path}/", "main.js"),
         Route("/view/{name:path}", _with_slash),
         Route("/compare/{a:path}//{b:path}", _with_slash),
-        # what a page imports lies beside it, so that it is of the same digest
+        # what a page imports lies next to it, so that it is of the same digest
         Mount(f"/page/{digest}", _PageFiles(_A_YEAR), middleware=PACKED),
         Mount("/page", _PageFiles("no-cache"), middleware=PACKED),
     ]
@@ -92,7 +92,7 @@ async def _document(request: Request, script: str, digest: str) -> Response:
 
 
 def _title(request: Request) -> str:
-    """Return the title of a page, which names what it shows."""
+    """Return a page's title, which names what it shows."""
     named = request.path_params
     if "a" in named:
         return f"{named['a']} and {named['b']} – xlagraph"
@@ -116,7 +116,7 @@ def unknown_page(request: Request, message: str, status: int) -> Response:
 
 
 async def _with_slash(request: Request) -> Response:
-    """Redirect to the address of the page with a slash at its end."""
+    """Redirect to the page's address with a slash at its end."""
     return RedirectResponse(quote(request.scope["path"]) + "/", 308)
 
 

@@ -1,4 +1,4 @@
-"""Finds canned queries by the words of a question."""
+"""Find canned queries by the words of a question."""
 
 import math
 import re

@@ -15,7 +15,7 @@ class ClientGone(Exception):
 
 
 async def read_for(request: Request, workers: Workers, job: Job) -> Answer:
-    """Return the answer of a job; end it and raise ClientGone if the client disconnects."""
+    """Return a job's answer; end it and raise ClientGone if the client disconnects."""
     reading = asyncio.create_task(workers.read(job))
     leaving = asyncio.create_task(_disconnected(request))
     try:

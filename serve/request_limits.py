@@ -17,7 +17,7 @@ HALF_CLOSED_SECONDS: Final = 1.0
 SENDING_SECONDS: Final = 30.0
 """Seconds in which a client must read the next piece of an answer."""
 MOST_HELD_BYTES: Final = 256 << 20
-"""Bytes of unsent answers to slow clients; further answers are refused."""
+"""Bytes of unsent answers to slow clients; further answers are rejected."""
 MOST_CONNECTIONS: Final = 4096
 """Open connections; a low limit of open files lowers it."""
 MOST_MESSAGE_CHARACTERS: Final = 2_000

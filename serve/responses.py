@@ -1,4 +1,4 @@
-"""Responses of the service: refusals, streamed answers, and status 304."""
+"""Responses of the service: rejections, streamed answers, and status 304."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ _PIECE_BYTES: Final = 1 << 18
 
 
 def refused(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a refusal as JSON; a long message is cut."""
+    """Return a rejection as JSON; a long message is cut."""
     if len(message) > MOST_MESSAGE_CHARACTERS:
         message = message[:MOST_MESSAGE_CHARACTERS] + " …"
     # escaped to ASCII: a message may quote what is not UTF-8
@@ -56,7 +56,7 @@ class HeldBytes:
 
 
 class PiecedResponse(Response):
-    """An answer that is sent as fast as the client reads; refused if too much is unsent."""
+    """An answer that is sent as fast as the client reads; rejected if too much is unsent."""
 
     def __init__(
         self, body: bytes, held: HeldBytes, media_type: str, headers: Mapping[str, str]

@@ -52,7 +52,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_dumps() -> Path:
-    """Larger real dumps beside the repository, if there are any."""
+    """Larger real dumps next to the repository, if there are any."""
     if not SHARED_DUMPS.is_dir():
         pytest.skip("the folder ../shared/dumps with more real dumps is not there")
     return SHARED_DUMPS.resolve()
@@ -60,7 +60,7 @@ def shared_dumps() -> Path:
 
 @pytest.fixture(scope="session", params=["carried", "shared"])
 def real_dumps(request: pytest.FixtureRequest) -> list[Path]:
-    """Folders of real dumps: those in the repository, then those beside it."""
+    """Folders of real dumps: those in the repository, then those next to it."""
     if request.param == "carried":
         return [request.getfixturevalue("corpus")]
     shared: Path = request.getfixturevalue("shared_dumps")

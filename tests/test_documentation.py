@@ -4,7 +4,7 @@ In a block called ``console`` a line that begins with ``$`` is a command; the li
 its output on both streams, without the line that names the graph. A line ``…`` replaces omitted
 lines. A block called ``pycon`` is a Python session, which continues through the page. A block
 called ``cypher FILE``, or another language with a file, is written to that file. A page is run
-from top to bottom in an empty folder beside the examples; it must ingest the dumps that it uses.
+from top to bottom in an empty folder next to the examples; it must ingest the dumps that it uses.
 
 XLAGRAPH_REWRITE=1 writes the actual output into the pages; read the diff.
 """
@@ -63,7 +63,7 @@ def fits(shown: str, found: str) -> bool:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder beside the examples, and unset variables that name a graph."""
+    """Return an empty folder next to the examples, and unset variables that name a graph."""
     (tmp_path / "examples").symlink_to(TREE / "examples")
     for name in list(os.environ):
         if name.startswith(("NEO4J_", "XLAGRAPH_")):

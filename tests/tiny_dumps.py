@@ -1,6 +1,6 @@
 """Tiny dumps, written as two short tables, and two runs of them that many tests share.
 
-The tables are allocations, and values in the order of the schedule:
+The tables are allocations, and values in the schedule's order:
 
     0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
     1 | 4096 | maybe-live-out

@@ -35,7 +35,7 @@ class Cause:
     edit: Edit | None
     """Edit that removes the cause; None if its effect cannot be replanned."""
     rows: tuple[Mapping[str, Cell], ...]
-    """Rows of the values, most bytes first; their cells are `CAUSE_COLUMNS`."""
+    """Rows of the values, sorted by bytes, descending; their cells are `CAUSE_COLUMNS`."""
     remedies: Mapping[str, str]
     """Sentences that say what to change, by framework."""
     doubt: str | None = None
@@ -43,7 +43,7 @@ class Cause:
     is_exact: bool = False
     """True if the change removes these values and keeps the rest of the program unchanged."""
     likelihood: float | None = None
-    """Part of the middle of the savings to expect; None for the default of the change."""
+    """Expected share of the mean savings, 0 to 1; None for the default of this kind of change."""
 
     @property
     def labels(self) -> frozenset[str]:
@@ -72,7 +72,7 @@ class Cause:
 def evidence_row(
     value: StoredValue, reason: str, *, file: str | None = None, line: int | None = None
 ) -> dict[str, Cell]:
-    """Return the cells of a value, with its own line unless ``file`` names another one."""
+    """Return a value's cells, with its own line unless ``file`` names another one."""
     own = (value.user_file, value.user_line)
     if value.user_file is None:
         own = (value.attributed_file, value.attributed_line)

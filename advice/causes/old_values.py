@@ -32,7 +32,7 @@ class OldValue:
     writer: str
     """The instruction whose result takes the bytes of the old value."""
     readers: tuple[str, ...]
-    """Readers that no dependence orders before the writer, in the order of the schedule."""
+    """Readers that no dependence orders before the writer, in the schedule's order."""
     needs_both: bool
     """True if one of these readers also depends on the writer, so that it cannot run before it."""
 

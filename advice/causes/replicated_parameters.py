@@ -1,4 +1,4 @@
-"""Find parameters that are replicated on every device while others are sharded."""
+"""Find parameters that are replicated on every device while others of their kind are sharded."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction

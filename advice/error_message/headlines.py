@@ -1,4 +1,4 @@
-"""Parses the headlines of failures, one function for each form."""
+"""Parse the headlines of failures, one function for each form."""
 
 import re
 from collections.abc import Callable

@@ -78,7 +78,7 @@ class _Reader:
         self._headline: list[str] = []
         """Lines of a headline that is not complete yet."""
         self._code: str | None = None
-        """Of a line right before the headline."""
+        """Parsed from the line right before the headline."""
         self._frames = TracebackFrames()
 
     def failures(self) -> tuple[Failure, ...]:

@@ -1,4 +1,4 @@
-"""Finds the line of the user's code in a Python or IPython traceback."""
+"""Find the line of the user's code in a Python or IPython traceback."""
 
 from xlagraph.advice.error_message import message_forms as forms
 from xlagraph.advice.error_message.failure import TracebackLine

@@ -49,7 +49,7 @@ class JudgedVariant:
     """Bytes that the mistake costs: reserved with it, less those of the healthy program."""
     findings: list[JudgedFinding] = field(default_factory=list)
     findings_asked: bool = False
-    """Whether it was diagnosed: it is healthy, or has a planted mistake."""
+    """True if it was diagnosed correctly: it is healthy, or has a planted mistake."""
     other_fix: str | None = None
     """Flag of another fix that the finding describes."""
     other_fix_bytes: int | None = None

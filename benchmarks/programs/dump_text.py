@@ -36,7 +36,7 @@ def write_single(program: Program, folder: Path, module_id: int) -> Path:
 
 
 def human_bytes(count: int) -> str:
-    """Return a byte count as printed beside the total: cut, never rounded up."""
+    """Return a byte count as printed next to the total: cut, never rounded up."""
     if count < 1024:
         return f"{count}B"
     for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB")):

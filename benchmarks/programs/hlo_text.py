@@ -93,7 +93,7 @@ _ARRAY_BYTES = {"f32": 4, "s32": 4, "s8": 1, "bf16": 2, "pred": 1}
 
 
 def array_bytes(shape: str) -> int:
-    """Return the size of an array, or of the pointer table of a tuple."""
+    """Return the size of an array, or of a tuple's pointer table."""
     if shape.startswith("("):
         return 8 * (bare(shape).count("],") + 1)
     dtype, _, rest = shape.partition("[")

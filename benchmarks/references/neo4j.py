@@ -126,13 +126,13 @@ def make_constraints(driver: neo4j.Driver, database: str | None) -> None:
 
 
 def make_indexes(driver: neo4j.Driver, database: str | None) -> None:
-    """Create the indexes that a load makes beside its constraints."""
+    """Create the indexes that a load makes in addition to its constraints."""
     for statement in (*schema_statements.indexes(), "CALL db.awaitIndexes(300)"):
         driver.execute_query(statement, database_=database)
 
 
 def drop_indexes(driver: neo4j.Driver, database: str | None) -> None:
-    """Drop the indexes that a load makes beside its constraints."""
+    """Drop the indexes that a load makes in addition to its constraints."""
     found = driver.execute_query(
         "SHOW INDEXES YIELD name, owningConstraint "
         "WHERE owningConstraint IS NULL AND name STARTS WITH 'xlagraph_' RETURN name",

@@ -10,7 +10,7 @@ from benchmarks.table import Row, memory_row
 
 
 def rows(settings: Settings) -> Iterator[Row]:
-    """Measure the peak of an ingest with all its child processes."""
+    """Measure an ingest's peak with all its child processes."""
     values = settings.folder_values[-1]
     small = _peak(settings, settings.training_folder(values // 10))
     large = _peak(settings, settings.training_folder(values))

@@ -1,4 +1,4 @@
-"""`xlagraph bisect`: find the version of a package with which a program needs more memory."""
+"""`xlagraph bisect`: find a package's version with which a program needs more memory."""
 
 import os
 import shutil

@@ -58,7 +58,7 @@ class QueryGroup(QuickGroup):
             raise
 
     def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
-        """Return the command of a query; raise UnknownQuery with similar ids."""
+        """Return a query's command; raise UnknownQuery with similar ids."""
         if ctx.resilient_parsing and cmd_name not in self.list_commands(ctx):
             return None
         from xlagraph.queries.runner.run import find_query

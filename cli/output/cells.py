@@ -33,7 +33,7 @@ def escape_control_characters(text: str) -> str:
 
 
 def cell_text(column: str, cell: "Cell") -> str:
-    """Return the text of a cell for people, on one line."""
+    """Return a cell's text for people, on one line."""
     match cell:
         case None:
             return "null"

@@ -5,7 +5,7 @@
         run: str | None = option("Name of the run.", metavar="NAME")
         dry_run: bool = flag("Read everything, write nothing.")
 
-The help lists the fields of a class before those of its bases, each in the order of the source.
+The help lists the fields of a class before those of its bases, each in the source's order.
 """
 
 import functools
@@ -165,7 +165,7 @@ def new_command(
     text: str | None = None,
     extra: Sequence[inspect.Parameter] = (),
 ) -> "Command":
-    """Return the command of a function; name and help are its own if they are not given."""
+    """Return a function's command; name and help are its own if they are not given."""
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     app.command(name, cls=QuickCommand, help=text)(spread_options(function, extra))
     return get_command(app)

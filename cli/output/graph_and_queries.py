@@ -82,7 +82,7 @@ def _code_owners(options: LineOptions, graph: "Graph") -> "CodeOwners | None":
 
 
 def ask_password(user: str) -> str | None:
-    """Ask for the password of a user; None if there is no terminal."""
+    """Ask for a user's password; None if there is no terminal."""
     if not is_interactive():
         return None
     return getpass.getpass(f"password of {user}: ", stream=sys.stderr)

@@ -135,7 +135,7 @@ def _columns(stream: TextIO) -> int:
 
 @contextmanager
 def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
-    """Yield a function that shows the progress of an ingest; None without a terminal."""
+    """Yield a function that shows an ingest's progress; None without a terminal."""
     if not sys.stderr.isatty() or verbosity() < Verbosity.NORMAL:
         yield None
         return

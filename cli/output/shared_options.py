@@ -167,7 +167,7 @@ def run_name_option() -> str | None:
 
 
 def tag_option() -> list[str] | None:
-    """Return the option with the tags of the run to write."""
+    """Return the option with the run's tags to write."""
     return option(
         "A property of the run: its commit, job or device; repeatable.", metavar="NAME=VALUE"
     )

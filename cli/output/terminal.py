@@ -34,7 +34,7 @@ _GAP: Final = 2
 _NARROWEST: Final = 24
 """Smallest width to which a text column is narrowed to fit a table into one band."""
 _NARROWEST_KEY: Final = 40
-"""Smallest width of a column of compilation keys; they are cut at the end, which is alike."""
+"""Smallest width of a column of compilation keys, which are cut at their (similar) ends."""
 _MOST_LINES: Final = 3
 """Most lines of a wrapped sentence; a longer one is cut in the middle instead."""
 _COUNTS: Final = ("values", "allocations")
@@ -43,7 +43,7 @@ _LONGEST_BAR: Final = 30
 _HEIGHT: Final = 16
 """Lines of a plot, so that the plot and the command fit on a screen."""
 _AXIS_WIDTH: Final = 24
-"""Columns for the numbers beside a plot and the name of its axis."""
+"""Columns for the numbers next to a plot and the name of its axis."""
 _LONGEST_LABEL: Final = 48
 _BAR: Final = "█"
 _PARTS_OF_BAR: Final = " ▏▎▍▌▋▊▉"
@@ -92,7 +92,7 @@ def write_bands(
 ) -> None:
     """Write a table; split one that is too wide into bands with numbered rows.
 
-    Bars are drawn beside their column if the whole table leaves room for them.
+    Bars are drawn next to their column if the whole table leaves room for them.
     """
     console = Console(file=stream, highlight=False, soft_wrap=False)
     room = console.width - sum(_widest(column) + _GAP for column in table)
@@ -127,7 +127,7 @@ def _rendered(band: Sequence[TextColumn]) -> Table:
 class _Cell:
     """A text that is wrapped at words, or cut in the middle, if the column is too narrow.
 
-    The key of a compilation is cut at the end.
+    A compilation's key is cut at the end.
     """
 
     def __init__(self, column: TextColumn, row: int) -> None:
@@ -264,7 +264,7 @@ def write_bars(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream:
 
 
 def _label(columns: Sequence[str], row: Sequence["Cell"], end: int) -> str:
-    """Return the texts before the byte column, without counts."""
+    """Return the strings before the byte column, without counts."""
     texts = [
         cell_text(name, cell)
         for name, cell in zip(columns[:end], row, strict=False)

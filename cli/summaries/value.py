@@ -1,4 +1,4 @@
-"""Write the details of a value as labelled lines."""
+"""Write a value's details as labelled lines."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
@@ -23,7 +23,7 @@ _RULES: Final = {
 
 
 def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
-    """Return the lines of the page, each with the name of its part."""
+    """Return the page's lines, each with the name of its part."""
     asked = "" if details.asked == details.value.label else f", also named {details.asked}"
     # a dump with readers of values also has at least one name of each value
     has_range = details.live_range.live_from is not None

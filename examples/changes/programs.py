@@ -159,7 +159,7 @@ def weights_and_sharded_weights() -> Change:
 
 
 def table_and_sharded_table() -> Change:
-    """Return a replicated table beside sharded tokens, and a sharded table."""
+    """Return a replicated table next to sharded tokens, and a sharded table."""
     whole, split = shardings()
     tokens = Shape((256, 128), F32, sharding=split)
     before, after = (

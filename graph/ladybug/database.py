@@ -1,4 +1,4 @@
-"""Opens files of the embedded engine, and makes the tables of the schema in them."""
+"""Open files of the embedded engine, and create the tables of the schema in them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ _STORED_VERSION: Final = load_statement(__file__, "stored-version")
 
 
 def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
-    """Open a file with our limits; RuntimeError if the engine refuses it."""
+    """Open a file with our limits; RuntimeError if the engine rejects it."""
     return ladybug.Database(
         path, buffer_pool_size=BUFFER_POOL_BYTES, max_db_size=MOST_BYTES, read_only=read_only
     )

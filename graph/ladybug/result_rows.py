@@ -38,7 +38,7 @@ def check_counts(rows: Sequence[tuple[Cell, ...]]) -> None:
 def rows_of_result(found: ladybug.QueryResult, max_rows: int | None) -> Iterator[tuple[Cell, ...]]:
     """Yield the rows; QueryFailed for dates and intervals that Python cannot represent."""
     count = found.get_num_tuples()
-    # columns are read as a whole, which is too much for a result refused for its length
+    # columns are read as a whole, which is too much for a result rejected for its length
     is_refused = max_rows is not None and count > max_rows
     types = found.get_column_data_types()
     if any("INTERVAL" in name for name in types):

@@ -25,7 +25,7 @@ Opener = Callable[[Path], AbstractContextManager[Graph]]
 def query_in_process(
     opener: Opener, path: Path, text: str, parameters: Mapping[str, Cell]
 ) -> Result:
-    """Return the rows of a statement on a graph file; QueryFailed if its process dies."""
+    """Return a statement's rows on a graph file; QueryFailed if its process dies."""
     with closing(ChildProcess(_PROGRAM)) as child:
         try:
             answer = child.ask((opener, path, text, parameters))

@@ -18,7 +18,7 @@ __all__ = [
 
 
 MAX_CHARACTERS: Final = 16_000
-"""A server refuses a request of more than 20 480 bytes, headers included."""
+"""A server rejects a request of more than 20 480 bytes, headers included."""
 
 _LOCAL_SERVER: Final = "neo4j://localhost:7687"
 _AURA_HOSTS: Final = ".databases.neo4j.io"
@@ -37,7 +37,7 @@ class BrowserPage:
 
     page: str
     server: str
-    """URI of the server, with the name of the user, as the page takes it."""
+    """URI of the server, with the user's name, as the page takes it."""
     database: str | None
     """None for the default database; Browser 5.24 cannot select another one on a server of 2026."""
     is_guess: bool = False

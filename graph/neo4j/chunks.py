@@ -1,4 +1,4 @@
-"""Splits the rows of compilations into chunks, the parameters of one statement each.
+"""Split the rows of compilations into chunks, the parameters of one statement each.
 
 All part nodes of a batch are one sequence, compilation by compilation and there label by
 label. A relationship goes with the later of its two ends in that sequence, so that its other
@@ -36,11 +36,11 @@ class CompilationBatch:
         }
         self._indexes, self._ends = _sequence(rows)
         self.length = self._ends[-1]
-        """Of the sequence."""
+        """Length of the sequence."""
         rows_at = [1] * self.length
         columns = {label: pa.array(indexes, pa.int32()) for label, indexes in self._indexes.items()}
         self._relationships: dict[str, tuple[pa.Table, list[int]]] = {}
-        """By type: the rows in the order of their later ends, and the indexes of these."""
+        """Rows by relationship type, sorted by their later end, and the indexes of these ends."""
         for relationship in PART_RELATIONSHIPS:
             ends = rows.ends(relationship.name)
             later: pa.ChunkedArray[Any] = pc.max_element_wise(  # type: ignore[assignment]

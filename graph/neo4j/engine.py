@@ -189,7 +189,7 @@ class Neo4jGraph(Graph):
         return page_of_settings(dict(record.values() for record in found.records), self._uri)
 
     def check_server(self) -> None:
-        """Refuse a server that is too old, or a graph with another schema version."""
+        """Reject a server that is too old, or a graph with another schema version."""
         self._check_server_version()
         self._check_schema_version()
 

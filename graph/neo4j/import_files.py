@@ -188,7 +188,7 @@ class ImportFiles:
             self._folder.rmdir()
 
     def _clear_folder(self) -> None:
-        """Remove the files of an export, the manifest that marks it complete first."""
+        """Remove an export's files, the manifest that marks it complete first."""
         for name in (MANIFEST, *sorted(_OWN_FILES)):
             (self._folder / name).unlink(missing_ok=True)
 
@@ -208,7 +208,7 @@ def _pieces(rows: pa.Table) -> Iterator[pa.Table]:
 
 
 def _with_joined_lists(rows: pa.Table) -> pa.Table:
-    """Join the texts of each list with the array delimiter."""
+    """Join the strings of each list with the array delimiter."""
     for number, column in enumerate(rows.schema):
         if pa.types.is_list(column.type):
             joined = cast(

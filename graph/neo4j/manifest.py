@@ -21,7 +21,7 @@ class Manifest:
     """Files of an export, with the number of their rows and limits of their text."""
 
     files: dict[str, list[str]] = field(default_factory=dict)
-    """Row files of each table that has rows, as paths from the folder of the export."""
+    """Row files of each table that has rows, as paths from the export's folder."""
     counts: dict[str, int] = field(default_factory=dict)
     """Number of rows of each table."""
     has_newlines: bool = False

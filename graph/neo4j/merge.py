@@ -1,4 +1,4 @@
-"""Merges several exports, which were made in parallel, into one.
+"""Merge several exports, which were made in parallel, into one.
 
 Nodes that compilations share are read from all exports and written once, with the relationships
 that start at them. Other files stay where they are, and the import command refers to them.
@@ -64,7 +64,7 @@ class _FinishedExport:
         return [f"{self._path_from_target}/{name}" for name in self.manifest.files.get(table, [])]
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows of a table in portions."""
+        """Yield a table's rows in portions."""
         schema = FILE_COLUMNS[table]
         # a block contains at least one row
         block_bytes = max(1 << 20, 2 * self.manifest.longest_row_bytes)

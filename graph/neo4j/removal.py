@@ -1,4 +1,4 @@
-"""Removes compilations and unused shared nodes from Neo4j, in parallel with other loads.
+"""Remove compilations and unused shared nodes from Neo4j, in parallel with other loads.
 
 An orphan is a shared node that is no longer used. The transaction that removes its last user
 deletes it. The node is write-locked first, so that no load can start to use it before the commit. A
@@ -78,7 +78,7 @@ class Removal:
         self._transactions.once(partial(_detach, keys=keys, keeps_runs=keeps_runs))
 
     def clear_parts(self, compilation: str) -> None:
-        """Delete the parts of a compilation, some thousand at a time, and new orphans."""
+        """Delete a compilation's parts, some thousand at a time, and new orphans."""
         for node in reversed(PARTS):
             statement = schema_statements.delete_parts(node)
             is_left = True

@@ -59,7 +59,7 @@ class OutOfMemory(Exception):
 
 
 SERVER_ERRORS: Final = (Neo4jError, DriverError, OutOfMemory)
-"""Errors that a refused transaction raises."""
+"""Errors that a rejected transaction raises."""
 
 
 class BatchLimit:
@@ -111,7 +111,7 @@ class LoadState:
 
 
 class CompilationState(NamedTuple):
-    """The state of a compilation on the server."""
+    """A compilation's state on the server."""
 
     is_complete: bool
     load: str | None
@@ -129,7 +129,7 @@ class Transactions:
     def __init__(self, state: LoadState, name: str | None = None) -> None:
         self.state = state
         self.key = state.key if name is None else f"{state.key}/{name}"
-        """Of the `Load` node."""
+        """Key of the `Load` node."""
         self._count = 0
         self._lock = threading.Lock()
 
@@ -157,7 +157,7 @@ class Transactions:
         ]
 
     def state_of(self, compilation: str) -> CompilationState:
-        """Return the state of a compilation, read while its key is locked."""
+        """Return a compilation's state, read while its key is locked."""
 
         def look(tx: neo4j.Transaction) -> CompilationState:
             run_statement(tx, LOCK_KEYS, keys=[compilation]).consume()

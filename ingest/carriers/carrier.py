@@ -1,8 +1,8 @@
-"""The interface of a carrier, which finds compilations in files and reads them.
+"""The interface of an input format, which finds compilations in files and reads them.
 
-A carrier is a package or module below this folder. It fills a `Plan` and a `Program`; a fact that
-it lacks is None or empty. Nothing else knows the format of a carrier: `CARRIERS` in
-`ingest/files/discovery.py` lists them, and discovery asks each of them everything.
+An input format is a package or module below this folder. It fills a `Plan` and a `Program`; a
+fact that it lacks is None or empty. Nothing else knows how an input format is encoded: `CARRIERS`
+in `ingest/files/discovery.py` lists them, and discovery asks each of them everything.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The files of one carrier that contain one compilation."""
+    """The files of one input format that contain one compilation."""
 
     carrier: str
     stem: str
@@ -87,9 +87,9 @@ class Carrier:
     example: str | None = None
     """Name of a file with a compilation, for messages; None if there are no files."""
     endings: tuple[str, ...] = ()
-    """Endings of the names of its files, without the suffix of a packer."""
+    """Endings of the names of its files, without a packer's suffix."""
     is_dump: Callable[[str], bool] = lambda _: False
-    """Return True for the name of a dump, which is reported even if it is not a file."""
+    """Return True for a dump's name, which is reported even if it is not a file."""
     needs: Callable[[str], Need] = lambda _: Need.NOTHING
     """Return the part of a file of this name that `find` reads."""
     prints_instructions: bool = False

@@ -81,7 +81,7 @@ def open_unpacked(path: Path) -> Iterator[tuple[BinaryIO, int | None]]:
 
 
 def begins_like_a_dump(path: Path) -> bool:
-    """Return whether a file begins with the header of a dump; False if it cannot be read."""
+    """Return whether a file begins with a dump's header; False if it cannot be read."""
     try:
         with _open(path) as raw, BufferedReader(raw) as file:
             return has_dump_header((unpacked_stream(file) or file).read(_SNIFFED_BYTES))

@@ -1,4 +1,4 @@
-"""Read the program and the platform from the name of a dump.
+"""Read the program and the platform from a dump's name.
 
 [TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE
 [HOST/]NAME(NNNN)                             in a profile or process
@@ -33,7 +33,7 @@ _TRAILING_NUMBER: Final = re.compile(r"\.\d+\Z")
 
 
 class DumpName(NamedTuple):
-    """The facts in the name of a dump; None if the name does not state them."""
+    """The facts in a dump's name; None if the name does not state them."""
 
     module_id: int | None
     module_name: str | None

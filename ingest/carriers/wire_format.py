@@ -4,7 +4,7 @@
     type 0  varint              type 1  8 bytes
     type 2  length, bytes       type 5  4 bytes
 
-A profile has gigabytes of events beside the few fields that are needed.
+A profile has gigabytes of events next to the few fields that are needed.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Field(NamedTuple):
 
     number: int
     start: int
-    """Start of the value, in bytes from the start of the file."""
+    """Start of the value, in bytes from the file's start."""
     length: int
     """Length of the value in bytes; 0 for a varint."""
     value: int | None = None

@@ -35,14 +35,14 @@ CARRIERS: Final[tuple[Carrier, ...]] = (
     PROFILE_CARRIER,
     PROCESS_CARRIER,
 )
-"""All carriers; the first that has a compilation is read, the others fill gaps."""
+"""All input formats; the first that has a compilation is read, the others fill gaps."""
 ENDINGS: Final = tuple(
     ending + packed
     for each in CARRIERS
     for ending in each.endings
     for packed in ("", *PACKED_SUFFIXES)
 )
-"""Endings of the names of all files that a carrier may read."""
+"""Endings of the names of all files that an input format may read."""
 _IN_PROFILES: Final = ("plugins", "profile")
 """Folders that contain profiles, each in a folder named after its time."""
 
@@ -64,7 +64,7 @@ class DumpFiles:
     """For a dump in XLA's ``NAME/HOST_PID/`` folder, the key with (or without) that folder."""
     name: DumpName
     sources: tuple[Source, ...]
-    """One source for each carrier that has the compilation, the preferred one first."""
+    """One source for each input format that has the compilation, the preferred one first."""
     size_bytes: int
     """Total size of the files on disk."""
 
@@ -74,7 +74,7 @@ class DumpFiles:
         return self.sources[0].parts[0].path
 
     def file(self, part: str) -> Path | None:
-        """Return the file of a part, from the first carrier that has it."""
+        """Return the file of a part, from the first input format that has it."""
         found = (source.path(part) for source in self.sources)
         return next((path for path in found if path is not None), None)
 
@@ -221,9 +221,9 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[_Source]:
-    """Return the compilations of one folder, each with the sources of all carriers.
+    """Return the compilations of one folder, each with its sources in all input formats.
 
-    A problem names each carrier that lacks a package, if only that carrier has some compilations.
+    A problem names each input format whose package is missing, if a compilation has no other.
     """
     by_stem: dict[str, list[Source]] = {}
     for carrier in CARRIERS:
@@ -306,7 +306,7 @@ def _with_keys(
 
 
 def _run_name(root: str, parts: tuple[str, ...]) -> str:
-    """Return the name of a run: its path below the root, without ``plugins/profile``."""
+    """Return a run's name: its path below the root, without ``plugins/profile``."""
     root_parts = PurePosixPath(root).parts
     whole = (*root_parts, *parts)
     kept = [
@@ -318,7 +318,7 @@ def _run_name(root: str, parts: tuple[str, ...]) -> str:
 
 
 def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
-    """Return the path, below the root, of the folder of the run of a dump."""
+    """Return the path, below the root, of the folder of a dump's run."""
     parts = source.folder.relative_to(root).parts
     name = dump_name(readable(source.stem))
     if (

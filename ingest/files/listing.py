@@ -27,5 +27,5 @@ class Listing:
         return path.name in self._sizes.get(str(path.parent), ())
 
     def size_bytes(self, path: Path) -> int:
-        """Return the size of a file; 0 if it is not in the listing."""
+        """Return a file's size; 0 if it is not in the listing."""
         return self._sizes.get(str(path.parent), {}).get(path.name, 0)

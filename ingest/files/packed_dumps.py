@@ -44,7 +44,7 @@ class UnpackedFolders(ExitStack):
         self._origin_by_folder.update({str(folder): readable(origin) for folder in folders})
 
     def name_origins(self, problem: Problem) -> Problem:
-        """Return a problem with the path of the archive in place of its temporary folder."""
+        """Return a problem with the archive's path in place of its temporary folder."""
         for folder, origin in self._origin_by_folder.items():
             if problem.file.startswith(folder):
                 return problem._replace(file=origin + problem.file.removeprefix(folder))

@@ -136,7 +136,7 @@ class RemoteFolders(ExitStack):
     def fetch(self, dumps: Sequence[DumpFiles]) -> Mapping[str, Problem]:
         """Fetch the files of dumps; return, by key, the problems of dumps that are incomplete.
 
-        The files of a dump are checked for changes after the last one was fetched. If one differs
+        A dump's files are checked for changes after the last one was fetched. If one differs
         from the listing, which may be old, all of them are listed and fetched once more.
         """
         paths = {dump.key: self._missing_paths(dump) for dump in dumps}
@@ -238,7 +238,7 @@ class RemoteFolders(ExitStack):
         return list(self._pool().map(lambda file: store.look_at(file.name), files))
 
     def _fetch_what_decides(self, paths: Sequence[Path]) -> list[Problem]:
-        """Fetch what carriers need to find dumps: whole profiles, the first bytes of some texts."""
+        """Fetch what finding dumps requires: whole profiles, the first bytes of some text files."""
         wanted: dict[Need, dict[str, list[Path]]] = {need: {} for need in Need}
         for path in paths:
             needs = {each.needs(path.name) for each in CARRIERS}

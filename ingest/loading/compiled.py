@@ -31,7 +31,7 @@ def ingest_compiled(
     replaces it if its content differs. No flag, folder or environment variable is required, only
     `pip install 'xlagraph[proto]'`.
 
-    Raises TypeError for any other object, NoMemoryPlan with a remedy if JAX does not keep the
+    Raises TypeError for any other object, NoMemoryPlan with what to do if JAX does not keep the
     plan, ModuleNotFoundError without protobuf, and `GraphError` if the graph fails.
     """
     found = FoundDumps((compiled_dump(compiled, run),), (), frozenset())

@@ -72,7 +72,7 @@ def fetched_batches(
 
 
 def reading(fetcher: Fetcher | None) -> Callable[[DumpFiles], DumpContents]:
-    """Return a `read_dump` that first fetches the files of a dump, if there is a fetcher."""
+    """Return a `read_dump` that first fetches a dump's files, if there is a fetcher."""
     if fetcher is None:
         return read_dump
 

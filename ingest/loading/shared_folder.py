@@ -23,7 +23,7 @@ _READ_BY_A_MERGE: Final = (*SHARED_TABLES, "Compilation", "Run")
 
 
 class SharedFolder:
-    """The folder for the parts of an export, and finally for the merged export."""
+    """The folder for an export's parts, and finally for the merged export."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -107,7 +107,7 @@ def check_is_empty(address: str) -> None:
 
 
 def upload(folder: Path, address: str, *, leave_out: str | None = None) -> None:
-    """Copy the files of an export to an address, its manifest last; raises `GraphUnwritable`."""
+    """Copy an export's files to an address, its manifest last; raises `GraphUnwritable`."""
     store = Store(address)
     names = [
         path.relative_to(folder).as_posix()

@@ -1,4 +1,4 @@
-"""The progress and the summary of an ingest."""
+"""Progress and summary of an ingest."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Disagreement(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The progress of an ingest; sizes are those of the files on disk.
+    """An ingest's progress; sizes are those of the files on disk.
 
     While a server writes, only the share that it has written counts as done.
     """

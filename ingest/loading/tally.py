@@ -63,7 +63,7 @@ class Tally:
     def summary(
         self, dumps: Sequence[DumpFiles], seconds: float, *, dry_run: bool
     ) -> IngestSummary:
-        """Return the summary of the ingest."""
+        """Return the ingest's summary."""
         loaded = {*self.added, *self.updated, *self.unchanged}
         return IngestSummary(
             runs=tuple(dict.fromkeys(dump.run for dump in dumps if dump.key in loaded)),
@@ -88,7 +88,7 @@ class Tally:
 
 
 class Meter:
-    """A reporter of the progress of an ingest."""
+    """A reporter of an ingest's progress."""
 
     def __init__(
         self, dumps: Sequence[DumpFiles], progress: Callable[[Progress], None] | None

@@ -60,7 +60,7 @@ class Worker:
             self._child.close()
 
     def _ask(self, batch: Sequence[Job]) -> Prepared | GraphError | None:
-        """Return the answer of the process; None if it has died."""
+        """Return the process's answer; None if it has died."""
         with self._starting:
             if self._has_ended:
                 return Prepared((Outcome(),) * len(batch), RowCounts())

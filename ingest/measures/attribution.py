@@ -3,7 +3,7 @@
 The first rule that finds an instruction with an op name decides. File, line and call stack
 are those of the same instruction.
 
-0. stack: the value lies in a stack that a loop fills. Rules 0 to 3 are applied to what a turn
+0. stack: the value lies in a stack that a loop fills. Rules 0 to 3 are applied to what an iteration
    writes there (see `stacks`).
 1. own: the defining instruction.
 2. inside: an instruction of the computation that the defining instruction calls (fusion, call,

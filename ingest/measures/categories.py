@@ -292,7 +292,7 @@ class _Rules:
     def _is_trained(self, number: int, value: Value) -> bool:
         """Return False if the new content of an input is made before any gradient.
 
-        A result in the bytes of the input is its new content. For an input that shares no bytes
+        A result in the input's bytes is its new content. For an input that shares no bytes
         with a result, results of its shape decide if they agree, else what reads the input.
         """
         own = self._allocations[number].maybe_live_out

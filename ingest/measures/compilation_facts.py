@@ -61,7 +61,7 @@ class CompilationFacts:
 
     plan: Plan
     spans: tuple[Span | None, ...]
-    """Live ranges, aligned with the values of the plan, like the next three fields."""
+    """Live ranges, aligned with the plan's values, like the next three fields."""
     last_uses: tuple[int | None, ...]
     range_ends: tuple[RangeEndKind | None, ...]
     alias_positions: tuple[AliasPosition, ...]
@@ -73,11 +73,11 @@ class CompilationFacts:
     instructions: tuple[NamedInstruction, ...]
     """Every instruction that the plan names, each once, scheduled ones first."""
     loops: Mapping[str | None, str]
-    """Name of the innermost loop that runs a computation, by the name of the computation."""
+    """Name of the innermost loop that runs a computation, by the computation's name."""
     attributions: tuple[Attribution | None, ...]
-    """Attributions aligned with the values of the plan, like the next two fields."""
+    """Attributions aligned with the plan's values, like the next two fields."""
     categories: tuple[Categorized, ...]
-    """Categories aligned with the values of the plan."""
+    """Categories aligned with the plan's values."""
     stacks: tuple[StackOfValue | None, ...]
     """Stack in which each value lies; None if it lies in none."""
     call_path_of_values: tuple[int | None, ...]
@@ -85,7 +85,7 @@ class CompilationFacts:
     call_paths: tuple[CallPath, ...]
     """Call paths, callers before callees."""
     donations: tuple[Donation | None, ...]
-    """Donations aligned with the allocations of the plan; None if nothing is donated."""
+    """Donations aligned with the plan's allocations; None if nothing is donated."""
     partitions: int | None
     """Number of devices over which the program is partitioned."""
     dependences: Mapping[str, Dependence]

@@ -15,17 +15,17 @@ __all__ = ["Dependence", "dependences"]
 
 
 class Dependence(NamedTuple):
-    """What an instruction depends on and runs; empty sequences are None."""
+    """Dependences and called computations of an instruction; empty sequences are None."""
 
     operands: Sequence[str] | None
     """Names of its operands in order; a name that is read twice is there twice."""
     control_predecessors: Sequence[str] | None
     callees: Sequence[str] | None
-    """Computations that it runs as part of the schedule, in the order of the schedule."""
+    """Computations that it runs as part of the schedule, in the schedule's order."""
     is_root: bool
     """True if it returns the result of its computation."""
     unique_id: int | None
-    """Number that XLA gave it; None if the carrier has none."""
+    """Number that XLA gave it; None if the input format has none."""
 
 
 def dependences(program: Program) -> Mapping[str, Dependence]:

@@ -197,7 +197,7 @@ class _Donations:
                 yield line.file, line.line
 
     def _ending(self, allocation: int) -> list[int]:
-        """Return the values of an allocation that are live at the end of the program."""
+        """Return the values of an allocation that are live at the program's end."""
         return [row for row in self._rows[allocation] if self._last_step(row) == self._end]
 
     def _kind(self, row: int) -> tuple[int, str | None]:

@@ -82,7 +82,7 @@ def category_of_leaf_name(name: str) -> Category | None:
 
 
 def _words(name: str) -> set[str]:
-    """Return the words of the name of an input; none for the name of an op."""
+    """Return the words of an input's name; none for an op's name."""
     return set() if name.startswith(("jit(", "pjit(")) else set(_WORD.findall(name))
 
 

@@ -40,7 +40,7 @@ class StackOfValue(NamedTuple):
     turns: int
     """Number of parts."""
     element: str | None
-    """Name of the instruction that makes the part a turn writes, if the plan names it."""
+    """Name of the instruction that makes the part an iteration writes, if the plan names it."""
 
 
 class _Caller(NamedTuple):

@@ -11,7 +11,7 @@ __all__ = ["MOVING", "Origins", "Result"]
 
 
 class Result(NamedTuple):
-    """The result of an instruction, or one element of it."""
+    """An instruction's result, or one element of it."""
 
     instruction: Instruction
     element: tuple[int, ...] = ()
@@ -90,7 +90,7 @@ class Origins:
         return self.element(Result(found, index_numbers(operand.element) + element))
 
     def sources(self, result: Result) -> list[Result]:
-        """Return the operands of an instruction; for a get-tuple-element, the element it reads."""
+        """Return an instruction's operands; for a get-tuple-element, the element it reads."""
         instruction = result.instruction
         if instruction.opcode == "get-tuple-element":
             found = [self.read_element(result)]

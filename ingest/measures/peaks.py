@@ -48,7 +48,7 @@ class SpacePeaks(NamedTuple):
     logical: Peak
     physical: Peak
     shares: tuple[tuple[int, int], ...]
-    """Index in the plan of every value live at the physical peak, and the bytes it accounts for."""
+    """Index in the plan of each value live at the physical peak, and its bytes of the peak."""
 
 
 class AllocationPeak(NamedTuple):
@@ -200,7 +200,7 @@ class _Sums:
 def _allocation_peak(
     allocation: Allocation, inside: Sequence[Resident], twice: Iterable[_Held], max_step: int
 ) -> AllocationPeak:
-    """Return the peak of an allocation with residents, and its largest hole."""
+    """Return an allocation's peak with residents, and its largest hole."""
     size_bytes = allocation.size_bytes
     if len(inside) == 1 or len(set(_slots(inside))) == 1:
         first, _, _, start, end, _ = inside[0]

@@ -118,7 +118,7 @@ class Phases:
     def _made_after_backward(self) -> frozenset[str]:
         """Return the instructions that read a value of the backward pass, also through others.
 
-        Values are followed in the order of the schedule, so not into the next turn of a loop.
+        Values are followed in the schedule's order, so not into the next iteration of a loop.
         """
         order = sorted(
             (span.first, value.value_id, value.name)

@@ -2,7 +2,7 @@
 
 The rules are in `xlagraph.hlo`: which values must share an address (`buffer_sets`),
 which may be written over which operand (`overwriting`), and the post-order (`post_order`). This
-module applies them to the values of a dump, whose positions and uses show where each value is
+module applies them to a dump's values, whose positions and uses show where each value is
 visible.
 """
 
@@ -150,7 +150,7 @@ def _overwrites(
 
 
 def _shape_at(name: str, value: Value, instructions: Mapping[str, Instruction]) -> Shape:
-    """Return the shape of a value at a position; a bitcast changes it."""
+    """Return a value's shape at a position; a bitcast changes it."""
     if name == value.name:
         return value.shape
     instruction = instructions.get(name)

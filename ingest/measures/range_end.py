@@ -3,7 +3,7 @@
 The reason is the first one that applies to a value whose live range ends in step s:
 
 - `overwritten`: another value updates it in place in step s;
-- `output`, `parameter`, `constant`: s is the end of the schedule, and its allocation leaves the
+- `output`, `parameter`, `constant`: s is the schedule's end, and its allocation leaves the
   program, is a parameter, or is a constant; `end` if none of these applies;
 - `unread`: no instruction of the schedule reads it;
 - `lastUse`, `kept`, `handedOn`: its last reader is at step s, before s, or after s.
@@ -57,7 +57,7 @@ def range_ends(
 
 
 def _at_end(allocation: Allocation) -> RangeEndKind:
-    """Return why a value in this allocation lives to the end of the schedule."""
+    """Return why a value in this allocation lives to the schedule's end."""
     own_role = role(allocation)
     if own_role is Role.OUTPUT or allocation.maybe_live_out:
         return RangeEndKind.OUTPUT

@@ -13,7 +13,7 @@ Location = tuple[str | None, int | None, int | None]
 """Source file, line and stack frame, as the attributes of an instruction state them."""
 
 LOCATION: Final = attrgetter("source_file", "source_line", "stack_frame")
-"""Function from the attributes of an instruction to its location."""
+"""Function from an instruction's attributes to its location."""
 
 
 class UserLine(NamedTuple):

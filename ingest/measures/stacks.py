@@ -1,16 +1,16 @@
-"""Stacks: loop state of which each turn of a loop writes one part.
+"""Stacks: loop state of which each iteration of a loop writes one part.
 
 `lax.scan` stores the results of all turns this way, and so do forward values that the backward
 pass reads.
 
     body(state):
       part  = tanh(…)                                   the element, `tanh` of the user's line
-      stack = dynamic-update-slice(state[2], part, turn, 0)
+      stack = dynamic-update-slice(state[2], part, iteration, 0)
       return (…, …, stack)                              result 2 is state 2 with one more part
 
 A loop's state is a stack if the body only writes parts into it and passes it on. The parts are
-equal slices along one dimension: two or more, and no more than there are turns. The stack's bytes
-also contain the parameters of body and condition, the state that the body passes on, and the
+equal slices along one dimension: two or more, and no more than there are iterations. The stack's
+bytes also contain the parameters of body and condition, the state that the body passes on, and the
 initial broadcast or its copy.
 
 The element is the result that becomes the part, before the loop puts it into place. The slice
@@ -46,14 +46,14 @@ _EMPTY_BUFFER: Final = "AllocateBuffer"
 
 
 class Stack(NamedTuple):
-    """Loop state that the turns of a loop fill part by part."""
+    """Loop state that the iterations of a loop fill part by part."""
 
     loop: str
     """Name of the `while`."""
     turns: int
     """Number of parts."""
     element: Result
-    """The result that a turn writes."""
+    """The result that an iteration writes."""
     maker: str | None
     """Name of the instruction that makes the part; None if the plan does not name it."""
 
@@ -133,7 +133,7 @@ class _Loop:
         turns = min(map(self._parts, writes))
         runs = self._loop.attributes.trip_count
         if turns < 2 or (runs is not None and turns > runs * len(writes)):
-            return None, ()  # one part is the whole, or the turns cannot fill it
+            return None, ()  # one part is the whole, or the iterations cannot fill it
         element = self._element(writes[0])
         stack = Stack(self._loop.name, turns, element.result, self._maker(element))
         return stack, (
@@ -242,7 +242,7 @@ class _Loop:
         return None
 
     def _element(self, write: _At) -> _At:
-        """Return the result that a turn writes, before the loop puts it into place."""
+        """Return the result that an iteration writes, before the loop puts it into place."""
         home = self._where(self._loop) or self._where(write.result.instruction)
         at = write
         state: Result | None = None
@@ -263,7 +263,7 @@ class _Loop:
         if instruction.opcode == "parameter":
             if at.calls:
                 return self._given(at)
-            # the previous turn returned it
+            # the previous iteration returned it
             return self._returned(element[0]) if self._is_in_state(at) else None
         return self._moved(at) if self._is_of_loop(instruction, home) else None
 
@@ -290,7 +290,7 @@ class _Loop:
         )
 
     def _is_in_state(self, at: _At) -> bool:
-        """Return True for an element of the state with which a turn begins."""
+        """Return True for an element of the state with which an iteration begins."""
         instruction, element = at.result
         is_parameter = instruction.opcode == "parameter" and not at.calls
         return is_parameter and instruction.computation == self._body.name and bool(element)

@@ -1,6 +1,6 @@
 """Slot succession: the bytes that each value takes over, in place or after a gap.
 
-The values of an allocation with a live range and a size above 0 are ordered by first step, last
+An allocation's values with a live range and a size above 0 are ordered by first step, last
 step and value id. Each byte that a value takes over has a last occupant earlier in that order,
 and the bytes are grouped by it. The later value updates the earlier one in place if the earlier
 one's last step is at or after the later one's first: XLA lets values that share bytes meet in a

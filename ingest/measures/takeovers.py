@@ -1,6 +1,6 @@
 """Takeovers: the bytes that each value takes over from earlier values of its allocation.
 
-The values of an allocation with a live range and a size above 0 are ordered by first step, last
+An allocation's values with a live range and a size above 0 are ordered by first step, last
 step and value id. Each byte that a value takes over has a last occupant earlier in that order.
 Slot succession and the physical measures both use these bytes, so they are found once.
 """

@@ -129,7 +129,7 @@ class _Tables:
         return pc.add(numbers, pa.chunked_array([first_rows.take(self._compilation_of_rows(name))]))
 
     def _compilation_of_rows(self, name: str) -> "pa.Array[Any]":
-        """Return the index of the compilation of each row of a table that was made."""
+        """Return, for each row of a finished table, the index of its compilation."""
         # as parents of list items: C repeats the indexes faster than a `pa.repeat` for each
         lengths = self._lengths[name]
         offsets = pa.array([0, *accumulate(lengths)], pa.int32())

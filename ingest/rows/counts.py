@@ -26,7 +26,7 @@ class RowCounts:
         self._shared: dict[str, set[tuple[str, ...]]] = {name: set() for name in _KEY_COLUMNS}
 
     def add_rows(self, name: str, rows: pa.Table) -> None:
-        """Count the rows of a table; its compilations must not have been counted before."""
+        """Count a table's rows; its compilations must not have been counted before."""
         if name in _KEY_COLUMNS:
             self._shared[name].update(_cells(rows, _KEY_COLUMNS[name]))
         else:

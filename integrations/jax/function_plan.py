@@ -110,7 +110,7 @@ class FunctionPlan(Outlined):
         return self.ask("peak/by-line", limit=limit)
 
     def advise(self) -> Diagnosis:
-        """Return recommended changes, largest saving first."""
+        """Return recommended changes, sorted by savings, descending."""
         return advise(self.graph, self.name)
 
     def order(self) -> OrderCost:
@@ -164,7 +164,7 @@ class FunctionPlan(Outlined):
             _ingest(graph, self._dump, run=run, replace=replace)
 
     def close(self) -> None:
-        """Remove the graph of the plan; the next query creates it again."""
+        """Remove the plan's graph; the next query creates it again."""
         if self._close is not None:
             self._close()
             self._close = None

@@ -1,4 +1,4 @@
-"""Plan the memory of a function: compile it, never run it."""
+"""Plan a function's memory: compile it, never run it."""
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -68,6 +68,6 @@ def _options_of_schedule(schedule: Literal["memory"], platform: str) -> Mapping[
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return the name of a function; for a partial one, of the function it wraps."""
+    """Return a function's name; for a partial one, of the function it wraps."""
     wrapped = getattr(function, "func", function)
     return str(getattr(wrapped, "__name__", type(wrapped).__name__))

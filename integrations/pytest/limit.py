@@ -1,4 +1,4 @@
-"""The limit of a test: the bytes that the largest program it compiles may reserve."""
+"""A test's limit: the bytes that the largest program it compiles may reserve."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

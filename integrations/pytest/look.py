@@ -15,7 +15,7 @@ _LONGEST_NAME: Final = 100
 
 
 def look_text(plan: "FunctionPlan", test: str, folder: Path | None) -> str:
-    """Save the graph of a plan, and return commands to inspect it; empty without a folder.
+    """Save a plan's graph, and return commands to inspect it; empty without a folder.
 
     An earlier graph of the same test is replaced.
     """

@@ -67,7 +67,7 @@ class PlannableCompilation:
     """HBM, VMEM, host, … by memory space, if known."""
     result_shapes: Mapping[int, str] = field(default_factory=dict)
     """Shape with layout in which the program returns a value, by value id. A bitcast can make it
-    differ from the shape of the value."""
+    differ from the value's shape."""
     compiled: "PlannableCompilation | None" = None
     """The compilation as XLA planned it, if the instructions run in another order here."""
 

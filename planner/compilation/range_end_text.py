@@ -15,7 +15,7 @@ class RangeEnd(StrEnum):
     UNKNOWN = "unknown"
     """The value has no live range."""
     PARAMETER = "parameter"
-    """Live until the end of the program: the caller owns the buffer."""
+    """Live until the program's end: the caller owns the buffer."""
     OUTPUT = "output"
     """Live until the end: it is a result of the program."""
     CONSTANT = "constant"

@@ -130,11 +130,11 @@ class StoredValue(NamedTuple):
     category: str | None
     user_function: str | None
     stack_loop: str | None
-    """Name of the loop whose turns fill the stack that it lies in; None of other values."""
+    """Name of the loop whose iterations fill the stack that it lies in; None of other values."""
     stack_turns: int | None
     turn_bytes: int | None
     stack_element: str | None
-    """Name of the instruction that makes the part of a turn; None where the write makes it."""
+    """Instruction that produces the part of an iteration; None if the write produces it."""
 
     @property
     def full_shape(self) -> str:
@@ -289,7 +289,7 @@ Record = TypeVar("Record", bound=NamedTuple)
 
 
 def column_names(record: type[NamedTuple]) -> tuple[str, ...]:
-    """Return the columns that match the fields of a record."""
+    """Return the columns that match a record's fields."""
     return tuple(
         re.sub(r"_([a-z])", lambda found: found[1].upper(), field) for field in record._fields
     )
@@ -298,7 +298,7 @@ def column_names(record: type[NamedTuple]) -> tuple[str, ...]:
 def read_records(
     graph: Graph, statement: str, record: type[Record], parameters: Mapping[str, Cell]
 ) -> tuple[Record, ...]:
-    """Return the rows of a statement, whose columns are the fields of the record."""
+    """Return a statement's rows, whose columns are the record's fields."""
     return tuple(map(record._make, graph.query(statement, parameters).rows))
 
 

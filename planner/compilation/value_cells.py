@@ -1,4 +1,4 @@
-"""Convert the details of a value to cells for machines."""
+"""Convert a value's details to cells for machines."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

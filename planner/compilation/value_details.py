@@ -96,14 +96,14 @@ class LiveRangeDetails:
     last_use: int | None
     schedule_length: int | None
     ends_at: str | None
-    """Instruction at its last step; None after the end of the schedule."""
+    """Instruction at its last step; None after the schedule's end."""
     ending: RangeEnd
     why: str
     """Reason for the end as a sentence."""
 
 
 class LoopOfValue(NamedTuple):
-    """The innermost loop that computes a value, in the same bytes in every turn."""
+    """The innermost loop that computes a value, in the same bytes in every iteration."""
 
     loop: str
     """Name of the `while`."""
@@ -132,9 +132,9 @@ class ValueDetails(Outlined):
     names: tuple[NameOfValue, ...]
     """Names in order of their steps."""
     predecessors: tuple[Neighbour, ...]
-    """Values whose bytes it reuses, most bytes first."""
+    """Values whose bytes it reuses, sorted by bytes, descending."""
     successors: tuple[Neighbour, ...]
-    """Values that reuse its bytes, most bytes first."""
+    """Values that reuse its bytes, sorted by bytes, descending."""
     aliases: tuple[str, ...]
     """Labels of other values that share its storage by in-place updates, in order."""
     readers: tuple[Reader, ...]
@@ -212,7 +212,7 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetai
 
 
 def _node(cell: Cell) -> Mapping[str, Cell]:
-    """Return the properties of a node in a row."""
+    """Return a node's properties in a row."""
     return cast("Mapping[str, Cell]", cell)
 
 

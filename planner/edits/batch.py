@@ -8,7 +8,7 @@ parameters whose first dimension is the batch.
 A value without a counterpart is judged by its shape (`batch_shapes`).
 """
 
-# ruff: noqa: D102, ARG002  `Edit` describes the methods of an edit
+# ruff: noqa: D102, ARG002  `Edit` describes an edit's methods
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -10,7 +10,7 @@ because nothing is paired there yet; alias/donated counts those of equal bytes a
 once the framework has named an input.
 """
 
-# ruff: noqa: D102  `Edit` describes the methods of an edit
+# ruff: noqa: D102  `Edit` describes an edit's methods
 
 import re
 from collections import Counter, defaultdict, deque
@@ -133,7 +133,7 @@ def _pairs(
 ) -> tuple[list[Donor], list[int]]:
     """Pair parameters with results; also return the unpaired parameters.
 
-    Skipped are results that already take the bytes of a parameter, and results that are a
+    Skipped are results that already take a parameter's bytes, and results that are a
     parameter or a constant.
     """
     left: defaultdict[str, deque[StoredValue]] = defaultdict(deque)

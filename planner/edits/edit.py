@@ -40,9 +40,9 @@ class Edited:
     """A program after an edit."""
 
     program: PlannedProgram
-    """With the least memory that it may need; the same object if nothing changes."""
+    """Program with the least memory it may need; the same object if nothing changes."""
     most: PlannedProgram | None = None
-    """With the most memory that it may need; None if the effect is not a range."""
+    """Program with the most memory it may need; None if the effect is not a range."""
     value_ids: frozenset[int] = frozenset()
     """Values that the edit changes, with all that follow them."""
     sizes: tuple[int, int] | None = None
@@ -105,14 +105,14 @@ class Replanned:
 
     compilation: PlannableCompilation
     program: PlannedProgram
-    """With the least memory that it may need."""
+    """Program with the least memory it may need."""
     most: PlannedProgram | None = None
-    """With the most memory that it may need; None if there is no range."""
+    """Program with the most memory it may need; None if there is no range."""
     before: "Replanned | None" = None
     """The state before the last edit; None without an edit."""
     edit: Edit | None = None
     edited: Edited | None = None
-    """What the last edit changed."""
+    """Effect of the last edit."""
 
     def after(self, edit: Edit) -> "Replanned":
         """Replan after one more edit."""
@@ -136,7 +136,7 @@ class Replanned:
 
     @cached_property
     def plan(self) -> MemoryPlan:
-        """The plan of the program."""
+        """The program's plan."""
         if self.before is not None and self.program is self.before.program:
             return self.before.plan
         return self._planned(self.program)
@@ -175,7 +175,7 @@ class Replanned:
 
     @property
     def sentence(self) -> str:
-        """What the last edit changed and saved, or why it did nothing; empty without an edit."""
+        """Sentence about the effect of the last edit, or why it had none; empty without an edit."""
         if self.edit is None or self.before is None:
             return ""
         return f"{self.edit.name}: {self.edit.sentence(self, self.before)}"

@@ -5,7 +5,7 @@ checkpoint for the backward pass; the plan cannot predict at which step. At leas
 take nothing. At most, each one lives from its first backward reader on.
 """
 
-# ruff: noqa: D102  `Edit` describes the methods of an edit
+# ruff: noqa: D102  `Edit` describes an edit's methods
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -106,7 +106,7 @@ class WhatIf(Outlined):
 
 
 def whatif_cells(result: WhatIf) -> dict[str, Cell]:
-    """Return the cells of a result by column; lists contain objects."""
+    """Return a result's cells by column; lists contain objects."""
     return {
         "compilation": result.compilation,
         "tempBytes": result.temp_bytes,

@@ -1,6 +1,6 @@
 """An edit that no longer returns some results of the program."""
 
-# ruff: noqa: D102  `Edit` describes the methods of an edit
+# ruff: noqa: D102  `Edit` describes an edit's methods
 
 from dataclasses import dataclass, replace
 from typing import Final

@@ -48,7 +48,7 @@ class Schedule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChosenOrder:
-    """The order of a schedule."""
+    """A schedule's order."""
 
     rule: Rule
     """The scheduler of XLA that makes it."""

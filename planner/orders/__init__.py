@@ -1,1 +1,1 @@
-"""Other orders of the instructions of a program, and what each costs in memory."""
+"""Other orders of a program's instructions, and what each costs in memory."""

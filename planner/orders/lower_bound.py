@@ -11,7 +11,7 @@ and read after it.
 
 Algorithm: the ancestors and descendants of each instruction are sets of bits; the instructions at
 which a value must be live are the descendants of its maker among the ancestors of its readers.
-Quadratic in the instructions of a computation, 64 at a time.
+Quadratic in a computation's instructions, 64 at a time.
 """
 
 from collections import defaultdict
@@ -119,11 +119,11 @@ class _Bounds:
         uses = [place_of[step] for step in value.uses if step in place_of]
         maker = place_of.get(value.defined_at, min(visible))
         if self._program.instructions[places.steps[maker]].opcode == "parameter":
-            made = places.all  # it is live from the start of the computation
+            made = places.all  # it is live from the computation's start
         else:
             made = places.after[maker] & ~((1 << maker) if is_strict else 0)
         if places.root in visible:
-            return made, places.all  # it is live to the end of the computation
+            return made, places.all  # it is live to the computation's end
         needed = 0
         for reader in {*visible, *uses}:
             needed |= places.before[reader] & ~((1 << reader) if is_strict else 0)
@@ -145,7 +145,7 @@ class _Bounds:
 
 
 class _Dependences:
-    """The instructions of a computation, operands first, with their ancestors as bits."""
+    """A computation's instructions, operands first, with their ancestors as bits."""
 
     def __init__(self, program: SchedulableProgram, name: str) -> None:
         computation = program.computations[name]

@@ -23,7 +23,7 @@ class Move:
     """Instructions that run elsewhere; all are steps of the schedule in the dump."""
 
     moved: tuple[int, ...]
-    """In their order; the value's maker or reader is the last one."""
+    """Instructions in their order; the last one produces or reads the value."""
     before: int
     """Instruction before which they run."""
     value_id: int

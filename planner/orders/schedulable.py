@@ -1,11 +1,11 @@
 """The scheduled instructions of a program, and what depends on what.
 
     SchedulableProgram
-    ├── instructions  SchedulableInstruction  by their step in the schedule of the dump
+    ├── instructions  SchedulableInstruction  by their step in the dump's schedule
     ├── computations  SchedulableComputation  their instructions and root
     └── values        SchedulableValue        where each value is made, visible and read
 
-An instruction is identified by its step in the schedule of the dump, whatever the order.
+An instruction is identified by its step in the dump's schedule, whatever the order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 Order = Mapping[str, Sequence[int]]
-"""The instructions of each computation in an order, by the name of the computation."""
+"""The instructions of each computation in an order, by the computation's name."""
 
 
 class SchedulableInstruction(NamedTuple):
@@ -46,7 +46,7 @@ class SchedulableInstruction(NamedTuple):
 
 
 class SchedulableValue(NamedTuple):
-    """Where a value with a live range is made, visible and read."""
+    """Steps at which a value with a live range is produced, visible and read."""
 
     value_id: int
     defined_at: int
@@ -69,7 +69,7 @@ class SchedulableComputation:
 
     name: str
     instructions: tuple[int, ...]
-    """In the order of the dump."""
+    """Instructions in the dump's order."""
     root: int
 
 
@@ -86,7 +86,7 @@ class SchedulableProgram:
 
     @cached_property
     def present_order(self) -> Order:
-        """The order of the dump."""
+        """The dump's order."""
         return {name: each.instructions for name, each in self.computations.items()}
 
     @cached_property
@@ -147,7 +147,7 @@ class SchedulableProgram:
         return len(set(each.operands)) + len(each.control_predecessors)
 
     def by_creation(self, computation: str) -> list[int]:
-        """Return the instructions of a computation in XLA's list order."""
+        """Return a computation's instructions in XLA's list order."""
         steps = self.computations[computation].instructions
         return sorted(steps, key=lambda step: self.instructions[step].created)
 

@@ -117,7 +117,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the rows of a query."""
+    """A column of a query's rows."""
 
     name: str
     type: ColumnType

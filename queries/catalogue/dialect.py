@@ -55,7 +55,7 @@ _BEFORE_A_LIST: Final = (
 
 
 def dialect_faults(statement: Sequence[Token]) -> Iterator[Fault]:
-    """Return the parts of a statement that an engine reads differently or refuses."""
+    """Return the parts of a statement that an engine reads differently or rejects."""
     for rule in _RULES:
         yield from rule(statement)
 

@@ -80,7 +80,7 @@ def load_catalogue(
 ) -> Mapping[str, Query]:
     """Find the queries that come with xlagraph and those below ``directories``, by id.
 
-    Those below ``directories`` are read now. Raises CatalogueError, naming file, line and remedy,
+    Those below ``directories`` are read now. Raises CatalogueError, naming file, line and fix,
     for the first file that is not as it should be, or calls ``on_problem`` with each and leaves
     it out; `check_queries` finds every problem of a directory.
     """

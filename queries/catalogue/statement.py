@@ -1,4 +1,4 @@
-"""Finds the clauses and patterns in the tokens of a statement, which checks need."""
+"""Find the clauses and patterns in a statement's tokens, which checks need."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

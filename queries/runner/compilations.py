@@ -153,7 +153,10 @@ def is_compilation(graph: Graph, key: str) -> bool:
 
 
 def compilation_keys(graph: Graph) -> tuple[str, ...]:
-    """Return the keys of all compilations, the most reserved bytes first; raise EmptyGraph."""
+    """Return the keys of all compilations, sorted by reserved bytes, descending.
+
+    Raises EmptyGraph.
+    """
     keys = _keys(graph, _BY_SIZE)
     if not keys:
         raise EmptyGraph
@@ -231,7 +234,7 @@ def find_run(graph: Graph, name: str) -> str:
 
 
 def compilations_of_run(graph: Graph, run: str) -> tuple[str, ...]:
-    """Return the keys of the compilations of a run, the most reserved bytes first."""
+    """Return the keys of a run's compilations, sorted by reserved bytes, descending."""
     return tuple(str(row[0]) for row in graph.query(_COMPILATIONS, {"run": run}).rows)
 
 

@@ -61,18 +61,18 @@ class Answer(Outlined):
         return iter(self.result)
 
     def outline(self) -> Outline:
-        """Return the rows below the title of the query; without rows, what that means."""
+        """Return the rows below the query's title; without rows, what that means."""
         if not self.result.rows:
             return Outline(self.query.title, notes=(*self.notes, self.empty))
         table = OutlineTable(self.result.columns, self.result.rows, shown=self.query.shown)
         return Outline(self.query.title, [table], self.notes)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the rows as a pandas frame; raise ImportError with a remedy if it is missing."""
+        """Return the rows as a pandas frame; raise ImportError if it is missing."""
         return self.result.to_pandas()
 
     def to_polars(self) -> "polars.DataFrame":
-        """Return the rows as a polars frame; raise ImportError with a remedy if it is missing."""
+        """Return the rows as a polars frame; raise ImportError if it is missing."""
         return self.result.to_polars()
 
 
@@ -124,7 +124,7 @@ def run_query(graph: Graph, query: Query, parameters: Mapping[str, Scalar]) -> A
 
 
 def _other_name(graph: Graph, resolved: Mapping[str, Scalar]) -> str | None:
-    """Return the label of the value if it was given another of its names; else None."""
+    """Return the value's label if it was given another of its names; else None."""
     name, compilation = str(resolved.get("value") or ""), str(resolved.get("compilation") or "")
     if not (name and compilation):
         return None

@@ -15,7 +15,7 @@ _LONGEST_CHECKED: Final = 10_000
 
 
 class StatementAnswer(NamedTuple):
-    """The answer of a statement."""
+    """A statement's answer."""
 
     result: Result
     notes: tuple[str, ...]

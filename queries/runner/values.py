@@ -50,7 +50,7 @@ def find_value(graph: Graph, compilation: str, name: str) -> str:
 
 
 def find_label(graph: Graph, compilation: str, name: str) -> str:
-    """Return the label of the value with a name in a compilation; raise like `find_value`."""
+    """Return the value's label with a name in a compilation; raise like `find_value`."""
     ((label,),) = graph.query(_LABEL, {"value": find_value(graph, compilation, name)}).rows
     return str(label)
 

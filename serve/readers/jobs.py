@@ -28,7 +28,7 @@ class Lane(Enum):
     LISTS = "lists"
     """Lists of runs and compilations, one value: some milliseconds."""
     QUERIES = "queries"
-    """Canned queries, advice, comparisons, the parts of a page: seconds of a large graph."""
+    """Canned queries, advice, comparisons, a page's parts: seconds of a large graph."""
     STATEMENTS = "statements"
     """Statements of users, which can take any time."""
 
@@ -78,12 +78,12 @@ def statement_job(text: str, parameters: Mapping[str, Cell], form: Form = Form.J
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a read, or the reason for its refusal."""
+    """The result of a read, or the reason for its rejection."""
 
     status: int
-    """HTTP status: 200, or that of the refusal."""
+    """HTTP status: 200, or that of the rejection."""
     body: bytes
-    """The answer, or a sentence in UTF-8 if it is a refusal."""
+    """The answer, or a sentence in UTF-8 if it is a rejection."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -93,7 +93,7 @@ class Answer:
 
     @classmethod
     def refusal(cls, status: int, message: str) -> "Answer":
-        """Return a refusal with its reason."""
+        """Return a rejection with its reason."""
         return cls(status, message.encode(errors="replace"))
 
     def encoded(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Converts rows and query descriptions to JSON values."""
+"""Convert rows and query descriptions to JSON values."""
 
 from xlagraph.graph import Cell, Result
 from xlagraph.graph.row_cells import without_nan

@@ -15,7 +15,7 @@ MOST_CHARACTERS: Final = 40_000
 """Characters in the answer of a tool: about ten thousand tokens."""
 
 MOST_WAITING: Final = 128
-"""Reads of one lane that may wait for a process; further ones are refused."""
+"""Reads of one lane that may wait for a process; further ones are rejected."""
 WAITING_SECONDS: Final = 60.0
 """Seconds that a read waits for a process: two reads of maximum length."""
 GONE_SECONDS: Final = 1.0

@@ -167,7 +167,7 @@ def test_carries_that_an_iteration_passes_on_in_another_place_are_named(programs
 
 
 def share_one_buffer_set(program, *labels):
-    """Join values like the text of a module."""
+    """Join values like a module's text."""
     ids = {program.by_label[label].value_id for label in labels}
     joined = [
         value._replace(buffer_set=min(ids)) if value.value_id in ids else value

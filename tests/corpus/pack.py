@@ -1,4 +1,4 @@
-"""Pack real dumps into the archive beside this file; the same dumps give the same bytes.
+"""Pack real dumps into the archive next to this file; the same dumps give the same bytes.
 
     python -m tests.corpus.pack FOLDER...
 

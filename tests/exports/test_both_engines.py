@@ -14,7 +14,7 @@ from xlagraph.exports import (
 from xlagraph.graph import Graph
 
 _WHEN_AND_WHERE = {"Run", "Compilation"}
-"""Tables that contain the time of the ingest."""
+"""Tables that contain the ingest's time."""
 
 
 def export_all(graph: Graph, folder: Path) -> dict[str, bytes]:

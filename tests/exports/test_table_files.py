@@ -1,4 +1,4 @@
-"""The tables of a graph as files."""
+"""A graph's tables as files."""
 
 import csv
 import io
@@ -86,7 +86,7 @@ def test_every_name_of_a_run_makes_a_file_in_the_folder(
 
 def test_a_failed_export_leaves_no_unfinished_file(graph: Graph, tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "WITHIN").touch()  # at the path of a folder
+    (tmp_path / "tables" / "WITHIN").touch()  # at a folder's path
     with pytest.raises(GraphUnwritable, match="could not be written"):
         write_tables(graph, ["before"], tmp_path / "tables", TableFormat.PARQUET)
     assert not [path for path in (tmp_path / "tables").rglob("*.*") if path.is_file()]

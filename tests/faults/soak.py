@@ -4,7 +4,7 @@
 
 kills       500 writers killed at random moments, half of them into a file, half into a server
 damage      a million damaged dumps
-readers     a reader beside a writer that replaces, for many rounds
+readers     a reader next to a writer that replaces, for many rounds
 cuts        a connection to the server cut at 50 places
 
 Each prints its observations, and the seed that repeats them; the first fault ends it. A server

@@ -143,7 +143,7 @@ DEEP = {
     "a long text": "RETURN '" + "x" * 200_000 + "' AS x",
 }
 UNKNOWN_TO_AN_ENGINE = {"remove", "foreach", "write in count", "sequence"}
-"""Statements that fail on an engine that lacks them, and are refused on the other."""
+"""Statements that fail on an engine that lacks them, and are rejected on the other."""
 READS = {
     "names in quotes": "RETURN 'LOAD CSV' AS `CALL`",
     "comments around a semicolon": "UNWIND [1, 2] AS number RETURN number /* CALL */ ;",

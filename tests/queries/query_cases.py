@@ -3,7 +3,7 @@
 A case is one file, `cases/theme/noun.txt`: its purpose; its dumps; then, under each `== ask`,
 parameters and the expected rows. A dump is two tables, see `tests.tiny_dumps`; its name may
 be followed by `printed at 7`, the step of the peak that XLA prints. Other parts, such as
-the text of a module, are a `== file` with its whole name.
+a module's text, are a `== file` with its whole name.
 
     The table of a tuple is not padding.
 

@@ -1,4 +1,4 @@
-"""Real dumps, one or two of each producer: in a folder, or parsed beside a graph."""
+"""Real dumps, one or two of each producer: in a folder, or parsed next to a graph."""
 
 from dataclasses import dataclass
 from itertools import groupby, islice

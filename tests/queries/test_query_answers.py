@@ -36,7 +36,7 @@ OF_ITS_OP: dict[str, Callable[[Attribution], object]] = {
     "userFile": lambda attribution: attribution.user[0],
     "userLine": lambda attribution: attribution.user[1],
 }
-"""Columns that are always beside `value`."""
+"""Columns that are always next to `value`."""
 
 
 def test_each_independent_computation_belongs_to_a_query():

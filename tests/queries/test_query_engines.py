@@ -81,7 +81,7 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
 def drawn(result: Result) -> tuple[list[str], list[str]]:
     """Return the nodes and edges of a picture; the engine chooses the order of equal rows."""
     picture = picture_of(result)
-    # The only difference is the time of the ingest.
+    # The only difference is the ingest's time.
     nodes = [(node.label, sorted({**node, "ingestedAt": ""}.items())) for node in picture.nodes]
     edges = [
         (edge.type, edge.source.key, edge.target.key, sorted(edge.items()))
@@ -91,7 +91,7 @@ def drawn(result: Result) -> tuple[list[str], list[str]]:
 
 
 def comparable(row: dict[str, Cell]) -> dict[str, Cell]:
-    """Remove the time of the ingest, and the order in which an engine collects a list."""
+    """Remove the ingest's time, and the order in which an engine collects a list."""
     return {
         name: sorted(map(str, cell)) if isinstance(cell, list) else cell
         for name, cell in row.items()

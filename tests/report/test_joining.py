@@ -1,4 +1,4 @@
-"""Modules become scopes of one script, imports first; others are refused."""
+"""Modules become scopes of one script, imports first; others are rejected."""
 
 import pytest
 

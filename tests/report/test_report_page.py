@@ -263,7 +263,7 @@ def test_a_comparison_shows_both_steps_at_the_pointer_and_zooms_into_a_range(
     page = open_page(write_report("before", "after"))
     frame = page.locator("canvas.timeline").bounding_box()
     assert frame is not None
-    left, width = frame["x"] + 76, frame["width"] - 76  # of the plot, beside its axis
+    left, width = frame["x"] + 76, frame["width"] - 76  # of the plot, next to its axis
     page.mouse.move(left + 0.5 * width, frame["y"] + 80)
     expect(page.locator(".tip")).to_contain_text("before: 320 B at step 1")
     expect(page.locator(".tip")).to_contain_text("after: 576 B at step 1")

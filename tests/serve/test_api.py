@@ -1,4 +1,4 @@
-"""The API returns the same as the commands, and refuses wrong requests with a message."""
+"""The API returns the same as the commands, and rejects wrong requests with a message."""
 
 import json
 import threading

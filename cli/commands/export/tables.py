@@ -1,4 +1,4 @@
-"""`xlagraph export parquet` and `csv`: the tables of the graph, for DuckDB and similar tools."""
+"""`xlagraph export parquet` and `csv`: the graph's tables, for DuckDB and similar tools."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Find the executables in the profiles of a folder.
+"""Find the executables in a folder's profiles.
 
     XSpace { planes = 1 }           HOST.xplane.pb, one for each host
     XPlane { name = 2, lines = 3, event_metadata = 4, stat_metadata = 5 }
@@ -37,15 +37,15 @@ _STAT_KIND, _STAT_BYTES = 1, 6
 
 class _Executable(NamedTuple):
     name: str
-    """Name with the number of the module: ``jit_f(8)``."""
+    """Name with the module's number: ``jit_f(8)``."""
     start: int
     length: int
 
 
 def _find(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
-    """Return the executables in the profiles of a folder.
+    """Return the executables in a folder's profiles.
 
-    If several hosts have profiles, each name begins with the name of the host.
+    If several hosts have profiles, each name begins with the host's name.
     """
     profiles = [name for name in names if name.endswith(_ENDING)]
     sources = []

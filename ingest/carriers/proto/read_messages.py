@@ -229,7 +229,7 @@ def _live_ranges(
 
 
 def _output(assigned: AssignedValues, flow: Flow, module: Module) -> int | None:
-    """Return the number of the allocation with the whole result; None if there is none."""
+    """Return the allocation's number with the whole result; None if there is none."""
     root = module.root(module.entry).name
     holders = {
         used.value_id

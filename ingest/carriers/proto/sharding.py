@@ -1,4 +1,4 @@
-"""Print the sharding of a parameter in the notation of XLA.
+"""Print a parameter's sharding in the notation of XLA.
 
 XLA prints it with `HloSharding::Print` and `TileAssignment::Print` (xla/hlo/ir). Since mid 2026,
 a named sharding can replace all the other fields.

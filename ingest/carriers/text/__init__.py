@@ -1,1 +1,1 @@
-"""Conversion of the text of a dump to records, and back."""
+"""Conversion of a dump's text to records, and back."""

@@ -1,4 +1,4 @@
-"""Parse the attributes of an instruction in a text.
+"""Parse an instruction's attributes in a text.
 
     attributes = { ", " key "=" value }
     value      = text without "," | "…" | {…} | […] | (…)     nested, and one after another
@@ -69,8 +69,8 @@ _PURPOSES: Final[dict[str, Purpose]] = {
     "called_computations": "called",
 }
 
-# Compilations of one program repeat texts: half of those in seven runs of a training program
-# were repetitions. Longer texts are not worth the memory.
+# Compilations of one program repeat strings: half of those in seven runs of a training program
+# were repetitions. Longer strings are not worth the memory.
 _REMEMBERED_TEXTS: Final = 1 << 15
 _REMEMBERED_CHARACTERS: Final = 1000
 _REMEMBERED_METADATA: Final = 1 << 13

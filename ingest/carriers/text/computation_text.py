@@ -55,7 +55,7 @@ class PrintedComputation(Computation):
         """Text of its instructions in the memory plan, by name."""
 
     def outline(self) -> Outline:
-        """Return names, opcodes and operands; only if a line is unusual are instructions built."""
+        """Return names, opcodes and operands; build instructions only if a line is unusual."""
         rows = _SHORT_LINE.findall(self._body)
         if len(rows) == self._body.count("\n"):
             return Outline(rows, WHOLE_OPERANDS, _number)
@@ -128,7 +128,7 @@ class PrintedComputation(Computation):
 
     @cached_property
     def instructions(self) -> Sequence[Instruction]:
-        """Instructions in text order, which is the order of the schedule if there is one."""
+        """Instructions in text order, which is the schedule's order if there is one."""
         rows: list[_Fields] = _PLAIN_LINE.findall(self._body)
         found: Sequence[PrintedInstruction]
         if len(rows) == self._body.count("\n"):

@@ -66,7 +66,7 @@ def needs(name: str) -> Need:
 
 
 def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
-    """Return the dumps of a folder with their companions; report companions without a dump."""
+    """Return a folder's dumps with their companions; report companions without a dump."""
     files: dict[_Kind, dict[str, Path]] = {kind: {} for kind in _Kind}
     # A file with the name of a dump takes precedence over one that only begins like a dump,
     # and NAME.txt over NAME.txt.gz.

@@ -1,4 +1,4 @@
-"""Parse the text of a dump into a `PrintedPlan`, for any version of XLA.
+"""Parse a dump's text into a `PrintedPlan`, for any version of XLA.
 
 The form of a line decides its meaning (`line_forms`). A line that matches no form allowed at
 its place, or that contradicts another line, is a `ParseError`; no line is skipped::

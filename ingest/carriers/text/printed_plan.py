@@ -57,7 +57,7 @@ class PrintedPlan(Plan):
     instructions: Mapping[str, str] = field(default_factory=dict)
     """Text after ``%name = `` of each defining instruction, by name."""
     human_total: str | None = None
-    """Text beside the total such as ``48.3KiB``; None before TensorFlow 2.7."""
+    """Text next to the total such as ``48.3KiB``; None before TensorFlow 2.7."""
     peak_stack_trace: tuple[str, ...] | None = None
     """Lines of the stack-trace tree below the printed peak, the headline first."""
     style: Style = field(default_factory=Style)

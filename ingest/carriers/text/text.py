@@ -50,7 +50,7 @@ class DumpText:
 
     Blank lines between two sections are kept, and the parser skips them with `skip_blanks`.
     XLA writes no others. `remove_blanks` is only for a text that does not parse, because a search
-    for all blank lines costs twice as much as counting the lines of a file with long lines.
+    for all blank lines costs twice as much as counting a file's lines with long lines.
     """
 
     def __init__(self, part: DumpPart) -> None:

@@ -127,7 +127,7 @@ def _note_no_uses(text: DumpText, block: Match[str], value: Value, draft: DraftP
 
 
 def _instruction_end(text: DumpText, position: int, name: str, instructions: dict[str, str]) -> int:
-    """Record the text of an instruction; return the start of the next line or glued value."""
+    """Record an instruction's text; return the start of the next line or glued value."""
     lines = text.text
     if not lines.startswith(f"{name} = ", position):
         raise text.error(position, f"the instruction '%{name} = …', which defines the value")

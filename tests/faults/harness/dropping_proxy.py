@@ -29,7 +29,7 @@ class DroppingProxy:
         self._target = (str(address.hostname), address.port or 7687)
 
     def drop_after(self, sent_bytes: int, *, turn_away: int) -> None:
-        """Drop everything after this many more bytes, then refuse some connections."""
+        """Drop everything after this many more bytes, then reject some connections."""
         with self._lock:
             self._left = sent_bytes
             self._turn_away = turn_away

@@ -1,4 +1,4 @@
-"""The content of a graph, in a form that compares graphs of both engines."""
+"""A graph's content, in a form that compares graphs of both engines."""
 
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -83,7 +83,7 @@ def answers(
 
 
 def rows_of_dumps(result: Result) -> Rows:
-    """Return rows without the properties of an ingest, also in the nodes of paths."""
+    """Return rows without an ingest's properties, also in the nodes of paths."""
     return [tuple(_of_dumps(row).values()) for row in result.mappings()]
 
 
@@ -133,7 +133,7 @@ class CleanGraphs:
 
 
 def key_of(run: str, number: int, module: str) -> str:
-    """Return the key of a dump."""
+    """Return a dump's key."""
     return f"{run}/{STEM.format(number=number, module=module)}"
 
 

@@ -16,7 +16,7 @@ from xlagraph.graph import open_graph
 
 @pytest.fixture
 def routed(neo4j_server, neo4j_graph, tmp_path, monkeypatch):
-    """The URI of the server as one of a cluster has it, and the file of its bookmarks."""
+    """The server's URI as one of a cluster has it, and the file of its bookmarks."""
     del neo4j_graph
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     uri = f"neo4j://{neo4j_server.uri.partition('://')[2]}"

@@ -80,7 +80,7 @@ def test_a_load_reports_the_share_of_written_rows(neo4j_graph, neo4j_server):
     written, held = made_rows(values=BATCH_ROWS // 10), made_rows(stem="held")
     shares: list[float] = []
     with neo4j_graph.load():
-        pass  # constraints are made by the first, and not beside an open transaction
+        pass  # constraints are made by the first, and not next to an open transaction
     with (
         neo4j_server.session() as session,
         session.begin_transaction() as other,

@@ -1,4 +1,4 @@
-"""The fields of a message are found without decoding; invalid bytes are refused."""
+"""The fields of a message are found without decoding; invalid bytes are rejected."""
 
 from io import BytesIO
 

@@ -26,7 +26,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes a file below the searched folder, by default the text of a dump."""
+    """Writes a file below the searched folder, by default a dump's text."""
 
     def write(name: str, content: str | bytes = DUMP) -> Path:
         path = tmp_path / "given" / name

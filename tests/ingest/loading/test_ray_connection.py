@@ -1,4 +1,4 @@
-"""A Ray cluster that cannot be reached or started is an error with a remedy, not a defect."""
+"""A Ray cluster that cannot be reached or started is an error, not a defect."""
 
 import sys
 from types import SimpleNamespace

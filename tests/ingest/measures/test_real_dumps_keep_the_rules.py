@@ -76,7 +76,7 @@ def in_order(plan: Plan, spans: Sequence[Span | None]) -> list[tuple[Span, Value
 
 
 class Slots:
-    """The bytes of an allocation in use at a step, as disjoint slots."""
+    """An allocation's bytes in use at a step, as disjoint slots."""
 
     def __init__(self) -> None:
         self._slots: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""A small dump with its module text, and functions that read the rows of a dump."""
+"""A small dump with its module text, and functions that read a dump's rows."""
 
 from pathlib import Path
 

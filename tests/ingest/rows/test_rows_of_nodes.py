@@ -1,4 +1,4 @@
-"""The nodes of a dump, label by label."""
+"""A dump's nodes, label by label."""
 
 import pytest
 

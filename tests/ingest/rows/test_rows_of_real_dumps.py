@@ -38,7 +38,7 @@ def compilations(
 
 
 def column(rows: CompilationRows, table: str, name: str) -> list[Any]:
-    """Return the cells of a column; for an end, the row numbers of its nodes."""
+    """Return a column's cells; for an end, the row numbers of its nodes."""
     if table in rows.relationships and name in ("source", "target"):
         return dict(zip(("source", "target"), rows.ends(table), strict=True))[name].to_pylist()
     return rows.tables[table].column(name).to_pylist()

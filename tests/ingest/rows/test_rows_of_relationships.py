@@ -1,4 +1,4 @@
-"""The relationships of a dump: the nodes that each type joins, and its properties."""
+"""A dump's relationships: the nodes that each type joins, and its properties."""
 
 from tests.ingest.rows.small_dump import DUMP, MODULE_TEXT, STEM, edges, nodes, rows_of
 

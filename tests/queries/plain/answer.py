@@ -26,7 +26,7 @@ class PlainAnswer:
     """The column of the descending order; None: rows are in the exact order; '': in any order."""
 
     def rows(self, plain: object, parameters: Mapping[str, str | int]) -> list[Row]:
-        """Compute the rows for the parameters of the query."""
+        """Compute the rows for the query's parameters."""
         snake = {re.sub("([A-Z])", r"_\1", name).lower(): parameters[name] for name in parameters}
         return list(self.compute(plain, **snake))
 

@@ -83,7 +83,7 @@ class PlainDump:
         return one
 
     def text(self, instruction: str) -> PlainText:
-        """Return the text of an instruction in the dump, completed from its module text."""
+        """Return an instruction's text in the dump, completed from its module text."""
         text = self.plan.instructions.get(instruction)
         return filled(
             read_instruction(text) if text else PlainText(),
@@ -92,7 +92,7 @@ class PlainDump:
         )
 
     def line(self, instruction: str) -> str:
-        """Return the text of an instruction, from the module text if it has it; '' if unknown."""
+        """Return an instruction's text, from the module text if it has it; '' if unknown."""
         return self.module.lines.get(instruction) or self.plan.instructions.get(instruction, "")
 
     def opcode(self, instruction: str) -> str | None:
@@ -196,7 +196,7 @@ class PlainDump:
         return {}
 
     def share(self, value: PlainValue) -> int | None:
-        """Return the bytes of a value at the peak of its memory space; None if not live then."""
+        """Return a value's bytes at the peak of its memory space; None if not live then."""
         return self.shares(value.allocation.color).get(value)
 
 

@@ -1,4 +1,4 @@
-"""A user's names are resolved, checked, or refused with similar names."""
+"""A user's names are resolved, checked, or rejected with similar names."""
 
 from collections.abc import Iterator
 from pathlib import Path

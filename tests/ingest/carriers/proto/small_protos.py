@@ -29,7 +29,7 @@ _EVENTS: Final = {"alloc": 0, "free": 1, "share": 2}
 
 
 def hlo(text: str, *, is_scheduled: bool = True, traces: Iterable[str] = ()) -> Any:
-    """Return the message of a program; a trace is ``alloc 1, free 1``."""
+    """Return a program's message; a trace is ``alloc 1, free 1``."""
     message = HloProto()
     module, assignment = message.hlo_module, message.buffer_assignment
     module.name, module.id = "jit_f", 8

@@ -1,6 +1,6 @@
 """The protobuf and the text of a module give the same rows, and both replay exactly.
 
-The pairs are real dumps, which lie beside the repository or are not there.
+The pairs are real dumps, which lie next to the repository or are not there.
 """
 
 import re
@@ -40,7 +40,7 @@ USER_LINES: Final = ["userFile", "userLine", "userFunction"]
 
 
 def pairs(folder: Path) -> list[tuple[Source, Path]]:
-    """Return the text dumps of a folder that have a protobuf dump beside them."""
+    """Return the text dumps of a folder that have a protobuf dump next to them."""
     names = sorted(path.name for path in folder.iterdir())
     found = [(text, folder / f"{text.stem}.hlo.pb") for text in find_text_dumps(folder, names, [])]
     return [(text, proto) for text, proto in found if proto.exists()]
@@ -81,7 +81,7 @@ def with_schedule(content: bytes, plan: Plan) -> bytes:
 
 
 def tables(facts: CompilationFacts, stem: str) -> dict[str, list[Any]]:
-    """Return the rows of a compilation by table; relationships are in no fixed order."""
+    """Return a compilation's rows by table; relationships are in no fixed order."""
     files = DumpFiles("run", "/run", stem, f"run/{stem}", None, dump_name(stem), (
         Source(PROTO, stem, (Part(HLO, Path(stem)),)),
     ), 0)  # fmt: skip

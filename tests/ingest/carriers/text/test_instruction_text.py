@@ -1,4 +1,4 @@
-"""The text of an instruction is parsed into opcode, operands, calls and metadata."""
+"""An instruction's text is parsed into opcode, operands, calls and metadata."""
 
 import pytest
 

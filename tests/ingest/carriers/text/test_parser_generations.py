@@ -1,4 +1,4 @@
-"""Every generation of the text gives the plan in the file beside its sample.
+"""Every generation of the text gives the plan in the file next to its sample.
 
 `samples/NAME-buffer-assignment.txt`, with its companions if the generation writes them, is a dump
 of one tiny program: `add.3` of two parameters is returned in `tuple.4`. The samples differ in

@@ -233,7 +233,7 @@ def _matched_by(group: Group) -> PlainAnswer:
 
 
 def _by_line(columns: str, *, is_named: bool, roles: Collection[str] = ()) -> PlainAnswer:
-    """Group by source line, when the line of an op may have moved."""
+    """Group by source line, when an op's line may have moved."""
 
     @in_order(f"{columns} bytesA bytesB growthBytes")
     def grouped(
