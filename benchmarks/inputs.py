@@ -15,6 +15,7 @@ from benchmarks.programs.dump_text import write_single, write_split
 from benchmarks.programs.layer import USUAL_SIZES, Sizes
 from benchmarks.programs.training_step import training_step
 from benchmarks.programs.wide_loop import wide_loop
+from benchmarks.programs.wide_peak import wide_peak
 
 VALUES_PER_LAYER = 128
 """Values of each layer of a training step; about ten more occur once."""
@@ -53,6 +54,12 @@ def write_wide_loop(folder: Path, megabytes: float, module_id: int = 1) -> Path:
     root = isqrt(linear**2 + 4 * square * int(megabytes * 1e6))
     leaves = max(2, (root - linear) // (2 * square))
     return write_single(wide_loop(leaves), folder, module_id)
+
+
+def write_wide_peak(folder: Path, live: int, module_id: int = 1) -> Path:
+    """Write a program with this many values that are live together; return its allocation file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return write_split(wide_peak(live), folder, module_id)
 
 
 def main() -> None:

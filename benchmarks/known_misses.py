@@ -35,7 +35,7 @@ KNOWN_MISSES: Final[Mapping[str, KnownMiss]] = {
         7.0, "0.305 / 0.048 s = 6.4", "reading and decoding takes half of it"
     ),
     "peak memory, ingest of 1,000,000 values": KnownMiss(
-        1.65, "662 / 449 MiB = 1.5", "the engine's pool, and what COPY takes beside it"
+        1.65, "662 / 449 MiB = 1.5", "the engine's pool, and what COPY takes in addition"
     ),
 }
 

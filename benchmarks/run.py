@@ -19,7 +19,19 @@ from pathlib import Path
 
 from benchmarks.known_misses import mark_known_miss
 from benchmarks.measure import machine
-from benchmarks.sections import cli, corpus, embedded, fleet, memory, neo4j, parse, queries, waits
+from benchmarks.sections import (
+    cli,
+    corpus,
+    embedded,
+    fleet,
+    growth,
+    memory,
+    neo4j,
+    orders,
+    parse,
+    queries,
+    waits,
+)
 from benchmarks.settings import Settings
 from benchmarks.table import HEADER, Row, Verdict, broken_row, failed, format_row, write_json
 
@@ -32,8 +44,10 @@ SECTIONS: Sections = {
     "memory": memory.rows,
     "neo4j": neo4j.rows,
     "queries": queries.rows,
+    "orders": orders.rows,
     "waits": waits.rows,
     "fleet": fleet.rows,
+    "growth": growth.rows,
 }
 
 

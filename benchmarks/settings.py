@@ -50,6 +50,15 @@ class Settings:
         """Return the numbers of compilations of the fleets that are imported into Neo4j."""
         return (1_000, 10_000, 100_000) if self.full else (1_000, 2_000, 4_000)
 
+    @property
+    def live_values(self) -> tuple[int, int]:
+        """Return the numbers of values that are live together where growth is measured."""
+        return (10_000, 100_000) if self.full else (1_000, 10_000)
+
+    def wide_peak(self, live: int) -> Path:
+        """Return a folder with a program whose values are live together, written on first use."""
+        return self._written(f"peak-{live}", lambda folder: inputs.write_wide_peak(folder, live))
+
     def training_folder(self, values: int, values_each: int = 5000) -> Path:
         """Return a folder of training steps, written on first use."""
         return self._written(

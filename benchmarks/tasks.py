@@ -83,7 +83,7 @@ def export(folder: str, target: str) -> None:
 
 
 def prepare(folder: str) -> None:
-    """Prepare the dumps of a folder in this process, rows in memory; measure processor time."""
+    """Prepare a folder's dumps in this process, rows in memory; measure processor time."""
     from xlagraph.ingest import find_dumps
     from xlagraph.ingest import ingest as load
     from xlagraph.ingest.options import IngestOptions
@@ -140,7 +140,7 @@ def parse_and_derive(*paths: str) -> None:
 
 
 def neo4j_reference(uri: str, folder: str) -> None:
-    """Write the rows of a folder into an empty Neo4j, parameters ready in memory."""
+    """Write a folder's rows into an empty Neo4j, parameters ready in memory."""
     from benchmarks.references import neo4j as reference
     from benchmarks.references.recording import RecordingTarget
     from xlagraph.graph import open_graph
@@ -192,6 +192,24 @@ def queries(graph: str, repeats: str) -> None:
         ANSWER["queries"] = query_times(opened, int(repeats))
 
 
+def replan(graph: str, schedule: str) -> None:
+    """Replan the only compilation of a graph, in another order if one is named."""
+    from xlagraph.graph import open_graph
+    from xlagraph.queries import Changes, whatif
+
+    with open_graph(graph) as opened, timed():
+        whatif(opened, changes=Changes(schedule=schedule or None))
+
+
+def order(graph: str) -> None:
+    """Find what the order of the only compilation of a graph costs."""
+    from xlagraph.graph import open_graph
+    from xlagraph.planner.edits.order_cost import order_cost
+
+    with open_graph(graph) as opened, timed():
+        order_cost(opened)
+
+
 def write_fleet(dumps: str, target: str, compilations: str) -> None:
     """Write an export of this many compilations."""
     from benchmarks.fleet import write_fleet as write
@@ -215,7 +233,7 @@ TASKS: dict[str, Callable[..., None]] = {
         *(ingest, record, copy_rows, add_rows, export, prepare),
         *(count_lines, parse, parse_and_derive),
         *(neo4j_reference, neo4j_empty, neo4j_indexes, neo4j_nodes, queries),
-        *(write_fleet, fleet_queries),
+        *(replan, order, write_fleet, fleet_queries),
     )
 }
 

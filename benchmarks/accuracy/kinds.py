@@ -20,7 +20,9 @@ KINDS: Final = {
     ),
     "swap": Words(r"swap|change places", r"swap|change places|copies"),
     "logits": Words(r"[Ll]ogits|vocabulary", r"logits|vocabulary|softmax|cross.entropy"),
-    "output": Words(r"[Oo]utput|[Rr]esult|returned", r"outputs?\b(?<!or outputs)|result|returned"),
+    "output": Words(
+        r"[Oo]utput|[Rr]esult|return(ed|s)", r"outputs?\b(?<!or outputs)|result|returned"
+    ),
     "constant": Words(r"[Cc]onstant", r"constant"),
     "checkpoint": Words(r"kept for the backward", r"backward|checkpoint|recomput"),
     "order": Words(r"recomputes too early|[Oo]rder", r"order|schedul|recomput"),
@@ -42,7 +44,7 @@ GENERIC: Final = ("wide types", "checkpoint", "broadcast", "output", "reader", "
 
 
 def is_meant(kind: str, title: str) -> bool:
-    """Return whether the title of a finding is of a kind."""
+    """Return whether a finding's title is of a kind."""
     return re.search(KINDS[kind].finding, title) is not None
 
 

@@ -8,11 +8,10 @@ from benchmarks.programs.program import Program, Value
 
 
 class Ref(NamedTuple):
-    """An operand: the texts of a value in the dump and in the module text."""
+    """An operand: a value, and its instruction."""
 
     value: Value
     name: str
-    compact_name: str
 
 
 class StepBuilder:
@@ -38,7 +37,7 @@ class StepBuilder:
     def parameter(self, base: str, shape: str, label: str) -> Ref:
         """Declare an entry parameter; call this before anything else is emitted."""
         text = f'{shape} parameter({len(self.parameters)}), metadata={{op_name="{label}"}}'
-        ref = self._emit(self.name(base), shape, text, text)
+        ref = self._emit(self.name(base), shape, text)
         ref.value.first = 0
         self.parameters.append(ref.value)
         return ref
@@ -46,7 +45,7 @@ class StepBuilder:
     def constant(self, shape: str, literal: str) -> Ref:
         """Emit a constant of the entry computation."""
         text = f"{shape} constant({literal})"
-        ref = self._emit(self.name("constant"), shape, text, text)
+        ref = self._emit(self.name("constant"), shape, text)
         self.constants.append(ref.value)
         return ref
 
@@ -62,8 +61,8 @@ class StepBuilder:
     ) -> Ref:
         """Emit one instruction with an array as its result."""
         name = self.name(base or opcode)
-        texts = _texts(shape, opcode, operands, f"{attributes}, {_metadata(op, frame)}")
-        ref = self._emit(name, shape, *texts, operands)
+        text = _text(shape, opcode, operands, f"{attributes}, {_metadata(op, frame)}")
+        ref = self._emit(name, shape, text, operands)
         self.program.temporaries.append(ref.value)
         return ref
 
@@ -94,8 +93,8 @@ class StepBuilder:
         name = self.name("custom-call")
         whole = f"({shape}, s8[{scratch_bytes}]{{0}})"
         attributes = f', custom_call_target="__matmul", {_metadata(op, frame)}'
-        text, module_text = _texts(whole, "custom-call", operands, attributes)
-        table = self._emit(name, whole, text, module_text, operands, "{}")
+        text = _text(whole, "custom-call", operands, attributes)
+        table = self._emit(name, whole, text, operands, "{}")
         step = table.value.first
         result = self._value(name, "{0}", shape, text, step)
         scratch = self._value(name, "{1}", f"s8[{scratch_bytes}]{{0}}", text, step)
@@ -104,8 +103,9 @@ class StepBuilder:
         table.value.last = result.last = len(self.program.schedule)
         self.program.schedule.append(element)
         result.positions.append(element)
+        self.entry.append(f"  %{element} = {shape} get-tuple-element(%{name}), index=0\n")
         self.program.temporaries += [table.value, result, scratch]
-        return Ref(result, element, f"{name}#0")
+        return Ref(result, element)
 
     def bitcast(self, operand: Ref, shape: str) -> Ref:
         """Emit a bitcast: another name for the same value."""
@@ -115,8 +115,8 @@ class StepBuilder:
         operand.value.uses.append(f"{name}, operand 0")
         operand.value.positions.append(name)
         operand.value.last = max(operand.value.last, step)
-        self.entry.append(f"  %{name} = {shape} bitcast(%{operand.compact_name})\n")
-        return Ref(operand.value, name, name)
+        self.entry.append(f"  %{name} = {shape} bitcast(%{operand.name})\n")
+        return Ref(operand.value, name)
 
     def donate(self, parameter: Ref, update: Ref) -> None:
         """Record that ``update`` overwrites ``parameter``."""
@@ -125,8 +125,8 @@ class StepBuilder:
     def result(self, results: Sequence[Ref]) -> Value:
         """Emit the result tuple of the program; return its table."""
         shape = f"({separated([ref.value.shape for ref in results])})"
-        texts = _texts(shape, "tuple", results, "")
-        table = self._emit(self.name("tuple"), shape, *texts, results, "{}").value
+        text = _text(shape, "tuple", results, "")
+        table = self._emit(self.name("tuple"), shape, text, results, "{}").value
         self.entry[-1] = self.entry[-1].replace("  %", "  ROOT %", 1)
         table.last = len(self.program.schedule)
         for index, ref in enumerate(results):
@@ -139,7 +139,6 @@ class StepBuilder:
         name: str,
         shape: str,
         text: str,
-        module_text: str,
         operands: Sequence[Ref] = (),
         index: str = "",
     ) -> Ref:
@@ -148,8 +147,8 @@ class StepBuilder:
         for number, ref in enumerate(operands):
             ref.value.uses.append(f"{name}, operand {number}")
             ref.value.last = max(ref.value.last, step)
-        self.entry.append(f"  %{name} = {module_text}\n")
-        return Ref(self._value(name, index, shape, text, step), name, name)
+        self.entry.append(f"  %{name} = {text}\n")
+        return Ref(self._value(name, index, shape, text, step), name)
 
     def _value(self, name: str, index: str, shape: str, text: str, step: int) -> Value:
         value = Value(
@@ -181,14 +180,9 @@ class StepBuilder:
         return region
 
 
-def _texts(shape: str, opcode: str, operands: Sequence[Ref], attributes: str) -> tuple[str, str]:
-    """Return the texts of an instruction for the dump and for the module text."""
-    names = separated([f"%{ref.name}" for ref in operands])
-    compact_names = separated([f"%{ref.compact_name}" for ref in operands])
-    return (
-        f"{shape} {opcode}({names}){attributes}",
-        f"{shape} {opcode}({compact_names}){attributes}",
-    )
+def _text(shape: str, opcode: str, operands: Sequence[Ref], attributes: str) -> str:
+    """Return the text of an instruction after its name."""
+    return f"{shape} {opcode}({separated([f'%{ref.name}' for ref in operands])}){attributes}"
 
 
 def _metadata(op: str, frame: int) -> str:

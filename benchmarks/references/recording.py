@@ -73,6 +73,9 @@ class _RecordingLoad:
     def tag(self, run: str, tags: Sequence[str]) -> None:
         self._load.tag(run, tags)
 
+    def store_snapshots(self, run: str, snapshots: Sequence[str]) -> None:
+        self._load.store_snapshots(run, snapshots)
+
 
 class ParquetSink:
     """A sink that writes one Parquet file for each table: ends by key, shared rows once.

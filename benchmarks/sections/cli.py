@@ -17,7 +17,7 @@ def rows(settings: Settings) -> Iterator[Row]:
     """Measure the start time of every command."""
     command = Path(sys.executable).with_name("xlagraph")
     if not command.exists():
-        yield skipped_row("xlagraph --help", f"no {command.name} beside this Python")
+        yield skipped_row("xlagraph --help", f"no {command.name} next to this Python")
         return
     reference = _seconds(settings, sys.executable, "-c", "import typer")
     for arguments, goal in ((["--help"], 2.0), (["query"], 3.0)):

@@ -24,7 +24,7 @@ def rows(settings: Settings) -> Iterator[Row]:
     """Measure each command on each step; with another checkout, also how much longer it takes."""
     here = Path(sys.executable).with_name("xlagraph")
     if not here.exists():
-        yield skipped_row("advise, report, whatif, query", f"no {here.name} beside this Python")
+        yield skipped_row("advise, report, whatif, query", f"no {here.name} next to this Python")
         return
     programs = [here] if settings.against is None else [here, settings.against]
     for layers in LAYERS:
