@@ -6,7 +6,13 @@ from fractions import Fraction
 
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue, members_of_sets
 
-__all__ = ["whole_sets", "with_shortened_values", "with_shrunk_values", "without_values"]
+__all__ = [
+    "whole_sets",
+    "with_shortened_values",
+    "with_shrunk_values",
+    "with_sources_of_removed_copies",
+    "without_values",
+]
 
 
 def whole_sets(program: PlannedProgram, value_ids: Collection[int]) -> frozenset[int]:
@@ -26,6 +32,34 @@ def without_values(program: PlannedProgram, value_ids: Collection[int]) -> Plann
         replace(
             program, values=tuple(value for value in program.values if value.value_id not in gone)
         )
+    )
+
+
+def with_sources_of_removed_copies(
+    program: PlannedProgram, removed: Collection[int]
+) -> PlannedProgram:
+    """Return the program in which a removed copy's source lives until the copy's last reader.
+
+    The readers of the copy read the source instead. A copy that is returned has no reader left.
+    """
+    gone = frozenset(removed)
+    by_id = program.by_id
+    last: dict[int, int] = {}
+    for value in program.values:
+        if value.value_id not in gone or value.lives_out:
+            continue
+        source = value
+        while source.value_id in gone and source.is_copy and len(source.operands) == 1:
+            source = by_id.get(source.operands[0], source._replace(is_copy=False))
+        if source.value_id not in gone:
+            last[source.value_id] = max(last.get(source.value_id, 0), value.live_until)
+    if not last:
+        return program
+    return _with_each_value(
+        program,
+        lambda value: value._replace(
+            live_until=max(value.live_until, last.get(value.value_id, value.live_until))
+        ),
     )
 
 

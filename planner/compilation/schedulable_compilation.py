@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import count
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -109,8 +110,13 @@ def _defined_bytes(values: Iterable[StoredValue]) -> dict[str, int]:
 
 
 def _own_bytes(value: StoredValue) -> int:
-    """Return the size of a value, which can be less than that of its buffer."""
-    return parse_shape(printed_shape(value.shape, value.layout)).stored_bytes
+    """Return a value's size, which can be less than that of its buffer."""
+    return _stored_bytes(value.shape, value.layout)
+
+
+@lru_cache(maxsize=4096)  # values of one shape recur in every layer
+def _stored_bytes(shape: str, layout: str | None) -> int:
+    return parse_shape(printed_shape(shape, layout)).stored_bytes
 
 
 def _whole_bytes(shape: Shape) -> int:

@@ -1,4 +1,4 @@
-"""What the order of instructions costs: the result, and its cells in machine formats."""
+"""Result of an order analysis, and its cells in machine formats."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 _NEAR: Final = 0.02
-"""Part of the reserved bytes by which an order may exceed the bound, and still be near it."""
+"""Maximum excess over the lower bound, as a share of reserved bytes, that counts as near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class WaitingGroup:
     largest: str
     """Label of the largest value."""
     delay: str
-    """What delays the reader of that value."""
+    """Instruction that delays the reader of that value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,11 @@ class OrderCost(Outlined):
         return self.live_bytes - self.bound_bytes
 
     @property
+    def is_packing_optimal(self) -> bool:
+        """True if the temporary block is as large as the bytes live at one step."""
+        return self.packing_bytes == 0
+
+    @property
     def sharing_bytes(self) -> int:
         """Bytes of outputs and other blocks that temporaries cannot use at the peak."""
         return self.reserved_bytes - self.live_bytes - self.packing_bytes
@@ -155,7 +160,7 @@ def _compared(other: PlannedOrder, reserved_bytes: int, *, is_near: bool) -> str
 
 
 def order_cells(result: OrderCost) -> dict[str, Cell]:
-    """Return the cells of a result by column; lists contain objects."""
+    """Return a result's cells by column; lists contain objects."""
     return {
         "compilation": result.compilation,
         "instructions": result.instruction_count,
@@ -169,6 +174,7 @@ def order_cells(result: OrderCost) -> dict[str, Cell]:
         "orderBytes": result.order_bytes,
         "sharingBytes": result.sharing_bytes,
         "packingBytes": result.packing_bytes,
+        "isPackingOptimal": result.is_packing_optimal,
         "peakStep": result.peak_step,
         "orders": [
             {

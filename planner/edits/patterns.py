@@ -10,7 +10,7 @@ is in `jit(f)/jvp(layer_0)/dot`. With `*` or `?` it names all values that match 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import lru_cache
 from typing import Final
 
@@ -52,7 +52,9 @@ def matching(
     """
     reject_malformed(pattern)
     values = tuple(compilation.values.values() if among is None else among)
-    found = [value.value_id for value in values if _fits(pattern, value)]
+    op_names = {name for value in values for name in _op_names(value)}
+    in_pattern = {name for name in op_names if _fits_op_name(pattern, name)}
+    found = [value.value_id for value in values if _fits(pattern, value, in_pattern)]
     if found:
         return found
     text = f"no value, op, scope or source line of {compilation.key} is called '{pattern}'"
@@ -87,24 +89,30 @@ def _names(values: Iterable[StoredValue]) -> set[str]:
     for each in values:
         found.add(each.label)
         found |= {line.rpartition("/")[2] for line in each.source_lines}
-        for op_name in (each.known_op_name, each.op_name):
-            if op_name is not None:
-                found |= {op_name, *scope_parts(op_name)}
+        for op_name in _op_names(each):
+            found |= {op_name, *scope_parts(op_name)}
     return found
 
 
-def _fits(pattern: str, value: StoredValue) -> bool:
+def _op_names(value: StoredValue) -> set[str]:
+    return {name for name in (value.known_op_name, value.op_name) if name is not None}
+
+
+def _fits_op_name(pattern: str, op_name: str) -> bool:
+    return in_scope(pattern, op_name) or _matches(pattern, op_name)
+
+
+def _fits(pattern: str, value: StoredValue, op_names: Set[str]) -> bool:
+    """Return True if a pattern names a value; ``op_names`` are those that fit the pattern."""
     name, _, _ = value.label.partition("{")
-    if pattern in (value.label, name):
+    if pattern in (value.label, name) or not op_names.isdisjoint(_op_names(value)):
         return True
-    ops = {op for op in (value.known_op_name, value.op_name) if op is not None}
-    if any(in_scope(pattern, op) for op in ops):
-        return True
-    if any(line == pattern or line.endswith("/" + pattern) for line in value.source_lines):
+    lines = value.source_lines
+    if any(line == pattern or line.endswith("/" + pattern) for line in lines):
         return True
     if _WILDCARDS.isdisjoint(pattern):
         return False
-    return any(_matches(pattern, each) for each in (value.label, name, *ops, *value.source_lines))
+    return any(_matches(pattern, each) for each in (value.label, name, *lines))
 
 
 def in_scope(scope: str, op_name: str) -> bool:

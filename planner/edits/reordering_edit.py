@@ -1,6 +1,6 @@
 """The edit that makes instructions run in another order of XLA."""
 
-# ruff: noqa: D102  `Edit` describes the methods of an edit
+# ruff: noqa: D102  `Edit` describes an edit's methods
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from xlagraph.planner.edits.schedules import (
     with_order,
 )
 from xlagraph.planner.orders.ordered_program import Reordering
-from xlagraph.planner.orders.rules import rules_of
+from xlagraph.planner.orders.rules import is_made_by_xla
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import human_bytes
 
@@ -52,7 +52,7 @@ class Reorder(Edit):
         schedule: Schedule,
         chosen: ChosenOrder,
     ) -> "Reorder":
-        """Return the edit that makes the order of a schedule."""
+        """Return the edit that makes a schedule's order."""
         setting = f"no setting makes XLA run instructions in {named_order(schedule)}"
         if chosen.setting is not None:
             setting = f"the program is compiled with {chosen.setting}"
@@ -99,7 +99,7 @@ def _doubt(found: Reordering, compilation: PlannableCompilation) -> str | None:
         )
     if is_gpu(compilation):
         return "figures of other orders are near, but not exact, on a GPU"
-    if not rules_of(found.schedulable):
+    if not is_made_by_xla(found.schedulable):
         return (
             "no scheduler of XLA makes the order of this dump, so dependences may be missing:"
             " jaxlib 0.12 drops barriers after it has ordered the instructions"

@@ -1,6 +1,6 @@
 """Edits that change the size of values: removed, shrunk, computed in parts, packed tightly."""
 
-# ruff: noqa: D102, ARG002  `Edit` describes the methods of an edit
+# ruff: noqa: D102, ARG002  `Edit` describes an edit's methods
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,12 @@ from xlagraph.planner.edits.effect_sentences import (
 from xlagraph.planner.edits.loop_stacks import stacks_of
 from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.planned_program import PlannedProgram
-from xlagraph.planner.value_changes import whole_sets, with_shrunk_values, without_values
+from xlagraph.planner.value_changes import (
+    whole_sets,
+    with_shrunk_values,
+    with_sources_of_removed_copies,
+    without_values,
+)
 from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["ComputeInParts", "PackTightly", "Remove", "Scale", "Shrink", "resized", "resized_text"]
@@ -64,7 +69,8 @@ class Remove(Edit):
         value_ids = self.named
         if self.has_followers:
             value_ids = _followed(compilation, program, self.named, with_parameters=False)
-        return resized(program, value_ids, without_values(program, value_ids))
+        read_instead = with_sources_of_removed_copies(program, value_ids)
+        return resized(program, value_ids, without_values(read_instead, value_ids))
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         return resized_text(after, before, self.named, "removed")
@@ -254,7 +260,7 @@ def _followed(
 ) -> frozenset[int]:
     """Return the named values and all that follow them, if they are in the program.
 
-    - All values that must share their bytes: the state of a loop, values updated in place, the
+    - All values that must share their bytes: a loop's state, values updated in place, the
       result that takes the bytes of a donated parameter.
     - The stacks in which a loop keeps them, one element for each iteration.
     - Their copies, and copies of an entry parameter that follows. If `with_parameters`, also the

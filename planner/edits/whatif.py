@@ -1,4 +1,4 @@
-"""Replan the memory of a compilation after changes, the way XLA would."""
+"""Replan a compilation's memory after changes, the way XLA would."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -36,7 +36,7 @@ _MOST_VALUES: Final = 10
 
 @collector_paused(has_many=True)
 def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None = None) -> WhatIf:
-    """Replan the memory of a compilation after changes; only the graph is read.
+    """Replan a compilation's memory after changes; only the graph is read.
 
     Raises NoSuchName if a pattern names nothing, and QueryError if the dump had no live ranges, or
     no module text and changes are given.
@@ -71,7 +71,7 @@ def whatif_of(
     if changes and not compilation.has_buffer_sets:
         raise QueryError(
             f"{compilation.key}: the dump was ingested without its module text, so its plan can be"
-            " replayed but not changed; keep the `.txt` file of the same name beside the dump"
+            " replayed but not changed; keep the `.txt` file of the same name next to the dump"
         )
     edits: list[Edit] = [] if reorder is None else [reorder]
     edits += changes.edits(compilation if reorder is None else reorder.ordered, batch)

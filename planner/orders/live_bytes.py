@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from xlagraph.planner.heap import merged
-from xlagraph.planner.orders.order_ranges import FlatSchedule
+from xlagraph.planner.orders.order_ranges import FlatSchedule, running_ends
 from xlagraph.planner.orders.ordered_program import Reordering
 
 __all__ = ["LiveBytes", "LiveBytesModel"]
@@ -63,29 +62,38 @@ class LiveBytesModel:
         for row, value in enumerate(values):
             if value.buffer_set in self.sizes:
                 self.rows_of_sets.setdefault(value.buffer_set, []).append(row)
-        alone = [rows[0] for rows in self.rows_of_sets.values() if len(rows) == 1]
-        self._alone = np.array(alone, np.int64)
-        self._sizes_alone = np.array(
-            [self.sizes[values[row].buffer_set] for row in alone], np.int64
-        )
-        self._together = [
-            (rows, self.sizes[name]) for name, rows in self.rows_of_sets.items() if len(rows) > 1
+        places = [
+            (row, number) for number, rows in enumerate(self.rows_of_sets.values()) for row in rows
         ]
+        self._rows, self._sets = np.array(places, np.int64).reshape(-1, 2).T
+        sizes = [self.sizes[name] for name in self.rows_of_sets]
+        self._size_bytes = np.array(sizes, np.int64)
 
     def of(self, schedule: FlatSchedule) -> LiveBytes:
         """Count the live bytes of an order."""
         firsts, lasts = self.reordering.ranges.of(schedule)
         changes = np.zeros(len(schedule.steps) + 2, np.int64)
-        np.add.at(changes, firsts[self._alone], self._sizes_alone)
-        np.subtract.at(changes, lasts[self._alone] + 1, self._sizes_alone)
-        for rows, size_bytes in self._together:
-            steps = [(int(firsts[row]), int(lasts[row])) for row in rows]
-            for first, last in merged(steps):
-                changes[first] += size_bytes
-                changes[last + 1] -= size_bytes
+        for steps, signed in self._ends_of_sets(firsts, lasts):
+            np.add.at(changes, steps, signed)
         by_step = changes.cumsum()[:-1] + self.fixed_bytes
         self._share_operands(firsts, lasts, by_step)
         return LiveBytes(schedule, firsts, lasts, by_step)
+
+    def _ends_of_sets(
+        self, firsts: _Numbers, lasts: _Numbers
+    ) -> tuple[tuple[_Numbers, _Numbers], tuple[_Numbers, _Numbers]]:
+        """Return where each set begins and ends to be live, with its bytes and their negative."""
+        order = np.lexsort((firsts[self._rows], self._sets))
+        rows, sets = self._rows[order], self._sets[order]
+        begins, ends = firsts[rows], running_ends(sets, lasts[rows])
+        is_apart = (sets[1:] != sets[:-1]) | (begins[1:] > ends[:-1] + 1)
+        is_first, is_last = np.insert(is_apart, 0, True), np.append(is_apart, True)
+        is_first, is_last = is_first[: len(rows)], is_last[: len(rows)]
+        size_bytes = self._size_bytes[sets]
+        return (
+            (begins[is_first], size_bytes[is_first]),
+            (ends[is_last] + 1, -size_bytes[is_last]),
+        )
 
     def live_sets(self, live: LiveBytes, step: int) -> dict[int, int]:
         """Return the row of a live value of each set that is live at a step, by set."""

@@ -15,11 +15,10 @@ The values that must share bytes do not depend on the order.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -27,7 +26,7 @@ import numpy.typing as npt
 
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
-__all__ = ["FlatSchedule", "RangeRules", "Ranges", "flat_schedule"]
+__all__ = ["FlatSchedule", "RangeRules", "Ranges", "flat_schedule", "running_ends"]
 
 _Steps = npt.NDArray[np.int64]
 
@@ -67,22 +66,25 @@ def flat_schedule(program: SchedulableProgram, order: Order) -> FlatSchedule:
         spans[name] = len(steps), len(steps)
         stack.append((name, iter(order[name]), caller))
 
+    def enter_callee(step: int) -> bool:
+        for each in instructions[step].callees:
+            if each not in spans and each in order:
+                enter(each, step)
+                return True
+        return False
+
     enter(program.entry, None)
     while stack:
         name, rest, caller = stack[-1]
-        step = next(rest, None)
-        if step is None:
-            stack.pop()
-            spans[name] = spans[name][0], len(steps)
-            step = caller
-            if step is None:
-                continue
-        callees = instructions[step].callees
-        callee = next((each for each in callees if each not in spans and each in order), None)
-        if callee is None:
+        for step in rest:
+            if instructions[step].callees and enter_callee(step):
+                break
             steps.append(step)
         else:
-            enter(callee, step)
+            stack.pop()
+            spans[name] = spans[name][0], len(steps)
+            if caller is not None and not enter_callee(caller):
+                steps.append(caller)
     new_step = np.zeros(len(instructions), np.int64)
     new_step[steps] = np.arange(len(steps))
     return FlatSchedule(tuple(steps), new_step, spans)
@@ -196,26 +198,34 @@ class Ranges:
                 yield row, int(schedule.new_step[done])
 
     @cached_property
-    def _shared(self) -> list[list[int]]:
-        """Rows of the values of each buffer set with several values."""
+    def _shared(self) -> tuple[_Steps, _Steps, _Steps]:
+        """Rows, sets and ids of the values of buffer sets with several values."""
         members: defaultdict[int, list[int]] = defaultdict(list)
         for row, value in enumerate(self._program.values):
             members[value.buffer_set].append(row)
-        return [rows for rows in members.values() if len(rows) > 1]
+        together = [rows for rows in members.values() if len(rows) > 1]
+        rows = _flat(map(tuple, together))
+        sets = np.repeat(np.arange(len(together)), [len(each) for each in together])
+        return rows, sets, np.array([value.value_id for value in self._program.values])[rows]
 
     def _cut(self, first: _Steps, last: _Steps) -> None:
+        rows, sets, ids = self._shared
+        if not len(rows):
+            return
         overlap = 0 if self._rules is RangeRules.CUT_EARLY else 1
-        values = self._program.values
-        for rows in self._shared:
-            together = sorted(
-                [(int(first[row]), int(last[row]), values[row].value_id, row) for row in rows]
-            )
-            ends = [each[1] for each in together]
-            for one, other in pairwise(range(len(together))):
-                ends[other] = max(ends[one], ends[other])
-                ends[one] = min(ends[one], together[other][0] - 1 + overlap)
-            for (_, _, _, row), end in zip(together, ends, strict=True):
-                last[row] = end
+        order = np.lexsort((ids, last[rows], first[rows], sets))
+        rows, sets = rows[order], sets[order]
+        ends = running_ends(sets, last[rows])
+        is_followed = sets[1:] == sets[:-1]
+        cut = np.minimum(ends[:-1], first[rows][1:] - 1 + overlap)
+        last[rows] = np.append(np.where(is_followed, cut, ends[:-1]), ends[-1])
+
+
+def running_ends(sets: _Steps, ends: _Steps) -> _Steps:
+    """Return the latest end so far within each set; sets are numbered and sorted."""
+    span = int(ends.max(initial=0)) + 1
+    found: _Steps = np.maximum.accumulate(ends + sets * span) - sets * span
+    return found
 
 
 def _end_of_chain(program: SchedulableProgram, start: int) -> int:
@@ -228,5 +238,5 @@ def _end_of_chain(program: SchedulableProgram, start: int) -> int:
         at = following[0]
 
 
-def _flat(lists: "Iterator[tuple[int, ...]]") -> _Steps:
+def _flat(lists: Iterable[tuple[int, ...]]) -> _Steps:
     return np.array([each for steps in lists for each in steps], np.int64)

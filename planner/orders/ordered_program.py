@@ -48,13 +48,16 @@ def reordering(planned: PlannedProgram, schedulable: SchedulableProgram) -> Reor
     present = flat_schedule(schedulable, schedulable.present_order)
     known = {value.value_id: (value.live_from, value.live_until) for value in planned.values}
     expected = [known.get(value.value_id) for value in schedulable.values]
-    tried = [(_unequal(ranges, present, expected), ranges) for ranges in _candidates(schedulable)]
-    count, ranges = min(tried, key=lambda each: each[0])
-    return Reordering(planned, schedulable, ranges, is_exact=count == 0)
-
-
-def _candidates(schedulable: SchedulableProgram) -> list[Ranges]:
-    return [Ranges(schedulable, rules) for rules in RangeRules]
+    best, count = None, 0
+    for rules in RangeRules:
+        ranges = Ranges(schedulable, rules)
+        unequal = _unequal(ranges, present, expected)
+        if best is None or unequal < count:
+            best, count = ranges, unequal
+        if not count:
+            break
+    assert best is not None  # noqa: S101 - there are rules
+    return Reordering(planned, schedulable, best, is_exact=count == 0)
 
 
 def _unequal(

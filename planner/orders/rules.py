@@ -21,6 +21,7 @@ __all__ = [
     "Rule",
     "breadth_first_order",
     "depth_first_order",
+    "is_made_by_xla",
     "may_make",
     "order_of",
     "post_order",
@@ -48,14 +49,22 @@ def order_of(program: SchedulableProgram, rule: Rule) -> Order:
 
 
 def rules_of(program: SchedulableProgram) -> list[Rule]:
-    """Return the schedulers that may have chosen the order of the dump."""
+    """Return the schedulers that may have chosen the dump's order."""
     return [
         rule for rule in Rule if all(may_make(rule, program, name) for name in program.computations)
     ]
 
 
+def is_made_by_xla(program: SchedulableProgram) -> bool:
+    """Return True if one of the schedulers may have chosen the dump's order."""
+    return any(  # the default order of most dumps first
+        all(may_make(rule, program, name) for name in program.computations)
+        for rule in reversed(Rule)
+    )
+
+
 def may_make(rule: Rule, program: SchedulableProgram, computation: str) -> bool:
-    """Return True if a scheduler may have chosen the order of a computation in the dump.
+    """Return True if a scheduler may have chosen a computation's order in the dump.
 
     The breadth-first order depends on XLA's lists of users, which no dump contains; any order of
     the users of one instruction is accepted.

@@ -1,4 +1,4 @@
-// Names of the values of a compilation
+// Names of a compilation's values
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 MATCH (v)-[p:APPEARS_AT]->(i:Instruction)

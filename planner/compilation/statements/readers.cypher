@@ -1,4 +1,4 @@
-// Instructions that use a value, in the order of the schedule, with the user's line of each
+// Instructions that use a value, in the schedule's order, with the user's line of each
 MATCH (v:Value {key: $value})-[u:USED_BY]->(i:Instruction)
 OPTIONAL MATCH (i)-[:DEFINES]->(m:Value)
 WITH u, i, min(m.userFile) AS file, min(m.userLine) AS line

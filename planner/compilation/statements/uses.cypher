@@ -1,4 +1,4 @@
-// Uses of the values of a compilation
+// Uses of a compilation's values
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 MATCH (v)-[u:USED_BY]->(i:Instruction)

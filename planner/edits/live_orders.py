@@ -1,0 +1,40 @@
+"""Live bytes in the dump's order, and in the order that saves memory."""
+
+from dataclasses import dataclass
+
+from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.schedules import (
+    ChosenOrder,
+    Schedule,
+    order_of_schedule,
+    reordering_of,
+)
+from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
+from xlagraph.planner.orders.ordered_program import Reordering
+
+__all__ = ["LiveOrders", "live_orders"]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOrders:
+    """Bytes of a memory space that are live at each step of two orders."""
+
+    reordering: Reordering
+    chosen: ChosenOrder
+    """The order of the platform's setting that saves memory."""
+    model: LiveBytesModel
+    here: LiveBytes
+    """Live bytes in the dump's order."""
+    other: LiveBytes
+    """Live bytes in the chosen order."""
+
+
+def live_orders(stored: StoredCompilation, memory_space: int = 0) -> LiveOrders:
+    """Count the live bytes of both orders; raise QueryError if another order cannot be planned."""
+    compilation = plannable_compilation(stored)
+    found = reordering_of(stored, compilation)
+    chosen = order_of_schedule(found, compilation, Schedule.MEMORY)
+    model = LiveBytesModel(found, memory_space)
+    here = model.of(found.flat(found.schedulable.present_order))
+    return LiveOrders(found, chosen, model, here, model.of(found.flat(chosen.order)))
