@@ -27,6 +27,7 @@ from xlagraph.graph.run_changes import (
     remove,
     remove_runs,
     rename_run,
+    store_snapshot,
     tag_run,
 )
 from xlagraph.runtime.imports import lazy_names
@@ -73,6 +74,7 @@ __all__ = [
     "remove",
     "remove_runs",
     "rename_run",
+    "store_snapshot",
     "tag_run",
 ]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Scalar = str | int | float | bool | None
 Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]
-"""The type of a cell: a plain value, or a node or relationship as a mapping of its properties."""
+"""A cell's type: a plain value, or a node or relationship as a mapping of its properties."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,7 +40,7 @@ class Result(Outlined):
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the rows as a pandas frame; ImportError with the remedy without pandas."""
+        """Return the rows as a pandas frame; raise ImportError if it is missing."""
         try:
             import pandas
         except ImportError as error:
@@ -48,7 +48,7 @@ class Result(Outlined):
         return pandas.DataFrame.from_records(list(self.rows), columns=list(self.columns))
 
     def to_polars(self) -> "polars.DataFrame":
-        """Return the rows as a polars frame; ImportError with the remedy without polars."""
+        """Return the rows as a polars frame; raise ImportError if it is missing."""
         try:
             import polars
         except ImportError as error:
@@ -80,6 +80,8 @@ class StoredRun:
     """The first folder that was ingested into it."""
     tags: tuple[str, ...] = ()
     """Tags of the form ``name=value``."""
+    snapshots: tuple[str, ...] = ()
+    """Snapshots of its devices of the form ``name=JSON``."""
     compilations: Mapping[str, CompilationDigest] = field(default_factory=dict)
     """Compilations by key."""
 
@@ -131,7 +133,10 @@ class Load(Protocol):
         """
 
     def tag(self, run: str, tags: Sequence[str]) -> None:
-        """Set the tags of a run, each ``name=value``. Nothing happens if there is no run."""
+        """Set a run's tags, each ``name=value``. Nothing happens if there is no run."""
+
+    def store_snapshots(self, run: str, snapshots: Sequence[str]) -> None:
+        """Set a run's snapshots, each ``name=JSON``. Nothing happens if there is no run."""
 
 
 class WrittenKeys:
@@ -202,7 +207,7 @@ class Graph(LoadTarget, Protocol):
         limits, so that a statement that ends the engine raises QueryFailed.
 
         Raises `QueryRefused` if it would write, reach beyond the graph, or is nested too deep,
-        `QueryFailed` if the engine refuses it or it returns more or takes longer than allowed,
+        `QueryFailed` if the engine rejects it or it returns more or takes longer than allowed,
         `GraphUnreachable` if the engine is gone.
         """
 

@@ -2,7 +2,7 @@
 
 Every statement follows from the schema and starts at keys. Parts are found from their compilation,
 and shared nodes from the parts; never the other way, which would reach other compilations. The time
-therefore depends on what is read, and not on the size of the graph.
+therefore depends on what is read, and not on the graph's size.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -66,18 +66,19 @@ def read_stored_runs(query: Query, names: Collection[str]) -> dict[str, StoredRu
     if not names:  # the embedded engine rejects an empty list
         return {}
     rows = query(_STORED_RUNS, {"runs": sorted(names)}).rows
-    paths: dict[str, tuple[str, tuple[str, ...]]] = {}
+    runs: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {}
     compilations: dict[str, dict[str, CompilationDigest]] = {}
-    for run, path, tags, key, folder, sha256, total_bytes, allocation_bytes, detail in rows:
-        paths.setdefault(str(run), (str(path), tuple(cast("Sequence[str]", tags or ()))))
+    for run, path, tags, snapshots, key, folder, sha256, total_bytes, summed_bytes, detail in rows:
+        lists = (tuple(cast("Sequence[str]", each or ())) for each in (tags, snapshots))
+        runs.setdefault(str(run), (str(path), next(lists), next(lists)))
         compilations.setdefault(str(run), {})[str(key)] = CompilationDigest(
             str(folder),
             str(sha256),
             cast("int | None", total_bytes),
-            cast("int", allocation_bytes),
+            cast("int", summed_bytes),
             str(detail),
         )
-    return {run: StoredRun(path, tags, compilations[run]) for run, (path, tags) in paths.items()}
+    return {run: StoredRun(*facts, compilations[run]) for run, facts in runs.items()}
 
 
 def _sorted_by(node: NodeType) -> tuple[str, ...]:
@@ -112,7 +113,7 @@ def _nearer_label(relationship: RelationshipType) -> str:
 
 
 def _found(query: Query, text: str, keys: Collection[str]) -> list[Row]:
-    """Return the rows of a statement for all keys."""
+    """Return a statement's rows for all keys."""
     wanted = sorted(keys)
     return [
         row

@@ -88,7 +88,7 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
     if len(text) > MOST_CHARACTERS:
         raise QueryRefused(
             f"expected a statement of at most {MOST_CHARACTERS:,} characters, found {len(text):,};"
-            " pass long lists and texts as parameters"
+            " pass long lists and strings as parameters"
         )
     tokens = list(read_tokens(text))
     _check_nesting(tokens)
@@ -165,7 +165,7 @@ def _check_nesting(tokens: Iterable[Token]) -> None:
 def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> dict[str, Cell]:
     """Return the parameters that a statement names; QueryFailed if one is not given.
 
-    Numbers must fit 64 bits with their sign, texts be UTF-8, and lists and maps be nested no
+    Numbers must fit 64 bits with their sign, strings be UTF-8, and lists and maps be nested no
     deeper than the brackets of a statement.
     """
     if missing := sorted(statement.parameters - parameters.keys()):
@@ -198,7 +198,7 @@ def check_columns(columns: Sequence[str]) -> None:
 def bounded_rows(
     rows: Iterable[tuple[Cell, ...]], max_rows: int | None, max_bytes: int | None = None
 ) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows of a statement; raise QueryFailed if there are more than allowed.
+    """Yield a statement's rows; raise QueryFailed if there are more than allowed.
 
     The size of a text is its bytes; every other cell or element counts 8 bytes.
     """

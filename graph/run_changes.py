@@ -10,7 +10,7 @@ from xlagraph.graph.statement_files import load_statement
 
 _COMPILATIONS_OF_RUN: Final = load_statement(__file__, "compilations-of-run")
 _COMPILATION: Final = load_statement(__file__, "compilation")
-_TAGS_OF_RUN: Final = load_statement(__file__, "tags-of-run")
+_LISTS_OF_RUN: Final = load_statement(__file__, "lists-of-run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +83,30 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
 def tag_run(graph: Graph, run: str, tags: Mapping[str, str | None]) -> None:
     """Set tags of a run, or remove those of value None; NameUnknown if there is no such run."""
     with graph.load() as load:
-        found = graph.query(_TAGS_OF_RUN, {"run": run})
-        if not found.rows:
-            raise NameUnknown(f"no run is called {run}")
-        stored = found.rows[0][0]
-        current: dict[str, str] = {}
-        for tag in stored if isinstance(stored, list) else []:
-            name, _, value = str(tag).partition("=")
-            current[name] = value
+        current = _stored_by_name(graph, run, "tags")
         changed = {name: value for name, value in {**current, **tags}.items() if value is not None}
         if changed != current:
             load.tag(run, [f"{name}={value}" for name, value in changed.items()])
+
+
+def store_snapshot(graph: Graph, run: str, name: str, snapshot: str) -> None:
+    """Store a snapshot with a run, and replace one of the same name.
+
+    Raises NameUnknown if there is no such run.
+    """
+    with graph.load() as load:
+        changed = {**_stored_by_name(graph, run, "snapshots"), name: snapshot}
+        load.store_snapshots(run, [f"{key}={text}" for key, text in changed.items()])
+
+
+def _stored_by_name(graph: Graph, run: str, column: str) -> dict[str, str]:
+    """Return the values of a run's list of ``name=value``, by name."""
+    found = graph.query(_LISTS_OF_RUN, {"run": run}).mappings()
+    if not found:
+        raise NameUnknown(f"no run is called {run}")
+    stored = found[0][column]
+    pairs = (str(each).partition("=") for each in (stored if isinstance(stored, list) else ()))
+    return {name: value for name, _, value in pairs}
 
 
 def _compilations(graph: Graph, run: str) -> list[tuple[str, str]]:

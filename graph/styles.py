@@ -36,7 +36,7 @@ FIELD: Final = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class NodeStyle:
-    """The look of the nodes of a label; captions are texts with `{property}` in them."""
+    """The look of the nodes of a label; captions are strings with `{property}` in them."""
 
     label: str
     name: str
@@ -82,6 +82,7 @@ NODE_STYLES: Final[Mapping[str, NodeStyle]] = MappingProxyType(
                 _PURPLE,
                 110,
             ),
+            NodeStyle("MemoryStatistic", "{field}", ("{statedBytes}",), PLAIN_COLOR, 80),
             NodeStyle(
                 "Allocation",
                 "allocation {number}",

@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 _SHOWN_CHARACTERS = 80
+_LONG_CHARACTERS = 10_000
+"""A line that is longer may itself be the mistake, so its length is reported."""
 
 
 class ParseError(Exception):
@@ -37,13 +39,17 @@ class ParseError(Exception):
         self.line = line
         """Line number from 1; one past the last line if the file ends too early."""
         self.text = text[:_SHOWN_CHARACTERS]
-        """The line, cut at 80 characters; empty at the end of the file."""
+        """The line, cut at 80 characters; empty at the file's end."""
+        self.characters = len(text)
+        """The length of the whole line."""
         self.expected = expected
 
     @property
     def message(self) -> str:
         """The message without its place: what was expected and what was found."""
         found = f"'{self.text}'" if self.text else "the end of the file"
+        if self.characters > _LONG_CHARACTERS:
+            found += f"… ({self.characters:,} characters)"
         return f"expected {self.expected}, found {found}"
 
     def __str__(self) -> str:

@@ -6,8 +6,9 @@
     ├── used_values   UsedValue     positions and uses of a value
     └── live_ranges   LiveRanges    schedule, ranges, printed peak
 
-Facts and sections that a carrier lacks are ``None``; a section that is present and lists nothing is
-an empty tuple. Shape indices are kept as XLA prints them, with their braces: ``{}``, ``{1,0}``.
+Facts and sections that an input format lacks are ``None``; a section that is present and lists
+nothing is an empty tuple. Shape indices are kept as XLA prints them, with their braces: ``{}``,
+``{1,0}``.
 
 Records that can exist by the million are named tuples, the others frozen dataclasses.
 """
@@ -84,7 +85,7 @@ class Use(NamedTuple):
 
 
 class UsedValue(NamedTuple):
-    """Positions and uses of one value, in the order of the dump."""
+    """Positions and uses of one value, in the dump's order."""
 
     value_id: int
     positions: tuple[Position, ...]
@@ -134,6 +135,13 @@ class LiveRanges:
     peak: PrintedPeak | None
 
 
+class Statistic(NamedTuple):
+    """A number of JAX's `CompiledMemoryStats`."""
+
+    field: str
+    bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The memory plan of one compilation."""
@@ -152,3 +160,5 @@ class Plan:
     """Names of facts that were derived by XLA's rules instead of read."""
     heap_trace_agrees: bool | None = None
     """True if XLA's heap trace agrees with derived live ranges; None if one is missing."""
+    statistics: tuple[Statistic, ...] = ()
+    """Statistics of JAX's memory analysis; empty if they are not stored next to the dump."""

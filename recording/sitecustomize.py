@@ -10,10 +10,11 @@ import atexit
 import json
 import os
 import sys
+import threading
 import time
 
 RECORDING = "XLAGRAPH_DUMPS"
-"""Variable with the folder of the recording."""
+"""Variable with the recording's folder."""
 ADDED = "XLAGRAPH_ADDED_FLAGS"
 """Variable with the flags that the parent of a process added for itself."""
 FLAGS = "XLA_FLAGS"
@@ -69,6 +70,66 @@ def end_process() -> None:
         ),
     )
     _write()
+
+
+def write_statistics() -> None:
+    """Write JAX's memory analysis of each program that is still loaded next to its dump.
+
+    JAX unloads its programs when the process ends, before `end_process` is called.
+    """
+    if _facts.get("pid") != os.getpid() or not os.path.isdir(_own_folder()):
+        return
+    try:
+        jax = sys.modules["jax"]
+        clients = {id(device.client): device.client for device in jax.local_devices()}
+        for client in clients.values():
+            for executable in client.live_executables():
+                module = executable.hlo_modules()[0]
+                number = _module_id(module.as_serialized_hlo_module_proto())
+                stated = executable.get_compiled_memory_stats()
+                named = {name: getattr(stated, name) for name in dir(stated)}
+                numbers = {name: size for name, size in named.items() if type(size) is int}
+                _write_next_to(f"*module_{number:04d}.{module.name}.*after_optimizations", numbers)
+    except Exception:  # noqa: BLE001, S110  a version of JAX without them: the dumps suffice
+        pass
+
+
+def _write_next_to(stage: str, numbers: "dict[str, int]") -> None:
+    import glob
+
+    for ending in ("-buffer-assignment.txt", ".hlo.pb"):
+        for path in glob.glob(os.path.join(glob.escape(_own_folder()), stage + ending)):
+            with open(path[: -len(ending)] + "-memory-statistics.json", "w") as file:
+                json.dump(numbers, file)
+
+
+def _module_id(message: bytes) -> int:
+    """Return the field `id`, number 5, of an HloModuleProto; XLA names its dumps by it."""
+    position = 0
+
+    def next_number() -> int:
+        nonlocal position
+        number = shift = 0
+        while True:
+            byte = message[position]
+            position += 1
+            number |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return number
+
+    while position < len(message):
+        field, kind = divmod(next_number(), 8)
+        if kind == 0:
+            number = next_number()
+            if field == 5:
+                return number
+        elif kind == 2:
+            size = next_number()
+            position += size
+        else:
+            position += 8 if kind == 1 else 4
+    return 0
 
 
 def _own_folder() -> str:
@@ -143,6 +204,8 @@ def import_the_hidden() -> None:
 
 start_process()
 atexit.register(end_process)
+if hasattr(threading, "_register_atexit"):  # Python 3.9 and later
+    threading._register_atexit(write_statistics)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=start_process)
 import_the_hidden()

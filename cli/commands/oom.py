@@ -36,10 +36,9 @@ class OomOptions(RowOptions):
         metavar="RUN|COMPILATION",
         completion=complete_run,
     )
-    snapshot: Path | None = option(
-        "Add the program to what was resident: a device memory profile of JAX.",
-        metavar="FILE",
-        parser=parse_path,
+    snapshot: str | None = option(
+        "Add the program to what was resident: a profile of JAX, or one stored by `resident`.",
+        metavar="FILE|NAME",
     )
 
 
@@ -129,13 +128,14 @@ def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | N
 
 
 def _note_snapshot(
-    graph: "Graph", compilation: str, capacity_bytes: int | None, file: Path
+    graph: "Graph", compilation: str, capacity_bytes: int | None, snapshot: str
 ) -> None:
-    from xlagraph.advice.device_memory import UnfitSnapshot, read_snapshot
+    from xlagraph.advice.device_memory import UnfitSnapshot
     from xlagraph.advice.snapshot_sum import add_snapshot
+    from xlagraph.advice.stored_snapshots import find_snapshot
 
     try:
-        residents = read_snapshot(file)
+        residents = find_snapshot(graph, snapshot)
     except (OSError, UnfitSnapshot) as failure:
         problem(str(failure))
         return

@@ -27,6 +27,7 @@ from xlagraph.graph.ladybug.database import (
     open_database,
     schema_version,
 )
+from xlagraph.graph.ladybug.list_kinds import check_lists
 from xlagraph.graph.ladybug.map_order import with_ordered_maps
 from xlagraph.graph.ladybug.result_rows import check_counts, rows_of_result
 from xlagraph.graph.ladybug.statement_process import query_in_process
@@ -109,6 +110,7 @@ class LadybugGraph(Graph):
         given = given_parameters(statement, parameters or {})
         if in_process and self._path.exists():
             return query_in_process(_open_to_read, self._path, text, given)
+        check_lists(given)
         text, given = with_ordered_maps(text, given)
         connection = self._connect()
         try:

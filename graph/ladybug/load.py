@@ -1,5 +1,5 @@
 # ruff: noqa: D102  the protocols in engine.py document the methods
-"""Loads compilations into a graph file, which changes in one rename.
+"""Load compilations into a graph file, which changes in one rename.
 
     1. the processes that make rows write them as Parquet files to `FILE.loading/`
     2. the graph file is copied there, or an empty one created
@@ -109,15 +109,15 @@ class LadybugLoad(Load):
         self._waiting_rows = 0
         self._written = WrittenKeys()
         self._new: set[str] = set()
-        """What of the written is not stored yet, or from another origin."""
+        """Written parts that are not stored yet, or that come from another origin."""
         self._removed: set[str] = set()
         self._origins: dict[str, Origin] | None = None
-        self._tags: dict[str, list[str]] = {}
+        self._run_lists: dict[str, dict[str, list[str]]] = {}
 
     @property
     def is_needed(self) -> bool:
         """True if there are changes to store."""
-        return bool(self._new or self._removed or self._tags)
+        return bool(self._new or self._removed or self._run_lists)
 
     @property
     def row_folder(self) -> Path:
@@ -150,7 +150,10 @@ class LadybugLoad(Load):
             self._removed.add(compilation)
 
     def tag(self, run: str, tags: Sequence[str]) -> None:
-        self._tags[run] = list(tags)
+        self._run_lists.setdefault(run, {})["tags"] = list(tags)
+
+    def store_snapshots(self, run: str, snapshots: Sequence[str]) -> None:
+        self._run_lists.setdefault(run, {})["snapshots"] = list(snapshots)
 
     def write_waiting(self) -> None:
         """Write the rows that are held in memory."""
@@ -268,8 +271,8 @@ class LadybugLoad(Load):
         runs = {run["key"]: run for files in self._files for run in files.table("Run").to_pylist()}
         for key, run in runs.items():
             file_changes.set_run(connection, key, run)
-        for key, tags in self._tags.items():
-            file_changes.set_run(connection, key, {"tags": tags}, create=False)
+        for key, lists in self._run_lists.items():
+            file_changes.set_run(connection, key, lists, create=False)
 
     def _new_shared_rows(self, connection: ladybug.Connection) -> RowFiles:
         """Write the shared nodes that the graph lacks, and the relationships that start at them."""
@@ -314,7 +317,7 @@ class LadybugLoad(Load):
 
 
 def _portions(sources: Sequence[RowFiles], name: str) -> Iterator[list[RowFiles]]:
-    """Split the files of a table into groups, one for each COPY."""
+    """Split a table's files into groups, one for each COPY."""
     most = MAX_COPIED_NODES if name in NODE_LABELS else MAX_COPIED_RELATIONSHIPS
     portion: list[RowFiles] = []
     rows = 0

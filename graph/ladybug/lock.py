@@ -17,12 +17,12 @@ from xlagraph.graph.errors import GraphBusy, GraphUnwritable
 
 @contextmanager
 def write_lock(path: Path, *, wait: bool, notify: Callable[[str], None]) -> Iterator[None]:
-    """Hold the lock beside ``path``; without ``wait``, GraphBusy names the holder."""
+    """Hold the lock next to ``path``; without ``wait``, GraphBusy names the holder."""
     lock = path.with_name(path.name + ".lock")
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
-        raise GraphUnwritable(f"cannot write beside {path}: {error.strerror}") from error
+        raise GraphUnwritable(f"cannot write next to {path}: {error.strerror}") from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

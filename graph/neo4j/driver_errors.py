@@ -55,10 +55,10 @@ def graph_error(
             )
         if "AuthenticationRateLimit" in code:
             return GraphUnreachable(
-                f"{where} refuses to log in for a while, after too many wrong passwords"
+                f"{where} allows no login for a while, after too many wrong passwords"
             )
         if isinstance(error, AuthError) or "Security.Token" in code:
-            return GraphUnreachable(f"{where} refuses to log in: {message}")
+            return GraphUnreachable(f"{where} rejects the login: {message}")
         if "DatabaseNotFound" in code or "DatabaseUnavailable" in code:
             return GraphMissing(f"no database at {where}: {message}")
         if code.endswith(".AccessMode"):
@@ -68,11 +68,11 @@ def graph_error(
         if "Security." in code:
             return QueryRefused(f"the user may not do this at {where}: {message}")
         if writes:
-            return GraphUnwritable(f"{where} refuses the data: {message}")
+            return GraphUnwritable(f"{where} rejects the data: {message}")
         if isinstance(error, ClientError):
             return QueryFailed(message)
     if writes:
-        return GraphUnwritable(f"{where} refuses the data: {_first_line(error)}")
+        return GraphUnwritable(f"{where} rejects the data: {_first_line(error)}")
     return QueryFailed(_first_line(error))
 
 
@@ -83,7 +83,7 @@ def _first_line(error: Exception) -> str:
 def login_error(uri: str, user: str, *, given: bool) -> GraphUnreachable:
     """Return the error for a login without a password, or with one that is wrong."""
     if given:
-        return GraphUnreachable(f"{uri} refuses the password of user {user}")
+        return GraphUnreachable(f"{uri} rejects the password of user {user}")
     return GraphUnreachable(f"{uri} asks user {user} for a password: set NEO4J_PASSWORD")
 
 

@@ -148,16 +148,23 @@ class ExportLoad(Load):
         if run in self._runs:
             self._runs[run]["tags"] = list(tags)
 
+    def store_snapshots(self, run: str, snapshots: Sequence[str]) -> None:
+        if run in self._runs:
+            self._runs[run]["snapshots"] = list(snapshots)
+
     def write_runs(self) -> None:
         """Write the latest row of each run, with the tags of the last `tag`."""
         runs = []
         for run in self._runs.values():
-            tags = cast("list[str] | None", run["tags"])
-            if any(TAG_DELIMITER in tag for tag in tags or ()):
+            lists = {
+                name: cast("list[str] | None", run[name]) or [] for name in ("tags", "snapshots")
+            }
+            if any(TAG_DELIMITER in each for texts in lists.values() for each in texts):
                 raise GraphUnwritable(
                     f"a tag of run {run['name']} contains the character {TAG_DELIMITER_NAME}, "
                     "which separates tags in an export; set the tag without it"
                 )
             # the importer cannot express an empty list
-            runs.append({**run, "tags": TAG_DELIMITER.join(tags) if tags else None})
+            joined = {name: TAG_DELIMITER.join(texts) or None for name, texts in lists.items()}
+            runs.append({**run, **joined})
         self._files.add("Run", pa.Table.from_pylist(runs, FILE_COLUMNS["Run"]))

@@ -1,5 +1,5 @@
 # ruff: noqa: D102  the protocols in engine.py document the methods
-"""Loads compilations into Neo4j in parallel with other loads; each becomes visible at once.
+"""Load compilations into Neo4j in parallel with other loads; each becomes visible at once.
 
 A batch of compilations goes through these transactions:
 
@@ -49,6 +49,7 @@ _COUNT_CONSTRAINTS: Final = load_statement(__file__, "count-constraints")
 _AWAIT_INDEXES: Final = load_statement(__file__, "await-indexes")
 _FAILED_INDEXES: Final = load_statement(__file__, "failed-indexes")
 _SET_TAGS: Final = load_statement(__file__, "set-tags")
+_SET_SNAPSHOTS: Final = load_statement(__file__, "set-snapshots")
 
 BATCH_ROWS: Final = 20_000
 """Rows of the compilations that are collected for one batch."""
@@ -94,7 +95,7 @@ class Neo4jLoad(Load):
         self._reported_rows = 0
         self._written = WrittenKeys()
         self._batches: queue.SimpleQueue[CompilationBatch | None] = queue.SimpleQueue()
-        """What is to be written; a worker ends at None."""
+        """Batches to write; a worker ends at None."""
         self._slot = threading.Semaphore()
         """Taken by the batch that waits for a worker."""
         self._workers: list[threading.Thread] = []
@@ -128,6 +129,10 @@ class Neo4jLoad(Load):
         self._raise_failure()
         self._own.write(_SET_TAGS, run=run, tags=list(tags))
 
+    def store_snapshots(self, run: str, snapshots: Sequence[str]) -> None:
+        self._raise_failure()
+        self._own.write(_SET_SNAPSHOTS, run=run, snapshots=list(snapshots))
+
     # steps of a load
 
     def begin(self) -> None:
@@ -144,7 +149,7 @@ class Neo4jLoad(Load):
         self._finish_writing()
         for name in sorted(self._state.dropped_indexes):
             self._notify(
-                f"the index {name} is dropped: Neo4j indexes texts up to 8 kB, and one is longer;"
+                f"the index {name} is dropped: Neo4j indexes strings up to 8 kB, and one is longer;"
                 " lookups by it read all nodes"
             )
         with contextlib.suppress(*SERVER_ERRORS):  # everything is written; the next load cleans up
@@ -242,7 +247,7 @@ class Neo4jLoad(Load):
             failed = self._own.read_column(_FAILED_INDEXES)
             if not failed:
                 raise
-            for name in failed:  # imported texts are too long for it
+            for name in failed:  # imported strings are too long for it
                 self._state.dropped_indexes.add(name)
                 self._own.write(schema_statements.drop_index(name))
 

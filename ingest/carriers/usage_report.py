@@ -1,4 +1,4 @@
-"""Compare XLA's memory usage report with the allocations of a compilation.
+"""Compare XLA's memory usage report with a compilation's allocations.
 
 Total bytes used: 49436 (48.3KiB)        STAGE-memory-usage-report.txt, jaxlib 0.4.35 to 0.9.1
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from xlagraph.ingest.carriers.carrier import Contents, Part
+from xlagraph.ingest.carriers.memory_statistics import STATISTICS, STATISTICS_ENDING
 from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.problem import Problem, readable
 from xlagraph.runtime.unpacking import without_packing
@@ -26,6 +27,7 @@ REPORT_PROTO: Final = "memory usage report proto"
 _ENDINGS: Final = {
     REPORT_TEXT: "-memory-usage-report.txt",
     REPORT_PROTO: "-memory-usage-report.pb",
+    STATISTICS: STATISTICS_ENDING,
 }
 _TOTAL: Final = re.compile(rb"^Total bytes used: (\d{1,19})", re.MULTILINE)
 _OF_SPACE: Final = re.compile(
@@ -34,13 +36,19 @@ _OF_SPACE: Final = re.compile(
 
 
 def report_parts(folder: Path, names: Sequence[str], part: str) -> dict[str, tuple[Part, ...]]:
-    """Return the reports in a folder by the stem of their compilation; NAME before NAME.gz."""
-    found: dict[str, tuple[Part, ...]] = {}
-    for name in names:
-        unpacked = without_packing(name)
-        if unpacked.endswith(_ENDINGS[part]):
-            found.setdefault(unpacked.removesuffix(_ENDINGS[part]), (Part(part, folder / name),))
-    return found
+    """Return the reports of a kind in a folder by the stem of their compilation.
+
+    JAX's memory statistics are added to each. NAME precedes NAME.gz.
+    """
+    found: dict[str, dict[str, Part]] = {}
+    for kind in (part, STATISTICS):
+        ending = _ENDINGS[kind]
+        for name in names:
+            unpacked = without_packing(name)
+            if unpacked.endswith(ending):
+                parts = found.setdefault(unpacked.removesuffix(ending), {})
+                parts.setdefault(kind, Part(kind, folder / name))
+    return {stem: tuple(parts.values()) for stem, parts in found.items()}
 
 
 def usage_disagreements(contents: Contents, plan: Plan) -> Iterator[Problem]:

@@ -32,6 +32,7 @@ _MOST_RATIO: Final = 100
 """Allowed ratio of unpacked to packed size above that bound; texts of dumps reach 30."""
 _MOST_FILES: Final = 200_000
 _CHUNK_BYTES: Final = 2**20
+_SHOWN_CHARACTERS: Final = 200
 _SNIFFED_BYTES: Final = 2**16
 _TAR_MAGIC: Final = (257, b"ustar")
 _ZIP_MAGIC: Final = b"PK\x03\x04"
@@ -55,7 +56,7 @@ def unpack(
 ) -> tuple[Problem, ...]:
     """Unpack a stream, such as standard input, into a folder; return the skipped members.
 
-    ``name`` is the name of the file; a single file keeps it, without the suffix of a packer. A
+    ``name`` is the file's name; a single file keeps it, without a packer's suffix. A
     stream of unknown packed size may unpack to one gibibyte. A damaged member is skipped, and so
     is the end of a damaged archive. Raises UnreadableDump if nothing can be unpacked.
     """
@@ -109,7 +110,7 @@ class _Target:
 
     def leave_out(self, name: str, reason: str) -> None:
         """Record a problem for a member that is skipped."""
-        self.problems.append(Problem(self.source, None, f"{ascii(name)[:80]}: {reason}"))
+        self.problems.append(Problem(self.source, None, f"{_shown(name)}: {reason}"))
 
     def write(self, path: Path, chunks: Iterable[bytes]) -> None:
         """Write a file; after an error, no part of it remains."""
@@ -221,6 +222,12 @@ def _unpack_zip(stream: BufferedReader, target: _Target) -> None:
                         target.leave_out(member.filename, _reason(error))
 
 
+def _shown(name: str) -> str:
+    """Return a name on one line, without its middle if it is long: its end says what it is."""
+    shown = ascii(name)
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:80]}…{shown[-80:]}"
+
+
 def _is_of_disk(error: Exception) -> bool:
     """Return True if files cannot be written or read; errors of packed content have no number."""
     return isinstance(error, OSError) and error.errno is not None
@@ -252,7 +259,7 @@ class _StreamedFile:
     def __init__(self, name: bytes, lines: Iterator[bytes]) -> None:
         self.name = name.decode(errors="replace")
         self.is_whole = False
-        """True once the end of the file was found."""
+        """True once the file's end was found."""
         self._end = name
         self._lines = lines
 

@@ -1,12 +1,13 @@
-"""Read the files of a dump, and detect changes during the read."""
+"""Read a dump's files, and detect changes during the read."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Carrier, Contents, Part
 from xlagraph.ingest.carriers.file_bytes import read_bytes
+from xlagraph.ingest.carriers.memory_statistics import take_statistics
 from xlagraph.ingest.carriers.usage_report import usage_disagreements
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.discovery import CARRIERS, DumpFiles
@@ -33,7 +34,7 @@ class DumpContents:
 
     @property
     def are_texts(self) -> bool:
-        """True if the preferred carrier prints instructions."""
+        """True if the preferred input format prints instructions."""
         return _carrier(self.sources[0]).prints_instructions
 
     @property
@@ -74,9 +75,9 @@ def read_dump(files: DumpFiles, expected: FileStates | None = None) -> DumpConte
 
 
 def read_compilation(contents: DumpContents) -> tuple[Plan, Program]:
-    """Return the plan and program of the preferred carrier, with gaps filled from the others.
+    """Return the plan and program of the preferred input format, with gaps filled from the others.
 
-    Other carriers that cannot be used, and contradictions of a usage report, are added to the
+    Other input formats that cannot be used, and contradictions of a usage report, are added to the
     problems of the contents. Raises `ParseError` and `UnreadableDump`.
     """
     preferred, *others = contents.sources
@@ -94,12 +95,13 @@ def read_compilation(contents: DumpContents) -> tuple[Plan, Program]:
             message = "has another plan than the text of the same name, and is skipped"
             preferred.problems.append(Problem(file, None, message, left_out=False))
             continue
-        if plan.live_ranges is not None:  # then problems of the other carrier do not matter
+        if plan.live_ranges is not None:  # then problems of the other input format do not matter
             other.problems.clear()
         plan, program = filled(plan, program, *found)
     for source in contents.sources:
         preferred.problems.extend(usage_disagreements(source, plan))
-    return plan, program
+    stated = [take_statistics(source) for source in contents.sources]
+    return replace(plan, statistics=next(filter(None, stated), ())), program
 
 
 def _carrier(contents: Contents) -> Carrier:

@@ -37,6 +37,10 @@ class NoDumps(Enum):
         "it is a JAX compilation cache, which has no memory plans; run again with jax.profiler."
         f"trace and ingest the profile, or with {_FLAGS} and JAX_ENABLE_COMPILATION_CACHE=false"
     )
+    RIEGELI = (
+        "it has only Riegeli files (.riegeli), which are not read; set "
+        f"{_FLAGS} and --xla_dump_hlo_as_text, or --xla_dump_hlo_as_proto, instead"
+    )
     OTHER_FILES = "XLA writes them with --xla_dump_to=DIR in XLA_FLAGS"
 
 
@@ -52,4 +56,6 @@ def why_no_dumps(folders: Iterable[str | Path]) -> NoDumps:
         return NoDumps.PROTOS
     if all(_OF_CACHE.fullmatch(name) for name in names):
         return NoDumps.COMPILATION_CACHE
+    if any(name.endswith(".riegeli") for name in packed):
+        return NoDumps.RIEGELI
     return NoDumps.OTHER_FILES

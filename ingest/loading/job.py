@@ -23,7 +23,7 @@ class Job(NamedTuple):
     unchanged_sha256: str | None = None
     """Digest with which the dump is skipped as unchanged; None to write it in any case."""
     run_path: str | None = None
-    """Path of the first folder of the run; None if it is the folder of the dump."""
+    """Path of the first folder of the run; None if it is the dump's folder."""
     detail: Detail = Detail.ALL
     """Level of detail that is stored, the same for all jobs of an ingest."""
     problem: Problem | None = None
@@ -33,11 +33,13 @@ class Job(NamedTuple):
     skipped if its files have changed, or if its allocations do not add up to its total."""
     categories: tuple[tuple[str, str], ...] = ()
     """The user's categories: pairs of a category and a pattern of names."""
+    snapshots: tuple[str, ...] = ()
+    """Snapshots of the run that are stored already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a job: rows, in files shared with other jobs, or only problems."""
+    """A job's result: rows, in files shared with other jobs, or only problems."""
 
     has_rows: bool = False
     is_unchanged: bool = False

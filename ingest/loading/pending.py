@@ -41,16 +41,16 @@ class PendingIngest:
     """First folder of each new run."""
 
     def tags(self, run: str) -> tuple[str, ...]:
-        """Return the tags of a run after the ingest, each ``name=value``."""
+        """Return a run's tags after the ingest, each ``name=value``."""
         return self.options.tags_of_run(self.stored[run].tags if run in self.stored else ())
 
     def run_path(self, dump: DumpFiles) -> str | None:
-        """Return the first folder of the run of a dump; None if it is the folder of the dump."""
+        """Return the first folder of a dump's run; None if it is the dump's folder."""
         is_new = self.options.replace or dump.run not in self.stored
         return self.run_paths.get(dump.run) if is_new else self.stored[dump.run].path
 
     def stored_compilation(self, dump: DumpFiles) -> CompilationDigest | None:
-        """Return the stored compilation with the key of a dump; None if there is none."""
+        """Return the stored compilation with a dump's key; None if there is none."""
         run = self.stored.get(dump.run)
         return None if run is None else run.compilations.get(dump.key)
 
@@ -85,6 +85,7 @@ class PendingIngest:
                 self.options.detail,
                 expected=None if self.expected is None else self.expected.get(dump.key, ()),
                 categories=self.options.categories,
+                snapshots=self.stored[dump.run].snapshots if dump.run in self.stored else (),
             )
             for dump in dumps
         ]
@@ -111,7 +112,7 @@ class PendingIngest:
     def moved(self) -> list[str]:
         """Return the stored keys of compilations whose dumps now have another key.
 
-        The key of a dump in XLA's ``NAME/HOST_PID/`` folder contains that folder only if another
+        A dump's key in XLA's ``NAME/HOST_PID/`` folder contains that folder only if another
         dump has the same stem.
         """
         other_keys = {dump.other_key for dump in self.dumps}

@@ -112,7 +112,7 @@ def _outcome_and_facts(
         if found is None and not outcome.problems:  # a problem names a file of one dump
             known.keep(sha256, outcome, facts)
         return outcome, (
-            Provenance(job.files, sha256, job.ingested_at, job.tags, job.run_path),
+            Provenance(job.files, sha256, job.ingested_at, job.tags, job.run_path, job.snapshots),
             facts,
         )
     except UnreadableDump as error:

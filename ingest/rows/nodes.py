@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, TypeVar
 
-from xlagraph.graph.schema import (
-    VERSION,
+from xlagraph.graph.schema import VERSION
+from xlagraph.graph.schema_nodes import (
     AllocationNodes,
     CompilationNodes,
     FrameNodes,
     InstructionNodes,
     MemorySpaceNodes,
+    MemoryStatisticNodes,
     ModuleNodes,
     OpNodes,
     RunNodes,
@@ -24,6 +25,7 @@ from xlagraph.graph.schema import (
 from xlagraph.graph.schema_tables import Detail
 from xlagraph.graph.schema_types import NodeRows
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
+from xlagraph.ingest.measures.compared_statistics import compared_statistics
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.donated_inputs import donated_inputs
 from xlagraph.ingest.measures.memory_spaces import shown_platform
@@ -44,6 +46,7 @@ def _run(provenance: Provenance, _: CompilationFacts) -> RunNodes:
         ingested_at=[provenance.ingested_at],
         schema_version=[VERSION],
         tags=[provenance.tags],
+        snapshots=[provenance.snapshots],
     )
 
 
@@ -107,6 +110,18 @@ def _memory_spaces(source: NumberedFacts) -> MemorySpaceNodes:
         logical_peak_step=[space.logical.step for space in spaces],
         physical_peak_bytes=[space.physical.bytes for space in spaces],
         physical_peak_step=[space.physical.step for space in spaces],
+    )
+
+
+def _memory_statistics(source: NumberedFacts) -> MemoryStatisticNodes:
+    statistics = compared_statistics(source.facts.plan)
+    fields = [each.field for each in statistics]
+    return MemoryStatisticNodes(
+        key=fields,
+        field=fields,
+        stated_bytes=[each.stated_bytes for each in statistics],
+        allocation_bytes=[each.allocation_bytes for each in statistics],
+        agrees=[each.agrees for each in statistics],
     )
 
 
@@ -306,6 +321,7 @@ NODES_OF_PROVENANCE: Final[
 
 NODES_OF_TEXT: Final[Mapping[type[NodeRows], Callable[[NumberedFacts], NodeRows]]] = {
     MemorySpaceNodes: _memory_spaces,
+    MemoryStatisticNodes: _memory_statistics,
     AllocationNodes: _allocations,
     ValueNodes: _values,
     InstructionNodes: _instructions,

@@ -6,7 +6,7 @@ Their ends are row numbers of the nodes.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from xlagraph.graph.schema import (
+from xlagraph.graph.schema_relationships import (
     AllocatesRows,
     AppearsAtRows,
     AttributedFrameRows,
@@ -28,6 +28,7 @@ from xlagraph.graph.schema import (
     OfModuleRows,
     ReusesRows,
     SchedulesRows,
+    StatesRows,
     UpdatesInPlaceRows,
     UsedByRows,
     UsesSpaceRows,
@@ -54,6 +55,11 @@ def _of_module(provenance: Provenance, _: CompilationFacts) -> OfModuleRows:
 def _uses_space(source: NumberedFacts) -> UsesSpaceRows:
     count = len(source.facts.peaks.spaces)
     return UsesSpaceRows(source=[0] * count, target=_numbers(count))
+
+
+def _states(source: NumberedFacts) -> StatesRows:
+    count = len(source.facts.plan.statistics)
+    return StatesRows(source=[0] * count, target=_numbers(count))
 
 
 def _allocates(source: NumberedFacts) -> AllocatesRows:
@@ -85,7 +91,7 @@ def _used_by(source: NumberedFacts) -> UsedByRows:
 
 
 def _repeated(rows: Iterable[int], lists: Iterable[Sequence[object]]) -> list[int]:
-    """Return each row as often as its list is long."""
+    """Return each row once for each item of its list."""
     return [row for row, items in zip(rows, lists, strict=True) for _ in items]
 
 
@@ -253,6 +259,7 @@ RELATIONSHIPS_OF_TEXT: Final[
     Mapping[type[RelationshipRows], Callable[[NumberedFacts], RelationshipRows]]
 ] = {
     UsesSpaceRows: _uses_space,
+    StatesRows: _states,
     AllocatesRows: _allocates,
     HoldsRows: _holds,
     UsedByRows: _used_by,

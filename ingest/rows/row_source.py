@@ -1,6 +1,6 @@
 """Sources of a compilation's rows, and the row numbers that its tables share.
 
-The facts are derived from the text of a dump, so compilations with the same text share them. The
+The facts are derived from a dump's text, so compilations with the same text share them. The
 provenance is everything else known about a compilation. Rows of nodes keep the order of the
 plan: an index in the plan is a row number, and relationships need no lookup of keys.
 """
@@ -32,6 +32,8 @@ class Provenance:
     """Tags of the run, each ``name=value``."""
     run_path: str | None = None
     """Path of the folder that the run was first read from; None if it is the dump's folder."""
+    snapshots: tuple[str, ...] = ()
+    """Snapshots of the run's devices, each ``name=JSON``."""
 
 
 @dataclass(frozen=True)

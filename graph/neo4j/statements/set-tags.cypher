@@ -1,3 +1,3 @@
-// No row; sets the tags of a run
+// No row; sets a run's tags
 MATCH (r:Run {key: $given.run})
 SET r.tags = $given.tags

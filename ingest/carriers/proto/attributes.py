@@ -5,7 +5,7 @@ hlo_instruction.cc).
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from xlagraph.hlo.descriptor_sets import Message
@@ -14,7 +14,7 @@ from xlagraph.hlo.shape_indices import index_text
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
 from xlagraph.ingest.errors import UnfitMessage
 
-__all__ = ["instruction_attributes"]
+__all__ = ["called_computations", "instruction_attributes"]
 
 _APPLYING: Final = frozenset((
     "call", "map", "reduce-window", "reduce", "all-reduce", "reduce-scatter", "all-reduce-start",
@@ -31,13 +31,13 @@ _BETA: Final = re.compile(rb'"beta":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 def instruction_attributes(
     message: Message, before: tuple[str, ...], computation_name: Callable[[int], str]
 ) -> Attributes:
-    """Return the attributes of an instruction; ``before`` are its control predecessors."""
+    """Return an instruction's attributes; ``before`` are its control predecessors."""
     metadata, opcode = message.metadata, message.opcode
     target = message.custom_call_target if opcode == "custom-call" else ""
     callees = tuple(
         [
             Callee(purpose, computation_name(number))
-            for purpose, number in _callees(opcode, message.called_computation_ids)
+            for purpose, number in called_computations(message)
         ]
     )
     is_split = opcode == "parameter" and message.HasField("sharding")
@@ -68,8 +68,12 @@ def instruction_attributes(
     )
 
 
-def _callees(opcode: str, ids: Sequence[int]) -> Iterable[tuple[Purpose, int]]:
-    """Return the called computations in the order that XLA prints."""
+def called_computations(message: Message) -> Iterable[tuple[Purpose, int]]:
+    """Return the ids of the computations that an instruction calls, in the order that XLA prints.
+
+    Raises `UnfitMessage` if a loop does not call two.
+    """
+    opcode, ids = message.opcode, message.called_computation_ids
     if opcode == "while":
         if len(ids) != len(_OF_LOOP):
             raise UnfitMessage(

@@ -78,6 +78,11 @@ def holds_assignment(file: BinaryIO, start: int, length: int | None) -> bool:
 
 def _why_none(path: Path) -> str | None:
     """Return why a file named like a dump contains no compilation; None for other names."""
+    if path.name.endswith(".riegeli"):
+        return (
+            "is a Riegeli file, which is not read; dump text or protobuf instead: "
+            "--xla_dump_hlo_as_text or --xla_dump_hlo_as_proto"
+        )
     if _stem(path.name) is None:
         return None
     return (

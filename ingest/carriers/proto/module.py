@@ -4,14 +4,14 @@
 combined from two numbers; 0 is a valid id. Names are unique in a module.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from typing import Final
 
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction, Operand
-from xlagraph.ingest.carriers.proto.attributes import instruction_attributes
+from xlagraph.ingest.carriers.proto.attributes import called_computations, instruction_attributes
 from xlagraph.ingest.carriers.proto.shape_messages import shape_of
 from xlagraph.ingest.errors import UnfitMessage
 
@@ -94,16 +94,22 @@ class ProtoComputation(Computation):
 
     @cached_property
     def instructions(self) -> Sequence[ProtoInstruction]:
-        """Instructions in the order of the schedule; operands first if there is none."""
+        """Instructions in the schedule's order; operands first if there is none."""
         by_id = self.by_id
-        if not self.is_scheduled:
-            return list(by_id.values())
+        ids = self.scheduled_ids(by_id.keys()) if self.is_scheduled else by_id
+        return [by_id[number] for number in ids]
+
+    def scheduled_ids(self, known: Set[int]) -> list[int]:
+        """Return the ids in the schedule's order.
+
+        Raises `UnfitMessage` if they are not the ``known`` ones, those of its instructions.
+        """
         ids = list(self._module.message.schedule.sequences[self._message.id].instruction_ids)
-        if len(ids) != len(by_id) or set(ids) != by_id.keys():
+        if len(ids) != len(known) or set(ids) != known:
             raise UnfitMessage(
                 f"expected a schedule of all instructions of {self.name}, found one of others"
             )
-        return [by_id[number] for number in ids]
+        return ids
 
     def find_root(self) -> Instruction | None:
         """Return the root instruction; None if it does not exist."""
@@ -157,7 +163,7 @@ class Module:
                 self._enter(made)
 
     def _check(self, computation: ProtoComputation, messages: Iterable[Message]) -> None:
-        """Raise if a computation that is read later has an id that does not exist."""
+        """Raise if a computation that is read later contradicts itself."""
         ids: set[int] = set()
         mentioned: list[int] = []
         count = 0
@@ -166,12 +172,14 @@ class Module:
             ids.add(message.id)
             mentioned += message.operand_ids
             mentioned += message.control_predecessor_ids
-            for number in message.called_computation_ids:
+            for _, number in called_computations(message):
                 self.computation_name(number)
         if len(ids) < count or not ids.issuperset(mentioned):
             raise UnfitMessage(
                 f"expected operands of {computation.name} among its instructions, found others"
             )
+        if computation.is_scheduled:
+            computation.scheduled_ids(ids)
 
     def _enter(self, computation: ProtoComputation) -> None:
         self._by_id.update(computation.by_id)
@@ -210,7 +218,7 @@ class Module:
         return found
 
     def computation_name(self, number: int) -> str:
-        """Return the name of a computation."""
+        """Return a computation's name."""
         found = self._names.get(number)
         if found is None:
             raise UnfitMessage(f"expected a computation with the id {number}, found none")

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from xlagraph.hlo.descriptor_sets import missing_protobuf
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
+from xlagraph.ingest.carriers.memory_statistics import STATISTICS, statistics_content
 from xlagraph.ingest.carriers.proto.read_messages import ASSIGNMENT, HLO, MODULE, read_proto_dump
 from xlagraph.ingest.carriers.wire_format import fields
 from xlagraph.ingest.errors import NoMemoryPlan
@@ -60,6 +61,7 @@ def compiled_source(compiled: Any) -> CompiledSource:  # noqa: ANN401 - an objec
         parts = Part(MODULE, label, content=content), Part(ASSIGNMENT, label, content=assignment)
     else:
         raise NoMemoryPlan(_NO_ASSIGNMENT.format(name=name))
+    parts = (*parts, Part(STATISTICS, label, content=statistics_content(statistics)))
     platform = getattr(getattr(executable, "client", None), "platform", None)
     return CompiledSource(
         Source(_PROCESS, str(label), parts), _PLATFORMS.get(str(platform), platform)
@@ -67,7 +69,7 @@ def compiled_source(compiled: Any) -> CompiledSource:  # noqa: ANN401 - an objec
 
 
 def _module_id(module: bytes) -> int:
-    """Return the number of the module in its process; 0 if it is absent."""
+    """Return the module's number in its process; 0 if it is absent."""
     found = fields(BytesIO(module), 0, len(module))
     return next((each.value or 0 for each in found if each.number == _MODULE_ID), 0)
 

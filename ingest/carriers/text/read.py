@@ -7,6 +7,7 @@ from typing import Final
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.scoped_memory import scoped_memory_of_lines
 from xlagraph.ingest.carriers.carrier import Carrier, Contents
+from xlagraph.ingest.carriers.memory_statistics import STATISTICS_ENDING
 from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps, is_dump, needs
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.parser import parse_plan
@@ -90,7 +91,7 @@ def _name_missing_companions(contents: Contents, plan: PrintedPlan) -> None:
     ):
         path = source.path(name)
         if not is_there and (path is None or readable(path) not in empty):
-            message = f"has no {part}, nor is {readable(source.stem)}-{ending}.txt beside it"
+            message = f"has no {part}, nor is {readable(source.stem)}-{ending}.txt next to it"
             file = readable(source.parts[0].path)
             contents.problems.append(Problem(file, None, message, left_out=False))
 
@@ -100,7 +101,7 @@ TEXT_CARRIER: Final = Carrier(
     find_text_dumps,
     read_text_dump,
     example="…-buffer-assignment.txt",
-    endings=(".txt",),
+    endings=(".txt", STATISTICS_ENDING),
     is_dump=is_dump,
     needs=needs,
     prints_instructions=True,

@@ -1,4 +1,4 @@
-// Compilations, the largest reservation first
+// Compilations, sorted by reserved bytes, descending
 // @kind     table
 // @answers  Which of my modules use the most memory?
 // @param    run               STRING = ''        run name; all runs if empty

@@ -13,7 +13,7 @@
 // @column   physicalPeakBytes INTEGER  largest number of bytes of the memory space occupied by live
 //           values
 // @column   physicalPeakStep  INTEGER  first step at which physicalPeakBytes is reached
-// @column   idleBytes         INTEGER  reserved bytes that are unused at the physical peak
+// @column   idleBytes         INTEGER  reserved bytes that hold no live value at the physical peak
 // @shown    … allocationBytes logicalPeakBytes
 // @measure  allocation, reserved, logical, physical
 // @status   stable
@@ -22,5 +22,5 @@ RETURN s.color AS memorySpace, s.name AS name, s.allocationBytes AS allocationBy
        s.reservedBytes AS reservedBytes, s.logicalPeakBytes AS logicalPeakBytes,
        s.logicalPeakStep AS logicalPeakStep, s.physicalPeakBytes AS physicalPeakBytes,
        s.physicalPeakStep AS physicalPeakStep,
-       s.allocationBytes - s.physicalPeakBytes AS idleBytes
+       s.reservedBytes - s.physicalPeakBytes AS idleBytes
 ORDER BY memorySpace

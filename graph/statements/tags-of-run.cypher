@@ -1,4 +1,0 @@
-// Tags of a run, each name=value
-MATCH (r:Run {key: $run})
-RETURN r.tags AS tags
-ORDER BY r.key
