@@ -109,7 +109,7 @@ class _Search:
         return self._found
 
     def _ask(self, query: Query) -> Rows | None:
-        """Return the rows of a query; record a problem and return None if the engine refuses it."""
+        """Return a query's rows; record a problem and return None if the engine rejects it."""
         names = [parameter.name for parameter in query.parameters]
         given = {"limit": NO_LIMIT, "memorySpace": self._program.memory_space}
         try:
@@ -129,7 +129,8 @@ class _Search:
             self._found.problems.append(f"{query.path}: @column {missing[0]} is not returned")
             return None
         self._found.notes |= dict.fromkeys(answer.notes)
-        return answer.result.mappings()
+        # replicated weights next to a split batch are data parallelism, no mistake
+        return [row for row in answer.result.mappings() if not row.get("isDataParallel")]
 
     def _causes(self, answers: Mapping[str, Rows]) -> list[Cause]:
         if self._program.obstacle is not None:
@@ -229,8 +230,10 @@ class _Search:
         """Return the command that replans an edit, unless it is too long to be copied."""
         if edit is None or self._program.memory_space:  # `whatif` shows memory space 0
             return ()
+        if len(edit.arguments) > _MOST_ARGUMENTS:
+            return ()
         arguments = whatif_arguments(edit, self._program.compilation)
-        if not 0 < len(arguments) <= _MOST_ARGUMENTS:
+        if not arguments:
             return ()
         return ("xlagraph", "whatif", self._diagnosed.compilation, *arguments)
 

@@ -36,15 +36,15 @@ _DOUBTS: Final = {
     ChangeKind.PACK: _NO_PACKING,
 }
 """Doubts by kind of change, on any platform."""
-_CPU_RECOMPUTES_EARLY: Final = (
-    "in the default order of a CPU values are recomputed long before they are read; compile with"
+_RECOMPUTES_EARLY: Final = (
+    "in this order of instructions values are recomputed long before they are read; compile with"
     " the memory-optimized schedule"
 )
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
 _CPU_REORDERS: Final = "on CPU the compiler drops barriers and chooses the order itself"
 _CPU_EXPECTS_NOTHING: Final = {
-    ChangeKind.RECOMPUTE: _CPU_RECOMPUTES_EARLY,
-    ChangeKind.LATE: _CPU_RECOMPUTES_EARLY,
+    ChangeKind.RECOMPUTE: _RECOMPUTES_EARLY,
+    ChangeKind.LATE: _RECOMPUTES_EARLY,
     ChangeKind.HALF: _CPU_WIDENS,
 }
 _LIKELIHOODS: Final = {
@@ -89,28 +89,40 @@ class PotentialSavings:
     is_planned: bool
     """True if the memory was replanned; False for a sum of sizes."""
     likelihood: float = 1.0
-    """Part of the middle of the range to expect; 0 if nothing is expected on this platform."""
+    """Part of the range's middle to expect; 0 if nothing is expected here."""
+    in_memory_order: Savings | None = None
+    """Savings together with the memory-optimized order, which other orders prevent."""
 
     @property
     def middle(self) -> int:
-        """The middle of the range."""
+        """The range's middle."""
         return (self.bytes + (self.bytes if self.at_most is None else self.at_most)) // 2
 
     @property
     def expected_bytes(self) -> int:
-        """The middle of the range, discounted by the doubt."""
+        """The range's middle, discounted by the doubt."""
         return int(self.middle * self.likelihood)
 
     @property
     def text(self) -> str:
         """Savings as text: `1.0 MiB`, `1.0 MiB to 4.0 MiB`, or `up to 1.0 MiB` if uncertain."""
+        if self.in_memory_order is not None:
+            found = self.in_memory_order
+            saved = _range_text(found.bytes, found.at_most, is_certain=True)
+            return f"little in this order; {saved} with the memory-optimized one"
+        if self.doubt == _RECOMPUTES_EARLY:
+            return "little in this order of instructions"
         if not self.likelihood:
-            return f"often nothing on CPU; on GPU or TPU about {human_bytes(self.middle)}"
-        least = human_bytes(self.bytes)
-        most = least if self.at_most is None else human_bytes(self.at_most)
-        if least != most:
-            return f"{least} to {most}" if self.bytes > 0 else f"up to {most}"
-        return least if self.doubt is None else f"up to {least}"
+            return f"nothing is expected here; it may be up to {human_bytes(self.middle)}"
+        return _range_text(self.bytes, self.at_most, is_certain=self.doubt is None)
+
+
+def _range_text(least_bytes: int, most_bytes: int | None, *, is_certain: bool) -> str:
+    least = human_bytes(least_bytes)
+    most = least if most_bytes is None else human_bytes(most_bytes)
+    if least != most:
+        return f"{least} to {most}" if least_bytes > 0 else f"up to {most}"
+    return least if is_certain else f"up to {least}"
 
 
 def savings_of_edit(
@@ -130,7 +142,13 @@ def savings_of_edit(
         found = _with_stacks(found, _savings_of_stacks(program, edit))
     doubt, likelihood = _doubt(kind, found, program)
     return PotentialSavings(
-        found.bytes, found.at_most, "reserved", doubt, is_planned=True, likelihood=likelihood
+        found.bytes,
+        found.at_most,
+        "reserved",
+        doubt,
+        is_planned=True,
+        likelihood=likelihood,
+        in_memory_order=_in_memory_order(edit, program) if doubt == _RECOMPUTES_EARLY else None,
     )
 
 
@@ -195,6 +213,18 @@ def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
             yield edit
     if donated.parameters:
         yield donated
+
+
+def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
+    """Return the savings of an edit and of the memory-optimized order together, if there are any.
+
+    None too if another order cannot be planned.
+    """
+    order = program.memory_order
+    if order is None:
+        return None
+    found = replanned_savings(program, [order, edit])
+    return found if max(found.bytes, found.at_most or 0) > 0 else None
 
 
 def _savings_of_stacks(program: PeakProgram, edit: Edit) -> Savings | None:

@@ -10,6 +10,7 @@ from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.runner.compilations import select_all
 
 _TOTALS: Final = load_statement(__file__, "compilation-totals")
+_STATISTICS: Final = load_statement(__file__, "disagreeing-statistics")
 
 
 class CheckedCompilation(NamedTuple):
@@ -36,11 +37,22 @@ class CheckedCompilation(NamedTuple):
         return None if self.total_bytes is None else self.total_bytes == self.allocation_bytes
 
 
+class DisagreeingStatistic(NamedTuple):
+    """A number of JAX's memory analysis that differs from the sum of the allocations."""
+
+    compilation: str
+    field: str
+    stated_bytes: int
+    allocation_bytes: int
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class CheckResult(Outlined):
     """The checked compilations, in order of run and key."""
 
     compilations: tuple[CheckedCompilation, ...]
+    statistics: tuple[DisagreeingStatistic, ...] = ()
+    """Numbers of JAX's memory analysis that disagree with the allocations."""
 
     def outline(self) -> Outline:
         """Return the totals of each compilation."""
@@ -93,5 +105,14 @@ def check(graph: Graph, names: Sequence[str] = ()) -> CheckResult:
 
     Raises EmptyGraph if there is nothing to check.
     """
-    rows = graph.query(_TOTALS, {"compilations": list(select_all(graph, names))}).rows
-    return CheckResult(tuple(CheckedCompilation(*cast("CheckedCompilation", row)) for row in rows))
+    selected = {"compilations": list(select_all(graph, names))}
+    return CheckResult(
+        tuple(
+            CheckedCompilation(*cast("CheckedCompilation", row))
+            for row in graph.query(_TOTALS, selected).rows
+        ),
+        tuple(
+            DisagreeingStatistic(*cast("DisagreeingStatistic", row))
+            for row in graph.query(_STATISTICS, selected).rows
+        ),
+    )

@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
+_LIKELIHOOD_OF_RETURNED: Final = 0.75
+"""Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
 _FORWARDING: Final = frozenset(("tuple", "get-tuple-element", "bitcast", "while", "copy"))
 _LEAST_CONSTANT: Final = 1 << 16
 """Bytes of a constant that a program closes over."""
@@ -53,7 +55,7 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             remedies.RETURNED_STACKS,
             _CALLER,
             is_exact=True,
-            likelihood=0.5,
+            likelihood=_LIKELIHOOD_OF_RETURNED,
         )
 
 
@@ -84,7 +86,7 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
             remedies.RETURNED_GRADIENTS,
             _CALLER,
             is_exact=True,
-            likelihood=0.5,
+            likelihood=_LIKELIHOOD_OF_RETURNED,
         )
 
 
@@ -132,7 +134,11 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
 
 
 def large_constants(program: PeakProgram) -> Iterator[Cause]:
-    """Yield constants that the program contains, with the line that reads them."""
+    """Yield constants that the program contains, with the line that reads them.
+
+    Bytes are expected only of copies of a constant: an argument takes the bytes of one, unless the
+    caller passes the array already, which a dump does not show.
+    """
     found = [
         value
         for planned in program.program.values
@@ -147,6 +153,9 @@ def large_constants(program: PeakProgram) -> Iterator[Cause]:
         file, line = next((each for each in places if each[0] is not None), (None, None))
         rows.append(evidence_row(value, "a constant of the program", file=file, line=line))
     if rows:
+        # one argument replaces all constants of a shape, and takes the bytes of one of them
+        kept = {value.shape: value.size_bytes for value in found}
+        total = sum(value.size_bytes for value in found)
         yield Cause(
             "peak/contributors",
             "Large constants are compiled into the program",
@@ -156,7 +165,7 @@ def large_constants(program: PeakProgram) -> Iterator[Cause]:
             remedies.CONSTANTS,
             "as an argument it takes as many bytes, but shares them with the caller's array",
             is_exact=True,
-            likelihood=0.5,
+            likelihood=1 - sum(kept.values()) / total,
         )
 
 

@@ -5,16 +5,10 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.planner.edits.order_result import named_order
 from xlagraph.planner.edits.reordering_edit import Reorder
-from xlagraph.planner.edits.schedules import (
-    Schedule,
-    is_gpu,
-    memory_setting,
-    order_of_schedule,
-    reordering_of,
-)
-from xlagraph.planner.orders.live_bytes import LiveBytesModel
+from xlagraph.planner.edits.schedules import Schedule, is_gpu, memory_setting
 from xlagraph.planner.orders.waiting import waiting_values
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.errors import QueryError
@@ -35,28 +29,25 @@ _TIME_ON_GPU: Final = (
 
 def costly_order(program: PeakProgram) -> Iterator[Cause]:
     """Yield the values that wait at the peak, if the memory-optimized order has a lower one."""
-    stored, compilation = program.stored, program.compilation
+    compilation = program.compilation
     setting = memory_setting(compilation)
     if setting is None:
         return
     try:
-        found = reordering_of(stored, compilation)
+        orders = live_orders(program.stored, program.memory_space)
     except QueryError:
         return
-    chosen = order_of_schedule(found, compilation, Schedule.MEMORY)
-    model = LiveBytesModel(found, program.memory_space)
-    here = model.of(found.flat(found.schedulable.present_order))
-    other = model.of(found.flat(chosen.order))
+    here, other, chosen = orders.here, orders.other, orders.chosen
     if other.peak_bytes >= here.peak_bytes:
         return
-    edit = Reorder.to(found, compilation, Schedule.MEMORY, chosen)
+    edit = Reorder.to(orders.reordering, compilation, Schedule.MEMORY, chosen)
     rows = tuple(
         evidence_row(
             program.values[each.value_id],
             f"{each.wait}: made at step {each.made_at}"
             + ("" if each.read_at is None else f", read at step {each.read_at}"),
         )
-        for each in waiting_values(model, here, other)
+        for each in waiting_values(orders.model, here, other)
     )
     flags = setting if is_gpu(compilation) else _ON_CPU
     time = _TIME_ON_GPU if is_gpu(compilation) else _TIME_ON_CPU

@@ -67,7 +67,7 @@ _NOT_ELIDED: Final = {
 
 
 class _Case(NamedTuple):
-    """Copies of one old value, in the order of the schedule."""
+    """Copies of one old value, in the schedule's order."""
 
     copies: tuple[StoredValue, ...]
     name: str
@@ -219,12 +219,12 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         program.place_of(largest),
         tuple((framework, start + second[framework]) for framework, start in _NEW.items()),
         _CPU if is_cpu and is_backward else None,
-        0.5 if is_cpu and is_backward else 1.0,
+        0.7 if is_cpu and is_backward else 1.0,
     )
 
 
 def _line(program: PeakProgram, instruction: str) -> str:
-    """Return the line of an instruction with its op, or its name."""
+    """Return an instruction's line with its op, or its name."""
     known = program.instructions[instruction]
     op = (known.op_name or "").rpartition("/")[2]
     line = file_and_line(*program.place_of(instruction))

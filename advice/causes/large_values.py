@@ -58,7 +58,7 @@ _HANDED_ON: Final = frozenset(
 
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield per-example gradients: a batch dimension followed by the dimensions of a parameter.
+    """Yield per-example gradients: a batch dimension followed by a parameter's dimensions.
 
     The forward pass is vectorized over the examples too; in a Jacobian only the backward pass is,
     or there are two dimensions more.
@@ -205,6 +205,8 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
         maker = program.instructions.get(value.name)
         if maker is None or not maker.computes_only(_REPEATING) or not program.is_alone(value):
             continue
+        if value.op_name is None:
+            continue  # a pass of the compiler made it: no line of the program removes it
         readers = program.readers_of.get(value.value_id, ())
         if any(program.computes_with(name, opcode) for name in readers for opcode in _STORED_FIRST):
             continue

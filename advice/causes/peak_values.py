@@ -1,4 +1,4 @@
-"""The values of a compilation at its peak, with their readers and read steps."""
+"""A compilation's values at its peak, with their readers and read steps."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -13,9 +13,12 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.reordering_edit import Reorder
+from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.planner.orders.rules import Rule, rules_of
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.queries.errors import QueryError
 
 __all__ = ["PeakProgram"]
 
@@ -74,6 +77,14 @@ class PeakProgram:
     def schedulable(self) -> SchedulableProgram | None:
         """The scheduled instructions and their dependences; None if these are not stored."""
         return schedulable_program(self.stored)
+
+    @cached_property
+    def memory_order(self) -> Reorder | None:
+        """The edit to the memory-optimized order; None if that order cannot be planned."""
+        try:
+            return Reorder.of(self.stored, self.compilation, Schedule.MEMORY)
+        except QueryError:
+            return None
 
     @cached_property
     def framework(self) -> str | None:
@@ -150,7 +161,7 @@ class PeakProgram:
         return self.program.by_id.get(value.value_id)
 
     def is_alone(self, value: StoredValue) -> bool:
-        """Return True if no other value must share the address of a value."""
+        """Return True if no other value must share a value's address."""
         planned = self.planned(value)
         return planned is not None and len(self.program.sets[planned.buffer_set]) == 1
 

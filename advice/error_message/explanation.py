@@ -32,7 +32,7 @@ class Explanation:
     verdict: str
     """The stage, the requested bytes and the capacity, in one sentence."""
     facts: tuple[str, ...]
-    """Missing bytes, other memory in use, padding, and the line of the user."""
+    """Missing bytes, other memory in use, padding, and the user's line."""
     changes: tuple[str, ...]
     """Suggested changes, the most promising first."""
     unknown: tuple[Unknown, ...]
@@ -66,24 +66,24 @@ def _verdict(failure: Failure) -> str:
         what = f"%{failure.instruction}" if failure.instruction else "one instruction"
         return (
             f"The plan does not fit: {what} needs {asked} of scoped {_space(failure)},"
-            f" its limit is {there}. The compiler refused the program; nothing was run."
+            f" its limit is {there}. The compiler rejected the program; nothing was run."
         )
     if failure.stage is Stage.PLAN:
         return (
             f"The plan does not fit: the program needs {asked} of {_space(failure)},"
             f" which has {there}."
-            " The compiler refused the program; nothing was run."
+            " The compiler rejected the program; nothing was run."
         )
     what = _asked_for(failure)
     asked, free = _distinct(failure.requested_bytes, failure.room_bytes)
     is_known = failure.room_bytes is not None
-    room = f"{free} were free" if is_known else "how much was free is not said"
+    room = f"{free} were free" if is_known else "the message does not say how much was free"
     if is_known and failure.capacity_bytes is not None:
         room += f" of {human_bytes(failure.capacity_bytes)}"
     verb = "load a program" if failure.stage is Stage.PROGRAM_LOAD else "allocate"
     return (
-        f"The plan was accepted, the device was too full to {verb} when it ran:"
-        f" {asked} were asked for{what}, {room}."
+        f"The plan was accepted, but the device was too full to {verb} when it ran:"
+        f" {asked} were requested{what}, {room}."
     )
 
 
@@ -102,7 +102,7 @@ def _of_rematerialization(failure: Failure, reached: str, limit: str) -> str:
 
 
 def _asked_for(failure: Failure) -> str:
-    """Return the purpose of an allocation, if the message contains a buffer assignment."""
+    """Return an allocation's purpose, if the message contains a buffer assignment."""
     if failure.stage is Stage.PROGRAM_LOAD:
         return f" by {failure.module}" if failure.module else ""
     asked = failure.requested_bytes
@@ -134,7 +134,7 @@ def _facts(failure: Failure) -> Iterator[str]:
     padding = failure.padding_bytes
     if padding and failure.requested_bytes:
         share = share_text(min(1.0, padding / failure.requested_bytes))
-        yield f"Padding: {human_bytes(padding)}, {share} of what was asked for."
+        yield f"Padding: {human_bytes(padding)}, {share} of the requested bytes."
     line = failure.traceback_line
     if line is not None:
         function = f" in {line.function}" if line.function else ""
@@ -152,7 +152,7 @@ def _resident(failure: Failure) -> Iterator[str]:
             if (size := failure.part_bytes(name))
         ]
         if others:
-            yield f"Beside the program itself: {', '.join(others)}."
+            yield f"In addition to the program: {', '.join(others)}."
         return
     in_use = failure.in_use_bytes
     if in_use is None and failure.capacity_bytes is not None and failure.free_bytes is not None:
@@ -199,8 +199,8 @@ def _changes(failure: Failure) -> Iterator[str]:
         return
     if failure.is_constant:
         yield (
-            "Pass large arrays as arguments: what a function closes over is a constant of its"
-            " program, with a copy of its own."
+            "Pass large arrays as arguments: an array that a function closes over becomes a"
+            " constant of its program, which is a second copy."
         )
     if failure.is_scoped or failure.memory_space == "vmem":
         yield (
@@ -222,9 +222,9 @@ def _changes(failure: Failure) -> Iterator[str]:
     if lines:
         first = lines[0]
         name = first.op_name or first.label
-        made = f"are made by {name}" if name else f"are one {first.shape or 'allocation'}"
+        what = f"produced by {name}" if name else f"of one {first.shape or 'allocation'}"
         yield (
-            f"The largest first: {human_bytes(first.size_bytes)} {made}{_at(first.line)}."
+            f"The largest first: {human_bytes(first.size_bytes)} {what}{_at(first.line)}."
             " Compute it in pieces, shard it, recompute it (jax.checkpoint), or use a smaller type."
         )
     not_shared = (failure.output_bytes or 0) - (failure.output_shared_bytes or 0)
@@ -236,7 +236,7 @@ def _changes(failure: Failure) -> Iterator[str]:
     elif failure.part_bytes("maybe_live_out") and failure.part_bytes("parameter"):
         yield (
             "Donate arguments (donate_argnums): results take"
-            f" {human_bytes(failure.part_bytes('maybe_live_out') or 0)} beside the arguments."
+            f" {human_bytes(failure.part_bytes('maybe_live_out') or 0)} next to the arguments."
         )
     if not failure.is_compiled:
         yield (
@@ -299,7 +299,7 @@ def _space(failure: Failure) -> str:
 
 
 def _distinct(size_bytes: int | None, other_bytes: int | None) -> tuple[str, str]:
-    """Return texts of two sizes that differ if the sizes do."""
+    """Return strings of two sizes that differ if the sizes do."""
     if size_bytes is not None and other_bytes is not None:
         return distinct_bytes(size_bytes, other_bytes)
     return _size(size_bytes), _size(other_bytes)

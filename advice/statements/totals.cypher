@@ -1,4 +1,4 @@
-// Reserved bytes and peaks of compilations in a memory space, most reserved first
+// Reserved bytes and peaks of compilations in a memory space, sorted by reserved bytes, descending
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey})-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 WHERE c.state = 'complete'

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +11,7 @@ from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import Capacity, parse_bytes_limit, parse_capacity
 from xlagraph.cli.output.messages import problem
-from xlagraph.cli.output.shared_options import RowOptions, limit_option, parse_path
+from xlagraph.cli.output.shared_options import RowOptions, limit_option
 from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
@@ -38,10 +37,9 @@ class CheckOptions(RowOptions):
     )
     limit: int | None = limit_option()
     resident: bool = flag("Add up programs that are loaded together: a lower bound.")
-    snapshot: Path | None = option(
-        "Add a program to what was resident: a device memory profile of JAX.",
-        metavar="FILE",
-        parser=parse_path,
+    snapshot: str | None = option(
+        "Add a program to what was resident: a profile of JAX, or one stored by `resident`.",
+        metavar="FILE|NAME",
     )
     replay: bool = flag("Pack each temporary block again, the way XLA does.")
     schedule: bool = flag("With --replay: show which scheduler of XLA makes each schedule.")
@@ -64,8 +62,9 @@ def check(
     the rows names memory that is not counted.
     --resident adds up programs that are loaded at the same time: arguments of one shape once,
     constants of each, the largest temporaries and results. With --capacity it is a gate, too.
-    --snapshot adds one program to the arrays that were resident when a profile of JAX was saved
-    (see `resident`): those that it is passed count once. With --capacity it is a gate, too.
+    --snapshot adds one program to the arrays that were resident when a profile of JAX was saved,
+    from its file or stored with a run (see `resident`): those that it is passed count once. With
+    --capacity it is a gate, too.
 
     --replay packs each temporary block again and shows whether size and offsets equal XLA's. If
     they differ, do not trust `whatif`. With --schedule it shows which of XLA's schedulers makes the
@@ -75,7 +74,12 @@ def check(
     Example: xlagraph check baseline --capacity 16GiB
     """
     from xlagraph.advice.totals import check as check_graph
-    from xlagraph.cli.summaries.checks import note_ranges, problems_of_totals, write_totals
+    from xlagraph.cli.summaries.checks import (
+        note_ranges,
+        note_statistics,
+        problems_of_totals,
+        write_totals,
+    )
 
     if options.snapshot is not None and (options.replay or options.resident):
         raise UsageError("--snapshot adds up one program: give it without --replay and --resident")
@@ -100,6 +104,7 @@ def check(
             code = ExitCode.DONE
             write_totals(checked, options.limit, options)
     note_ranges(checked)
+    note_statistics(checked)
     for failure, text in problems_of_totals(checked, options.max_peak, options.max_reserved):
         code = max(code, failure)
         problem(text)
@@ -117,19 +122,26 @@ def _sizes(capacities: Sequence[Capacity]) -> dict[int, int]:
 
 def _check_capacity(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
     from xlagraph.advice.capacity import changes_where_lacking, check_capacity
+    from xlagraph.advice.rescue_limits import rescue_limits
     from xlagraph.cli.output.graph_and_queries import catalogue
     from xlagraph.cli.summaries.capacity import write_fit
 
     spaces = check_capacity(graph, _sizes(options.capacity or ()), names)
     changes = changes_where_lacking(graph, spaces, catalogue=catalogue())
-    write_fit(spaces, changes, options.limit, options)
+    tightest = next((space for space in spaces if space.memory_space == 0), None)
+    limits = (
+        rescue_limits(graph, [tightest.compilation], tightest.capacity_bytes)
+        if tightest is not None and tightest.capacity_bytes is not None
+        else ()
+    )
+    write_fit(spaces, changes, limits, options.limit, options)
     for text in dict.fromkeys(text for each in changes for text in each.problems):
         problem(f"left out: {text}")
     lacking = [space for space in spaces if space.fits is False]
     for space in lacking:
         problem(
-            f"{space.compilation}: does not fit, {space.space_text} lacks"
-            f" {human_bytes(space.missing_bytes or 0)}: it reserves"
+            f"{space.compilation}: does not fit, {space.space_text} is"
+            f" {human_bytes(space.missing_bytes or 0)} short: it reserves"
             f" {human_bytes(space.reserved_bytes)} of {human_bytes(space.capacity_bytes or 0)}"
         )
     return ExitCode.GATE if lacking else ExitCode.DONE
@@ -144,7 +156,7 @@ def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions)
     lacking = [space for space in spaces if space.fits is False]
     for space in lacking:
         problem(
-            f"{space.space_text} lacks {human_bytes(space.missing_bytes or 0)} at least:"
+            f"{space.space_text} is at least {human_bytes(space.missing_bytes or 0)} short:"
             f" together they need {human_bytes(space.least_bytes)} or more"
             f" of {human_bytes(space.capacity_bytes or 0)}"
         )
@@ -152,16 +164,17 @@ def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions)
 
 
 def _check_snapshot(
-    graph: "Graph", names: Sequence[str], options: CheckOptions, file: Path
+    graph: "Graph", names: Sequence[str], options: CheckOptions, snapshot: str
 ) -> ExitCode:
-    from xlagraph.advice.device_memory import UnfitSnapshot, read_snapshot
+    from xlagraph.advice.device_memory import UnfitSnapshot
     from xlagraph.advice.snapshot_sum import add_snapshot
+    from xlagraph.advice.stored_snapshots import find_snapshot
     from xlagraph.cli.summaries.capacity import write_snapshot
 
     if len(names) > 1:
         raise UsageError("--snapshot adds up one program: name one")
     try:
-        residents = read_snapshot(file)
+        residents = find_snapshot(graph, snapshot)
     except (OSError, UnfitSnapshot) as failure:
         problem(str(failure))
         return ExitCode.FAILED

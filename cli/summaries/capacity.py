@@ -15,6 +15,7 @@ from xlagraph.presentation.byte_sizes import human_bytes, share_text
 if TYPE_CHECKING:
     from xlagraph.advice.capacity import LackingSpace, SpaceFit
     from xlagraph.advice.combined_changes import CombinedChange
+    from xlagraph.advice.rescue_limits import RescueLimit
     from xlagraph.advice.resident import ResidentSpace
     from xlagraph.advice.snapshot_sum import SnapshotSum
     from xlagraph.graph import Cell
@@ -44,6 +45,7 @@ _LOWER_BOUND: Final = (
 def write_fit(
     spaces: Sequence["SpaceFit"],
     lacking: Sequence["LackingSpace"],
+    rescues: Sequence["RescueLimit"],
     limit: int | None,
     options: RowOptions,
 ) -> None:
@@ -63,7 +65,8 @@ def write_fit(
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)
         return
-    lines = [_headline(spaces), *(_verdict(each) for each in lacking), NOT_COUNTED]
+    verdicts = (*map(_verdict, lacking), *(each.sentence for each in rescues))
+    lines = [_headline(spaces), *verdicts, NOT_COUNTED]
     every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
     sections = [*(changes_section(each.space, each.changes) for each in lacking), every]
     write_page(lines, sections, options)
@@ -86,7 +89,7 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
     verb = "is" if too_large == 1 else "are"
     return (
         f"Does it fit? No: {too_large} of {count} {verb} too large;"
-        f" {worst.compilation} lacks {human_bytes(worst.missing_bytes or 0)}"
+        f" {worst.compilation} is {human_bytes(worst.missing_bytes or 0)} short"
         f" in {worst.space_text}."
     )
 

@@ -54,6 +54,16 @@ def note_ranges(checked: "CheckResult") -> None:
         )
 
 
+def note_statistics(checked: "CheckResult") -> None:
+    """Note each number of JAX's memory analysis that differs from the allocations."""
+    for each in checked.statistics:
+        note(
+            f"{each.compilation}: JAX's memory analysis states {each.field} of"
+            f" {each.stated_bytes} bytes, but the allocations that XLA counts for it add up to"
+            f" {each.allocation_bytes}"
+        )
+
+
 def problems_of_totals(
     checked: "CheckResult", max_peak: int | None, max_reserved: int | None
 ) -> Iterator[tuple[ExitCode, str]]:
@@ -106,4 +116,4 @@ def write_schedules(
     ]
     write_rows(_SCHEDULES, first_rows(rows, limit, options.format), options)
     known = sum(bool(each.schedulers) for each in schedules)
-    note(f"{known:,} of {counted(len(schedules), 'schedule')} are made by a scheduler of XLA")
+    note(f"{known:,} of {counted(len(schedules), 'schedule')} are produced by a scheduler of XLA")

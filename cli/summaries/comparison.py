@@ -9,7 +9,12 @@ from xlagraph.cli.output.limits import GrowthLimit
 from xlagraph.cli.output.messages import write_prose
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.comparison_comment import comment
-from xlagraph.cli.summaries.comparison_sections import all_sections, group_section, headline
+from xlagraph.cli.summaries.comparison_sections import (
+    all_sections,
+    group_section,
+    headline,
+    summed_over,
+)
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.comparison.compared_sides import (
     ONE_ROW_COLUMNS,
@@ -105,6 +110,7 @@ def _write_many(
     line = (
         f"{first.a.name} against {len(comparisons)} others: it reserves"
         f" {human_bytes(first.reserved.bytes_a or 0)}, its physical peak is {known_bytes(peak)}"
+        f"{summed_over(first)}"
     )
     write_lines([line], format_, stream)
     if by is None:

@@ -37,13 +37,21 @@ def headline(comparison: "Comparison") -> str:
     before, after = growth.bytes_a or 0, growth.bytes_b or 0
     sides = f"{comparison.a.name} → {comparison.b.name}"
     if growth.growth_bytes == 0:
-        return f"{sides}: reserved bytes stay at {human_bytes(after)}"
+        return f"{sides}: reserved bytes stay at {human_bytes(after)}{summed_over(comparison)}"
     share = "" if growth.share is None else f" ({share_text(growth.share, signed=True)})"
     verb = "grow" if growth.growth_bytes > 0 else "shrink"
     return (
         f"{sides}: reserved bytes {verb} by {human_bytes(abs(growth.growth_bytes))}{share},"
-        f" from {human_bytes(before)} to {human_bytes(after)}"
+        f" from {human_bytes(before)} to {human_bytes(after)}{summed_over(comparison)}"
     )
+
+
+def summed_over(comparison: "Comparison") -> str:
+    """Return ``, summed over 2 programs`` if a side has several programs, otherwise nothing."""
+    counts = sorted({len(comparison.a.compilations), len(comparison.b.compilations)})
+    if counts[-1] < 2:
+        return ""
+    return f", summed over {' and '.join(map(str, counts))} programs"
 
 
 def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> list[Section]:
@@ -83,7 +91,7 @@ def cause_section(comparison: "Comparison", limit: int | None) -> Section:
 def temporary_rows(
     comparison: "Comparison", limit: int | None
 ) -> list[tuple[str | None, str | None, int, int]]:
-    """Return place, op and both byte counts of temporary values, the largest change first.
+    """Return place, op and both byte counts of temporary values, sorted by growth, descending.
 
     Ops of one line that differ only in numbers or checkpoints share a row. The last row sums
     unchanged and omitted rows.

@@ -35,7 +35,7 @@ def write_order(result: "OrderCost", format_: Format, stream: TextIO) -> None:
 def _parts(result: "OrderCost") -> str:
     """Say which part of the reserved bytes the order is to blame for, and which the packing."""
     share = result.packing_bytes / result.temp_bytes if result.temp_bytes else 0
-    proof = ", which proves the packing optimal" if result.packing_bytes == 0 else ""
+    proof = ", which proves the packing optimal" if result.is_packing_optimal else ""
     where = f" at {result.bound_instruction}" if result.bound_instruction else ""
     return (
         f"Reserved: {human_bytes(result.bound_bytes)} that every order needs{where},"

@@ -1,6 +1,6 @@
 """The header of a query file: comments that declare what a query asks and returns.
 
-    // Values that hold the most memory at the peak of a compilation
+    // Values that hold the most memory at a compilation's peak
     // @kind     table
     // @answers  What is biggest at the peak, and which line of mine made it?
     // @param    compilation   STRING        key of a compilation
@@ -89,7 +89,7 @@ _REMEDY: Final = re.compile(r"(?P<framework>\w+) +(?P<text>.+)")
 def parse_header(text: str, file: str) -> Header:
     """Parse the comments at the beginning of a query file.
 
-    Raises CatalogueError with file, line and remedy; ``file`` is for the message only.
+    Raises CatalogueError with file, line and fix; ``file`` is for the message only.
     """
     read = HeaderLines(text, file)
     parameters = _parameters(read)
@@ -280,7 +280,5 @@ def _remedies(read: HeaderLines, advice: Declaration) -> Mapping[str, str]:
         by_framework[match["framework"]] = match["text"]
     for name in FRAMEWORKS:
         if name not in by_framework:
-            raise read.error(
-                advice, f"advice without a remedy for {name}; add '// @remedy {name} …'"
-            )
+            raise read.error(advice, f"advice without a fix for {name}; add '// @remedy {name} …'")
     return by_framework

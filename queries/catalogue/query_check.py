@@ -300,7 +300,7 @@ def _engine_refusals(queries: Iterable[Query]) -> Iterator[str]:
                 message, *_ = str(error).splitlines()
                 line = _LINE.search(message)
                 location = f"{query.path}:{line[1] if line else _first_line(query)}"
-                yield f"{location}: the engine refuses it: {_LINE.sub('', message)}"
+                yield f"{location}: the engine rejects it: {_LINE.sub('', message)}"
 
 
 def _first_line(query: Query) -> int:

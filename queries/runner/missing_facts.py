@@ -52,22 +52,22 @@ _USES: Final = _fact(
 _INSTRUCTIONS: Final = _fact(
     "opcode rootOpcode",
     "opcode",
-    "the dump has no text of instructions (TensorFlow before 2.7) and no module text beside it",
+    "the dump has no text of instructions (TensorFlow before 2.7) and no module text next to it",
 )
 _OP_NAMES: Final = _fact(
     "opName FROM_OP",
     "opName",
-    "the dump has no op names; the module text, NAME.txt beside the dump, may have them",
+    "the dump has no op names; the module text, NAME.txt next to the dump, may have them",
 )
 _SOURCE_LINES: Final = _fact(
     "sourceFile",
     "sourceFile",
-    "the dump has no source lines; the module text, NAME.txt beside the dump, may have them",
+    "the dump has no source lines; the module text, NAME.txt next to the dump, may have them",
 )
 _FUSION_ROOTS: Final = _fact(
     "rootOpcode",
     "rootOpcode",
-    "the dump has no root opcodes of fusions; the module text, NAME.txt beside the dump, has them",
+    "the dump has no root opcodes of fusions; the module text, NAME.txt next to the dump, has them",
 )
 _STACKS: Final = _fact(
     "ATTRIBUTED_FRAME",

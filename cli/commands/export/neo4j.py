@@ -160,9 +160,9 @@ def _export_dumps(folder: Path, paths: list[str], options: ExportOptions, output
     with open_export(folder) as target, progress_bar() as progress:
         summary = ingest(target, paths, chosen, jobs=options.jobs, progress=progress)
     if shard is not None and not (summary.added or summary.problems):
-        error(f"no dumps in shard {shard.number}/{shard.of}")
-    else:
-        write_summary(summary, paths, verb="export")
+        note(f"shard {shard.number}/{shard.of} has no dumps: nothing was written")
+        return True
+    write_summary(summary, paths, verb="export")
     if target.manifest.nodes:
         _write_command(folder, output)
     return summary.ok

@@ -1,4 +1,4 @@
-// Values that share the storage of a value by aliasing, from first to last
+// Values that share a value's storage by aliasing, from first to last
 // @kind     table
 // @answers  Which values share the storage of this value by aliasing, from first to last?
 // @param    compilation STRING          key of a compilation, or a unique part of it

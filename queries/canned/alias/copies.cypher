@@ -40,7 +40,7 @@
 // @measure  assigned, physical
 // @note     For a copy-start, the copy is its target, element {0}.
 // @empty    no instruction copies a value
-// @advice   peakCopyBytes physical Copies lie at the peak beside what they copy
+// @advice   peakCopyBytes physical Copies lie at the peak next to what they copy
 // @change   without
 // @evidence value copied shape ofLoop ofParameter neededBy forcedBy attributedOpName userFile userLine
 // @remedy   jax         Do not read the old value after it is updated: donate the initial state of

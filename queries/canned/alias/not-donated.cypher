@@ -34,9 +34,9 @@
 //           parameter.
 // @note     Several inputs can name the same output; only one of them can have it.
 // @note     An input that nothing reads could be donated to any of them.
-// @note     Temporaries use the buffer of an output before the output is written. They need other
+// @note     Temporaries use an output's buffer before the output is written. They need other
 //           bytes if the output uses the input's bytes, so that donating may save nothing.
-// @note     The statement estimates savedBytes: the size of the input, minus the average of what
+// @note     The statement estimates savedBytes: the input's size, minus the average of what
 //           else the buffers of the freeOutputs in that space contain at the physical peak.
 //           `xlagraph query` and `serve` replan the memory for each row instead.
 // @empty    no input could be donated: none has the shape of an output that has a separate buffer

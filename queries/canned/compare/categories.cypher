@@ -1,4 +1,4 @@
-// Categories at the peaks of two runs, the largest growth or shrinkage first
+// Categories at the peaks of two runs, sorted by absolute growth, descending
 // @kind     table
 // @answers  Did weights, optimizer state, gradients or activations grow between two runs?
 // @param    runA        STRING        name of the first (baseline) run, or key of a compilation

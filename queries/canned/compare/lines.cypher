@@ -1,4 +1,4 @@
-// Source lines at the peaks of two runs, the largest growth or shrinkage first
+// Source lines at the peaks of two runs, sorted by absolute growth, descending
 // @kind     table
 // @answers  Which source line grew at the peak between two runs?
 // @param    runA        STRING        name of the first (baseline) run, or key of a compilation

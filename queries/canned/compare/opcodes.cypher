@@ -1,4 +1,4 @@
-// Opcodes at the peaks of two runs, the largest growth or shrinkage first
+// Opcodes at the peaks of two runs, sorted by absolute growth, descending
 // @kind     table
 // @answers  Which opcode grew at the peak between two runs?
 // @param    runA        STRING        name of the first (baseline) run, or key of a compilation

@@ -1,4 +1,4 @@
-// Scopes of the program at the peaks of two runs, the largest growth or shrinkage first
+// Scopes of the program at the peaks of two runs, sorted by absolute growth, descending
 // @kind     table
 // @answers  Which layer or function grew at the peak between two runs?
 // @param    runA        STRING        name of the first (baseline) run, or key of a compilation

@@ -1,4 +1,4 @@
-// Shapes at the peaks of two runs, the largest growth or shrinkage first
+// Shapes at the peaks of two runs, sorted by absolute growth, descending
 // @kind     table
 // @answers  Which shape grew at the peak between two runs?
 // @param    runA        STRING        name of the first (baseline) run, or key of a compilation

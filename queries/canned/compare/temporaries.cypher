@@ -1,4 +1,4 @@
-// Temporary values at the peaks of two runs by line and op, the largest growth or shrinkage first
+// Temporary values at the peaks of two runs by line and op, sorted by absolute growth, descending
 // @kind     table
 // @answers  Which source line and op made the temporary memory at the peak grow?
 // @param    runA        STRING        name of the first (baseline) run, or key of a compilation

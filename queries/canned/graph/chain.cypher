@@ -1,4 +1,4 @@
-// Values that share the storage of a value by aliasing, as a picture
+// Values that share a value's storage by aliasing, as a picture
 // @kind     graph
 // @answers  Which values share the storage of this value, and which overwrote which?
 // @param    compilation STRING        key of a compilation, or a unique part of it

@@ -22,7 +22,7 @@
 // @column   userLine      INTEGER       line in that file
 // @shown    value sizeBytes keptUntil physicalBytes attributedOpName userFile
 // @measure  assigned, physical
-// @note     Excluded are values that are live to the end of the program, values without a user in
+// @note     Excluded are values that are live to the program's end, values without a user in
 //           the schedule, and loop state that is passed to the next iteration.
 // @empty    no value is kept beyond its last use, except those that are live to the end of the
 //           program

@@ -1,4 +1,4 @@
-// Values that hold the most memory at the peak of a compilation
+// Values that hold the most memory at a compilation's peak
 // @kind     table
 // @answers  What is biggest at the peak, and which line of mine made it?
 // @param    compilation   STRING        key of a compilation, or a unique part of it

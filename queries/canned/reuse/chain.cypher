@@ -1,4 +1,4 @@
-// Values that reuse the bytes of a value, directly or indirectly
+// Values that reuse a value's bytes, directly or indirectly
 // @kind     table
 // @answers  Which values use the bytes of this value after it?
 // @param    compilation STRING          key of a compilation, or a unique part of it

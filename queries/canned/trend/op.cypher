@@ -3,7 +3,7 @@
 // @answers  In which run did the memory of this op appear?
 // @param    opName      STRING             complete op name
 // @param    memorySpace INTEGER = 0        memory space number
-// @param    sortBy      STRING = 'run'     run (its name), time (of ingest), or the name of a run
+// @param    sortBy      STRING = 'run'     run (its name), time (of ingest), or a run's name
 //           tag
 // @param    limit       INTEGER = 10000  rows to return
 // @column   run         STRING       run name

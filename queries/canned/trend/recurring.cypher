@@ -26,7 +26,7 @@ ORDER BY c.ingestedAt DESC, c.key
 LIMIT $latest
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
 WHERE p.physicalBytes > 0
-WITH c, v.attributedOpName AS attributed, sum(p.physicalBytes) AS share // fewer texts to replace
+WITH c, v.attributedOpName AS attributed, sum(p.physicalBytes) AS share // fewer strings to replace
 WITH replace(attributed, '/jit(main)', '') AS op, c, min(attributed) AS least,
      max(attributed) AS greatest, sum(share) AS bytes
 WITH op, min(least) = max(greatest) AS isOneName, min(least) AS name,

@@ -21,14 +21,18 @@
 // @column   liveUntil     INTEGER       last step of the live range, inclusive
 // @column   sharding      STRING        sharding of a parameter across devices; otherwise null
 // @column   devices       INTEGER       number of devices that the value could be split across
+// @column   isDataParallel BOOLEAN      true for a replicated parameter if none of its category is
+//           split; null for what is gathered
 // @shown    value sizeBytes physicalBytes attributedOpName userFile
 // @measure  physical
 // @note     Rows are results of an all-gather, an all-gather-start, or a fusion rooted in one,
 //           without their tuple tables.
 // @note     For a program on several devices, rows also include each parameter that is replicated
-//           on all devices, if other parameters are split.
-// @empty    no gathered tensor is live at the peak, and no parameter is replicated on every device
-//           while others are split
+//           on all devices, if other parameters are split. Weights that are replicated next to a
+//           split batch are data parallelism: isDataParallel. Without shardings in the dump it is
+//           unknown which parameters are replicated.
+// @empty    no gathered tensor is live at the peak, and no parameter is known to be replicated on
+//           every device while others are split
 // @advice   physicalBytes physical Every device holds complete tensors that could stay sharded
 // @change   shard
 // @evidence value shape devices liveFrom liveUntil attributedOpName userFile userLine
@@ -42,9 +46,9 @@
 //           with FSDP wrap each layer separately and set reshard_after_forward=True.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-OPTIONAL MATCH (c)-[:SCHEDULES]->(q:Instruction)
-WITH c.partitions AS partitions,
-     sum(CASE WHEN q.sharding CONTAINS 'devices=' THEN 1 ELSE 0 END) AS splitParameters
+OPTIONAL MATCH (c)-[:SCHEDULES]->(q:Instruction)-[:DEFINES]->(w:Value)
+WHERE q.sharding CONTAINS 'devices='
+WITH c.partitions AS partitions, collect(w.category) AS splitCategories
 MATCH (:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
 WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion', 'parameter']
@@ -52,12 +56,13 @@ WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion', 'parameter']
 MATCH (v)<-[:DEFINES]-(i:Instruction)
 WHERE v.opcode IN ['all-gather', 'all-gather-start']
       OR (v.opcode = 'fusion' AND i.rootOpcode IN ['all-gather', 'all-gather-start'])
-      OR (i.sharding = '{replicated}' AND partitions > 1 AND splitParameters > 0)
+      OR (i.sharding = '{replicated}' AND partitions > 1 AND size(splitCategories) > 0)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        i.rootOpcode AS rootOpcode,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
-       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, i.sharding AS sharding, partitions AS devices
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, i.sharding AS sharding, partitions AS devices,
+       CASE WHEN v.opcode = 'parameter' THEN NOT v.category IN splitCategories ELSE null END AS isDataParallel
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

@@ -20,7 +20,7 @@
 // @shown    value sizeBytes physicalBytes attributedOpName userFile
 // @measure  assigned, physical
 // @note     Scratch is an array among the results of a custom call that no instruction uses and
-//           that is not an output. It can be in any allocation: the buffer of an output can be
+//           that is not an output. It can be in any allocation: an output's buffer can be
 //           scratch before the output is written. Calls without operands are excluded, because all
 //           their results would look like scratch in a dump without use lines.
 // @empty    no library call has a result that nothing reads

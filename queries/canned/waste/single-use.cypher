@@ -20,7 +20,7 @@
 // @column   userLine       INTEGER       line in that file
 // @shown    value sizeBytes physicalBytes attributedOpName userFile
 // @measure  assigned, physical
-// @note     An intermediate is a value in a temp block, or in the buffer of an output with a live
+// @note     An intermediate is a value in a temp block, or in an output's buffer with a live
 //           range that ends before the program does. The next state of a loop is not one, because
 //           it must be kept.
 // @note     Readers are users that make a new value; tuple, get-tuple-element, bitcast and similar

@@ -1,4 +1,4 @@
-// Number of steps in the schedule of a compilation
+// Number of steps in a compilation's schedule
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
 RETURN c.scheduleLength AS steps
 ORDER BY steps
