@@ -5,16 +5,19 @@ from typing import Final
 
 from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.queries import (
     Column,
     Diagnosis,
     Finding,
     Query,
+    QueryError,
     advise,
     with_planned_donations,
 )
 from xlagraph.queries.runner.run import run_query
 from xlagraph.report.asked_once import AskedOnce
+from xlagraph.report.packed_tables import ColumnKind, PackedColumn, PagePart
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
 ROWS_SHOWN: Final = 100
@@ -23,8 +26,8 @@ ROWS_SHOWN: Final = 100
 Facts = dict[str, object]
 
 
-def advice_and_answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> Facts:
-    """Return the findings and answers about a compilation, for its part of a page."""
+def advice_and_answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> PagePart:
+    """Return what a page is told about a compilation after the compilation itself."""
     once = AskedOnce(graph)
     stored = StoredCompilation(once, compilation)
     found = advise(once, compilation, catalogue=catalogue, stored=stored)
@@ -33,12 +36,14 @@ def advice_and_answers(graph: Graph, compilation: str, catalogue: Mapping[str, Q
 
 def findings_and_answers(
     graph: Graph, found: Diagnosis, stored: StoredCompilation, catalogue: Mapping[str, Query]
-) -> Facts:
-    """Return a diagnosis as facts, with the answers about its compilation.
+) -> PagePart:
+    """Return a diagnosis, the answers about its compilation, and the curve of another order.
 
     Series are omitted, because the page draws the timeline from the values.
     """
-    return {
+    order, curve = _other_order(stored)
+    facts = {
+        "otherOrder": order,
         "findings": [_finding_facts(finding) for finding in found.findings],
         "notes": (*found.notes, *found.problems),
         "answers": [
@@ -47,12 +52,30 @@ def findings_and_answers(
             if query.kind == "table" and _asks_for_a_compilation_only(query)
         ],
     }
+    return PagePart(facts, {"otherOrder": {"liveBytes": curve}})
+
+
+def _other_order(stored: StoredCompilation) -> tuple[Facts, PackedColumn]:
+    """Return the order that saves memory, and its live bytes at each step in memory space 0.
+
+    There are no bytes if it cannot be planned, or is the order of the dump.
+    """
+    nothing = PackedColumn(ColumnKind.WIDE_NUMBER, ())
+    try:
+        orders = live_orders(stored)
+    except QueryError as error:
+        return {"name": None, "note": str(error)}, nothing
+    name = f"{orders.chosen.rule.value} order"
+    if orders.here.schedule.steps == orders.other.schedule.steps:
+        return {"name": name, "note": f"the instructions run in the {name} already"}, nothing
+    curve = PackedColumn(ColumnKind.WIDE_NUMBER, orders.other.by_step.tolist())
+    return {"name": name, "note": orders.chosen.setting}, curve
 
 
 def _answer_facts(graph: Graph, query: Query, stored: StoredCompilation) -> Facts:
     """Run a query; return its rows, the statement, and the command that runs it again.
 
-    If the query is refused, the reason becomes a note.
+    If the query is rejected, the reason becomes a note.
     """
     parameters = known_parameters(query, {"compilation": stored.key, "limit": ROWS_SHOWN})
     rows: Sequence[Sequence[Cell]] = ()

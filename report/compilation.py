@@ -102,8 +102,8 @@ def compilation_part(graph: Graph, compilation: str) -> PagePart:
 
 
 @collector_paused()
-def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None = None) -> PagePart:
-    """Return all that a page shows of a compilation, and more facts about it.
+def part_of(stored: StoredCompilation, answers: PagePart | None = None) -> PagePart:
+    """Return all that a page shows of a compilation, with the answers about it if given.
 
     References to rows of other tables are row numbers. Raises NameUnknown.
     """
@@ -118,7 +118,7 @@ def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None =
             "printedPeakBytes": totals.printed_peak_bytes,
             "printedPeakStep": totals.printed_peak_step,
             "provenance": _reproductions(stored.key, len(stored.values)),
-            **(more_facts or {}),
+            **(answers.facts if answers else {}),
         },
         tables={
             "values": _value_table(stored, rows),
@@ -144,6 +144,7 @@ def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None =
                 **_table(StoredFrame, tuple(stored.frames.values()), _FRAME_COLUMNS),
                 "caller": rows.of_frames(frame.caller for frame in stored.frames.values()),
             },
+            **(answers.tables if answers else {}),
         },
     )
 

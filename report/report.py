@@ -1,4 +1,4 @@
-"""Builds a report: one self-contained HTML file."""
+"""Build a report: one self-contained HTML file."""
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +17,7 @@ from xlagraph.report.asked_once import AskedOnce
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import part_of
 from xlagraph.report.overview import TotalsRow, overview_part, read_totals
+from xlagraph.report.packed_tables import PagePart
 from xlagraph.report.page_source import html_document, page_source
 from xlagraph.report.static_html import (
     static_advice_html,
@@ -132,12 +133,12 @@ def _packed(
     for row in totals:
         once = AskedOnce(graph)
         stored = StoredCompilation(once, str(row["compilation"]))
-        facts: Mapping[str, object] = {}
+        answers: PagePart | None = None
         if _reserved_bytes(row) >= ANSWERED_SHARE * most:
             diagnosis = advise(once, stored.key, catalogue=catalogue, stored=stored)
-            facts = findings_and_answers(once, diagnosis, stored, catalogue)
+            answers = findings_and_answers(once, diagnosis, stored, catalogue)
             advice = advice or static_advice_html(once, diagnosis)
-        packed = part_of(stored, facts).packed()
+        packed = part_of(stored, answers).packed()
         left -= len(packed)
         if left < 0 and parts:  # the first is what was asked for, however large
             break

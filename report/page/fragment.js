@@ -1,4 +1,4 @@
-/** Keep the state of the page in the URL fragment, so that a link shows the same view. */
+/** Keep the page's state in the URL fragment, so that a link shows the same view. */
 
 const PAUSE_MILLISECONDS = 200;
 

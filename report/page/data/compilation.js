@@ -32,6 +32,7 @@ const THREAD_LOCAL = 'threadLocal';
 export class Compilation {
   /** @param {Part} part */
   constructor(part) {
+    this.part = part;
     this.facts = part.facts;
     const {values, instructions, allocations, spaces, frames, uses, positions, successions} = part.tables;
     /** @type {Table} */ this.values = values;
@@ -121,7 +122,7 @@ export class Compilation {
   }
 
   /**
-   * Return the address of a value in a memory space; NaN if it is elsewhere.
+   * Return a value's address in a memory space; NaN if it is elsewhere.
    * @param {Space} space
    * @param {number} value
    */
@@ -211,7 +212,7 @@ export class Compilation {
   }
 
   /**
-   * Return the values whose bytes a value reuses, most bytes first.
+   * Return the values whose bytes a value reuses, sorted by bytes, descending.
    * @param {number} value
    * @returns {Neighbour[]}
    */
@@ -220,7 +221,7 @@ export class Compilation {
   }
 
   /**
-   * Return the values that reuse the bytes of a value, most bytes first.
+   * Return the values that reuse a value's bytes, sorted by bytes, descending.
    * @param {number} value
    * @returns {Neighbour[]}
    */

@@ -67,7 +67,7 @@ const CATEGORY_COLOURS = new Map([
  */
 
 /**
- * Group the values of a compilation, and keep the groups with the largest weights.
+ * Group a compilation's values, and keep the groups with the largest weights.
  * @param {Origins} origins
  * @param {By} by
  * @param {Float64Array} weight share of the peak of each value

@@ -90,7 +90,7 @@ export class Origins {
   }
 
   /**
-   * Return the line of a value in the user's code, without the folders. It is the line that calls
+   * Return a value's line in the user's code, without the folders. It is the line that calls
    * the installed package of the attributed line; the attributed line itself if unknown.
    * @param {number} value
    * @returns {string}
@@ -112,7 +112,7 @@ function shortLine(file, line, value) {
 }
 
 /**
- * Return a function that returns the path of a value, outermost part first.
+ * Return a function that returns a value's path, outermost part first.
  * @param {Origins} origins
  * @param {PathBy} by
  * @param {boolean} isFolded true to show repeated layers as one scope

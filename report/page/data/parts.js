@@ -1,4 +1,4 @@
-/** Load the parts of a page from script elements of the file or from the service. */
+/** Load a page's parts from script elements of the file or from the service. */
 
 /** @typedef {Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array} Cells */
 

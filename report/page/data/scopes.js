@@ -57,7 +57,7 @@ export function foldedNames(names) {
   return folded;
 }
 
-/** A name, split into alternating texts and numbers. */
+/** A name, split into alternating strings and numbers. */
 /** @typedef {{name: string, pieces: string[]}} SplitName */
 
 /**

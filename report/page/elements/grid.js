@@ -17,7 +17,7 @@ import {growthText, humanBytes, numberText, shareText} from './format.js';
  * @property {string} label
  * @property {GridColumn[]} columns
  * @property {number} rows
- * @property {string} [sortBy] column; numbers descending, texts ascending
+ * @property {string} [sortBy] column; numbers descending, strings ascending
  * @property {(row: number) => void} [open]
  * @property {(row: number | null) => void} [hover]
  * @property {boolean} [isFiltered] true to show a filter field (default)

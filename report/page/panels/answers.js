@@ -6,13 +6,22 @@ import {numberText, shareText} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 import {provenance} from './provenance.js';
 
+/**
+ * The order of instructions that saves memory, and the bytes that are live at each of its steps:
+ * none if it is not known, or is the order of the dump. The note says why, or how to compile it.
+ * @typedef {{name: string | null, note: string | null, bytes: Float64Array}} OtherOrder
+ */
+
 /** Advice and answers about a compilation, from its part or loaded from the service. */
 export class Answers {
   /** @param {import('../data/compilation.js').Compilation} compilation */
-  constructor({key, facts}) {
+  constructor({key, part}) {
     this.key = key;
     /** @type {{findings: any[], notes: string[], answers: any[]} | null} */
-    this.facts = facts.answers ? {findings: facts.findings, notes: facts.notes, answers: facts.answers} : null;
+    this.facts = null;
+    /** @type {OtherOrder | null} */
+    this.otherOrder = null;
+    if (part.facts.answers) this.take(part);
     /** @type {unknown} the error if they cannot be loaded */
     this.failure = null;
   }
@@ -21,11 +30,17 @@ export class Answers {
   async load() {
     if (this.facts || !isServed()) return;
     try {
-      const {facts} = await loadPart(`answers/${this.key}`);
-      this.facts = {findings: facts.findings, notes: facts.notes, answers: facts.answers};
+      this.take(await loadPart(`answers/${this.key}`));
     } catch (error) {
       this.failure = error;
     }
+  }
+
+  /** @param {import('../data/parts.js').Part} part */
+  take({facts, tables}) {
+    this.facts = {findings: facts.findings, notes: facts.notes, answers: facts.answers};
+    const bytes = /** @type {Float64Array} */ (tables.otherOrder.column('liveBytes').cells);
+    this.otherOrder = {...facts.otherOrder, bytes};
   }
 
   /** Return the line that is shown while advice and answers are missing. */

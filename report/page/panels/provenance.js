@@ -5,7 +5,7 @@ import {copyButton, element} from '../elements/dom.js';
 /** @typedef {{cypher: string, command: string}} Provenance */
 
 /**
- * Make the lines with the Cypher and the command of a table.
+ * Make the lines with the Cypher and a table's command.
  * @param {Provenance} texts
  * @returns {HTMLElement}
  */
@@ -28,7 +28,7 @@ export function provenance({cypher, command}) {
  * @returns {Provenance}
  */
 export function atStep({cypher, command}, step) {
-  // comments and quoted texts may contain $step
+  // comments and quoted strings may contain $step
   const filled = cypher.replace(/\/\/.*|'(?:[^'\\]|\\.)*'|\$step\b/g, (part) => (part === '$step' ? String(step) : part));
   return {cypher: filled, command: `${command} --step ${step} --limit 0`};
 }

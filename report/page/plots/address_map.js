@@ -149,7 +149,7 @@ export class AddressMap {
   }
 
   /**
-   * Mark the roles of the allocations beside the plot.
+   * Mark the roles of the allocations next to the plot.
    * @param {CanvasRenderingContext2D} context
    * @param {BoxPainter} painter
    * @param {MapWindow} view

@@ -74,12 +74,13 @@ export class Timeline {
   }
 
   /**
-   * @param {{curves: Curves, colours: string[], shown: boolean[], reserved: number, from: number,
-   *   to: number, peak: number, step: number | null, hovered: number | null, readers: number[]}} picture
+   * @param {{curves: Curves, colours: string[], shown: boolean[], reserved: number, other: Float64Array,
+   *   from: number, to: number, peak: number, step: number | null, hovered: number | null,
+   *   readers: number[]}} picture
    * @param {Ink} ink
    */
   draw(picture, ink) {
-    const {curves, colours, shown, reserved, from, to} = picture;
+    const {curves, colours, shown, reserved, other, from, to} = picture;
     [this.from, this.to] = [from, to];
     const {context, width, height} = fitted(this.canvas);
     const [right, bottom] = [width, height - BOTTOM];
@@ -87,6 +88,8 @@ export class Timeline {
     const steps = columnSteps(curves.total, from, to, columns);
     let highest = reserved;
     for (const step of steps) highest = Math.max(highest, curves.logical[step]);
+    const otherSteps = columnSteps(other, from, to, other.length ? columns : 0);
+    for (const step of otherSteps) highest = Math.max(highest, other[step]);
     const high = Math.max(1, highest * 1.04);
     const y = (/** @type {number} */ bytes) => bottom - (bytes / high) * (bottom - TOP);
     context.fillStyle = ink.plot;
@@ -100,6 +103,9 @@ export class Timeline {
     }
     context.globalAlpha = 1;
     drawCurve(plot, curves.logical, ink.text, [1.5, 2.5]);
+    const otherPlot = {context, steps: otherSteps, y};
+    drawCurve(otherPlot, other, ink.plot, [], 4); // so that it is visible on every colour
+    drawCurve(otherPlot, other, ink.after, [], 2);
     drawStepAxis(context, ink, {from, to, bottom, right});
     const label = this.drawPeak(context, ink, picture, y, right, bottom);
     drawReserved(context, ink, reserved, y(reserved), right, label);
@@ -209,10 +215,11 @@ function drawBand({context, steps, y}, base, curve, colour) {
  * @param {Float64Array} curve
  * @param {string} colour
  * @param {number[]} dash
+ * @param {number} thickness
  */
-export function drawCurve({context, steps, y}, curve, colour, dash) {
+export function drawCurve({context, steps, y}, curve, colour, dash, thickness = 1.25) {
   context.strokeStyle = colour;
-  context.lineWidth = 1.25;
+  context.lineWidth = thickness;
   context.setLineDash(dash);
   context.beginPath();
   for (let column = 0; column < steps.length; column += 1) {

@@ -1,4 +1,4 @@
-/** Requests to the service; a refused request is an error with the service's message. */
+/** Requests to the service; a rejected request is an error with the service's message. */
 
 /** @typedef {Record<string, any>} Row */
 /** @typedef {{rows: Row[], notes: string[]}} Answer */

@@ -8,7 +8,7 @@ import {humanBytes, numberText, shortened} from '../elements/format.js';
 import {beginStep, readFragment, writeFragment} from '../fragment.js';
 import {readInk} from '../plots/axis.js';
 import {toggleTheme} from '../theme.js';
-import {chips, figures, legend, searchField, spaceChoice, titleWithOthers} from './header.js';
+import {chips, figures, legend, orderLegend, searchField, spaceChoice, titleWithOthers} from './header.js';
 import {onKey, showKeys} from './keys.js';
 import {largestValues} from './largest_values.js';
 import {AllocationsPanel} from '../panels/allocations.js';
@@ -86,7 +86,7 @@ export class CompilationView {
     this.update();
     this.listen();
     void this.answers.load().then(() => {
-      if (!this.closing.signal.aborted) this.showPanel();
+      if (!this.closing.signal.aborted) this.update();
     });
     /** State of the page in numbers, for tests. */
     Object.assign(window, {xlagraphView: this});
@@ -105,7 +105,7 @@ export class CompilationView {
       hoverValue: (value, x, y) => this.tip.show(value >= 0 ? tipOfValue(this.origins, value) : null, x, y),
       hoverStep: (step, x, y) => {
         const {group, picture} = this.scene;
-        this.tip.show(step === null ? null : tipOfStep(this.compilation, step, group.curves, picture.space.bytes), x, y);
+        this.tip.show(step === null ? null : tipOfStep(this.compilation, step, group.curves, picture.space.bytes, this.otherOrder()), x, y);
       },
       pin: (value, add) => this.pin(value, add),
       choose: (step) => this.set({step: this.state.step === step ? null : step}),
@@ -185,6 +185,11 @@ export class CompilationView {
     };
   }
 
+  /** Return the order that saves memory, which is known for memory space 0 only. */
+  otherOrder() {
+    return this.state.color === 0 ? this.answers.otherOrder : null;
+  }
+
   /** @returns {MapWindow} */
   whole() {
     return wholeWindow(this.compilation, this.state.color);
@@ -253,7 +258,9 @@ export class CompilationView {
     this.searched.textContent = searchedText(state.words, scene.found);
     const focus = {step: scene.step, isChosen: state.step !== null, bytes: scene.group.curves.total[scene.step]};
     replace(this.figures, figures(compilation, scene.picture, focus, (step) => this.set({step})));
-    replace(this.legend, legend(scene.group.groups, scene.chosenGroup, (group) => this.set({group})));
+    const order = this.otherOrder();
+    const groups = legend(scene.group.groups, scene.chosenGroup, (group) => this.set({group}));
+    replace(this.legend, groups, orderLegend(order));
     this.showChips();
     this.showDetails();
     this.showPanel();
@@ -261,7 +268,8 @@ export class CompilationView {
     const [pinned] = state.pins;
     const {view, step, pins} = state;
     const readers = pinned === undefined ? [] : scene.readerSteps(pinned);
-    this.plots.show({space: scene.picture, group: scene.group, chosenGroup: scene.chosenGroup, matches: scene.found.matches, view, step, pins, readers}, ink);
+    const other = order?.bytes ?? new Float64Array();
+    this.plots.show({space: scene.picture, group: scene.group, chosenGroup: scene.chosenGroup, matches: scene.found.matches, view, step, pins, readers, other}, ink);
   }
 
   showChips() {

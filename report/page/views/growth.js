@@ -31,7 +31,7 @@ const KEY_COLUMNS = {
   opcode: ['opcode'],
 };
 
-/** Cause of the bytes of an allocation, by its role; all other roles are temporary. */
+/** Cause of an allocation's bytes, by its role; all other roles are temporary. */
 const CAUSES = new Map([
   ['parameter', ['inputs']],
   ['output', ['outputs']],

@@ -9,7 +9,7 @@ import {goTo} from '../fragment.js';
 /** @typedef {import('../plots/address_map.js').MapWindow} MapWindow */
 
 /**
- * Make the back link and the title of a compilation, which is a select field if there are others.
+ * Make the back link and a compilation's title, which is a select field if there are others.
  * @param {string} key of the compilation
  * @param {Part} overview
  * @param {boolean} isCompared the page is a comparison
@@ -120,6 +120,20 @@ export function legend(groups, chosen, choose) {
       element('span.faint', null, humanBytes(group.bytes)),
     );
   });
+}
+
+/**
+ * Make the legend of the curve of another order of instructions, or the word that there is none.
+ * @param {import('../panels/answers.js').OtherOrder | null} order
+ * @returns {HTMLElement | null}
+ */
+export function orderLegend(order) {
+  if (!order) return null;
+  const {name, note, bytes} = order;
+  if (!bytes.length) return element('span.order.faint', {title: note}, name ? `in the ${name} already` : 'other order unknown');
+  const most = humanBytes(bytes.reduce((a, b) => Math.max(a, b)));
+  const title = `live bytes if the instructions run in the ${name}: at most ${most}${note ? `; compile with ${note}` : ''}`;
+  return element('span.order', {title}, element('span.stroke'), `in the ${name}`, element('span.faint', null, most));
 }
 
 /**

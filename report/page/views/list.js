@@ -1,4 +1,4 @@
-/** List of the compilations of the page, the largest first. */
+/** List of the page's compilations, the largest first. */
 
 import {element, replace} from '../elements/dom.js';
 import {counted, humanBytes} from '../elements/format.js';

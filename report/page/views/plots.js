@@ -18,6 +18,7 @@ import {Timeline} from '../plots/timeline.js';
  * @property {number | null} step the chosen one
  * @property {number[]} pins values
  * @property {number[]} readers steps at which the pinned value is read
+ * @property {Float64Array} other bytes that are live at each step of another order; empty if unknown
  */
 
 /**
@@ -137,7 +138,7 @@ export class Plots {
    * @param {PlotsPicture} picture
    * @param {Ink} ink
    */
-  drawTimeline({space, group, chosenGroup, view, step, readers}, ink) {
+  drawTimeline({space, group, chosenGroup, view, step, readers, other}, ink) {
     const {peak, peakBytes} = space;
     const {bytes} = space.space;
     this.timeline.draw(
@@ -146,6 +147,7 @@ export class Plots {
         colours: group.colours,
         shown: group.groups.map((_, index) => chosenGroup < 0 || chosenGroup === index),
         reserved: bytes,
+        other,
         from: view.from,
         to: view.to,
         peak,

@@ -69,7 +69,7 @@ export class Scene {
     /** Index of the only group that is not faded; -1 if there is none. */
     this.chosenGroup = groups.findIndex((each) => each.name === state.group);
     this.pathedBy = `${state.pathBy} ${state.isFolded}`;
-    /** The path of a value in the icicle. @type {(value: number) => ScopePart[]} */
+    /** A value's path in the icicle. @type {(value: number) => ScopePart[]} */
     this.pathOf = previous?.pathedBy === this.pathedBy ? previous.pathOf : pathsBy(origins, state.pathBy, state.isFolded);
     const {words, path, view} = state;
     this.found = findValues(origins, {words, group: this.chosenGroup, path}, of, this.pathOf);

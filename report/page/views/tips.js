@@ -1,4 +1,4 @@
-/** The text beside the pointer. */
+/** The text next to the pointer. */
 
 import {element, replace} from '../elements/dom.js';
 import {humanBytes, numberText, shortened} from '../elements/format.js';
@@ -9,7 +9,7 @@ import {humanBytes, numberText, shortened} from '../elements/format.js';
 
 const NEIGHBOURS = 2;
 
-/** A box beside the pointer. */
+/** A box next to the pointer. */
 export class Tip {
   constructor() {
     this.node = element('div.tip', {hidden: true, role: 'tooltip'});
@@ -73,9 +73,10 @@ function neighbourLines(compilation, neighbours, verb, preposition) {
  * @param {number} step
  * @param {{total: Float64Array, logical: Float64Array}} curves
  * @param {number} reserved
+ * @param {import('../panels/answers.js').OtherOrder | null} order
  * @returns {HTMLElement[]}
  */
-export function tipOfStep(compilation, step, curves, reserved) {
+export function tipOfStep(compilation, step, curves, reserved, order) {
   const row = compilation.instructionAt[step];
   const {name, opcode, opName, sourceFile, sourceLine} = compilation.instructions.columns;
   const instruction = row < 0 ? ' the end' : ` ${name.text(row)} ${opcode.text(row)}`;
@@ -88,5 +89,7 @@ export function tipOfStep(compilation, step, curves, reserved) {
   const [physical, logical] = [curves.total[step], curves.logical[step]];
   lines.push(element('div', null, `physical ${humanBytes(physical)}, logical ${humanBytes(logical)}`));
   lines.push(element('div.faint', null, `${humanBytes(reserved - physical)} of ${humanBytes(reserved)} reserved are idle`));
+  const other = order?.bytes[step];
+  if (other !== undefined) lines.push(element('div.faint', null, `${humanBytes(other)} at this step of the ${order?.name}`));
   return lines;
 }

@@ -1,4 +1,4 @@
-/** The details of a value: its origin, its live range, its bytes, its readers. */
+/** A value's details: its origin, its live range, its bytes, its readers. */
 
 import {copyButton, element} from '../elements/dom.js';
 import {counted, humanBytes, numberText, roleTitle, shareText, shellQuoted} from '../elements/format.js';
