@@ -63,7 +63,7 @@ class Access:
         """Raise ValueError if any web page could send requests, or nobody the token."""
         if self.hosts is None and not self.token:
             raise ValueError("a service that allows any host name requires a token")
-        if self.token and not _TOKEN.fullmatch(self.token):
+        if self.token is not None and not _TOKEN.fullmatch(self.token):
             raise ValueError(
                 f"a token has {_LEAST_TOKEN} or more characters: letters, digits and ASCII"
                 " signs without spaces"
@@ -94,7 +94,7 @@ class Access:
 
 
 class Guard:
-    """ASGI middleware that refuses what `Access` does not allow, and sets the headers."""
+    """ASGI middleware that rejects what `Access` does not allow, and sets the headers."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app

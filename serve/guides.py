@@ -21,11 +21,11 @@ def add_guides(server: MCPServer, catalogue: Catalogue) -> None:
             str, Field(description="key of a compilation, a unique part of it, or a run")
         ],
     ) -> str:
-        """Find what holds the memory of a program, and what to change."""
+        """Find what holds a program's memory, and what to change."""
         return (
             f"Explain why {compilation} needs its memory. Call advise for it, then run_query with"
             " peak/contributors and peak/by-caller, and value for the largest one. Name source"
-            " lines, bytes and what to change, the largest saving first."
+            " lines, bytes and what to change, sorted by savings, descending."
         )
 
     @server.prompt(title="Explain what grew between two runs")

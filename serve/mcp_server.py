@@ -103,7 +103,7 @@ def _sentence(invalid: ValidationError) -> str:
 
 
 def _tool(function: Callable[..., object], **names: Sequence[str]) -> Tool:
-    """Return a tool that refuses unknown arguments; ``names`` are the known ones."""
+    """Return a tool that rejects unknown arguments; ``names`` are the known ones."""
     tool = _Tool.from_function(
         function,
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
@@ -252,7 +252,7 @@ class _Tools:
         ],
         parameters: Annotated[
             dict[str, object] | None,
-            Field(description="values of its $names, as JSON: numbers, texts, lists, maps"),
+            Field(description="values of its $names, as JSON: numbers, strings, lists, maps"),
         ] = None,
     ) -> str:
         """Run a reading Cypher statement of your own; prefer a canned query where one fits.

@@ -37,7 +37,7 @@ def describe_api(catalogue: Mapping[str, Query]) -> Json:
             _ROWS,
             [_query("a", "before", required=True), _query("b", "after", required=True)],
         ),
-        "/api/advise/{key}": _get("What to change, most bytes first", _ROWS, [_KEY]),
+        "/api/advise/{key}": _get("What to change, sorted by bytes, descending", _ROWS, [_KEY]),
         "/api/value/{key}": _get(
             "Everything about one value",
             {"type": "object"},

@@ -57,7 +57,7 @@ _MEANINGS: Final = {
     ExitCode.DONE: "done",
     ExitCode.FAILED: "an input or the query failed; the rest was done",
     ExitCode.USAGE: "the command line is wrong",
-    ExitCode.NO_GRAPH: "server not reachable, password refused, file missing or no graph",
+    ExitCode.NO_GRAPH: "server not reachable, password rejected, file missing or no graph",
     ExitCode.GATE: "a limit that you set is exceeded",
     ExitCode.INTERRUPTED: "interrupted",
 }

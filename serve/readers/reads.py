@@ -24,7 +24,6 @@ from xlagraph.queries import (
     with_planned_donations,
 )
 from xlagraph.report import (
-    PagePart,
     advice_and_answers,
     compare_sides,
     comparison_part,
@@ -137,7 +136,7 @@ def _overview(graph: Graph, compilations: Sequence[str], title: str) -> bytes:
 def _compilation_part(graph: Graph, catalogue: Catalogue, part: str) -> bytes:
     if part.startswith(_ANSWERS):
         key = find_compilation(graph, part.removeprefix(_ANSWERS)).key
-        return PagePart(advice_and_answers(graph, key, catalogue), {}).packed()
+        return advice_and_answers(graph, key, catalogue).packed()
     return compilation_part(graph, find_compilation(graph, part).key).packed(is_kept=False)
 
 

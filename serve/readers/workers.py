@@ -64,7 +64,7 @@ class Workers:
 
         with open_graph(location, ask_password=ask) as graph:
             self.location = graph.location
-            """Where the graph is, for people: of a server, its URI and the database's name."""
+            """Location of the graph, for people; for a server, its URI and the database's name."""
         self.catalogue = catalogue
         named = None if location is None else str(location)
         self._lanes = {
@@ -87,7 +87,7 @@ class Workers:
         return self._lanes[lane].counts
 
     async def read(self, job: Job) -> Answer:
-        """Return the answer of a job.
+        """Return a job's answer.
 
         Whoever cancels this ends the read: most end by themselves within a moment, and what does
         not is ended with its process.
@@ -213,7 +213,7 @@ class _Lane:
         return await self._start_worker(version)
 
     async def _start_worker(self, version: tuple[int, ...] | None) -> _Worker | Answer:
-        """Start a process; return a refusal instead if it cannot open the graph."""
+        """Start a process; return a rejection instead if it cannot open the graph."""
         worker = _Worker(version)
         opened: Answer | None = None
         try:
@@ -225,7 +225,7 @@ class _Lane:
                 await worker.end()
 
     async def _bounded(self, worker: _Worker, job: Job) -> Answer:
-        """Return the answer of a process; _Overdue if it takes too long or too much memory."""
+        """Return a process's answer; _Overdue if it takes too long or too much memory."""
         loop = asyncio.get_running_loop()
         seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS
         deadline = loop.time() + seconds

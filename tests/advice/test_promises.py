@@ -42,7 +42,6 @@ FINDINGS = {
     "checkpoint_merged": "lifetime/not-recomputed",
     "checkpoint_whole": "lifetime/recomputed",
     "shard_table": "waste/gathered",
-    "shard_weights": "waste/gathered",
     "bf16": "waste/wide-types",
 }
 SHRUNK = {"sharding": 8}
@@ -63,13 +62,13 @@ ON_THE_PAGE = {
     "half_batch": "half the batch (`--batch 2`)",
     "sharding": "shard activations over 8 devices (`--shrink 'layer_*=8'`)",
     "checkpoint_all": "checkpoint every layer, unrolled",
-    "checkpoint_scan": "checkpoint the body of a scan",
-    "checkpoint_scan_dots": "checkpoint the body of a scan, dots saved",
-    "checkpoint_scan_bf16": "checkpoint the body of a scan in bf16",
+    "checkpoint_scan": "checkpoint a scan's body",
+    "checkpoint_scan_dots": "checkpoint a scan's body, dots saved",
+    "checkpoint_scan_bf16": "checkpoint a scan's body in bf16",
     "checkpoint_merged": "checkpoint with `prevent_cse=True`, which XLA had merged",
     "checkpoint_whole": "checkpoint every layer, not all of them at once",
     "shard_table": "shard a table over 8 devices",
-    "shard_weights": "shard weights and state of Adam over 8 devices",
+    "shard_weights": "shard weights and state of Adam, which data parallelism replicates",
     "bf16": "bf16",
     "scan_over_layers": "layers in a loop (`lax.scan`): another program, nothing is predicted",
 }

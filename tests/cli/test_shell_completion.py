@@ -21,7 +21,7 @@ def environment(graph, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TERM", "dumb")
     if shutil.which("xlagraph") is None:
-        pytest.skip("the command is not installed beside the tests")
+        pytest.skip("the command is not installed next to the tests")
 
 
 def output(*command: str) -> str:

@@ -111,7 +111,7 @@ def test_a_disk_that_becomes_read_only_is_named_and_can_be_read(
     change_dumps(tmp_path / "runs")
     ended = commands.run("ingest", tmp_path / "runs", "--graph", here)
     assert ended.code == 1
-    assert f"cannot write beside {here}" in ended.err
+    assert f"cannot write next to {here}" in ended.err
     assert "Traceback" not in ended.err
     assert here.read_bytes() == file.read_bytes()
     assert commands.run("runs", "--graph", here).code == 0

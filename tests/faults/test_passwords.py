@@ -88,7 +88,7 @@ def test_a_wrong_password_is_tried_once_and_locks_no_account(
         for _ in range(2):
             ended = commands.run("runs", "--graph", locked_server.uri, environment=wrong)
             assert ended.code == 3
-            assert f"{locked_server.uri} refuses the password of user neo4j" in ended.err
+            assert f"{locked_server.uri} rejects the password of user neo4j" in ended.err
             assert "wr0ng" not in ended.err
         ended = commands.run(
             "cypher", "RETURN 1 AS one", "--graph", locked_server.uri, environment=right

@@ -33,7 +33,7 @@ def test_every_error_of_the_driver_is_mapped(kind, writes):
     [
         (ClientError, "Statement.AccessMode", QueryRefused, "would write"),
         (CypherSyntaxError, "Statement.SyntaxError", QueryFailed, "server says"),
-        (AuthError, "Security.Unauthorized", GraphUnreachable, "log in"),
+        (AuthError, "Security.Unauthorized", GraphUnreachable, "login"),
         (ClientError, "Security.AuthenticationRateLimit", GraphUnreachable, "for a while"),
         (ClientError, "Security.CredentialsExpired", GraphUnreachable, "must be changed"),
         (Forbidden, "Security.Forbidden", QueryRefused, "may not"),

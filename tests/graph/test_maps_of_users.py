@@ -1,4 +1,4 @@
-"""Maps in statements and parameters of users: right rows or a refusal, on both engines."""
+"""Maps in statements and parameters of users: right rows or a rejection, on both engines."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.graph.test_queries_of_users import write_made_rows
 from tests.graph_fixtures import GraphOf
 from xlagraph.graph import Graph, GraphError, QueryFailed, QueryRefused
+from xlagraph.graph.ladybug.list_kinds import check_lists
 from xlagraph.graph.ladybug.map_order import with_ordered_maps
 
 
@@ -67,6 +68,54 @@ def test_generated_maps_are_returned_as_they_are_or_refused(loaded, maps):
                 assert not is_same or "neo4j server" in loaded.versions
             continue
         assert found == maps
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63) + 1, 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(value=VALUES)
+def test_generated_parameters_are_returned_as_they_are_or_refused(loaded, value):
+    try:
+        found = loaded.query("RETURN $value AS value, [$value] AS listed", {"value": value}).rows
+    except GraphError:
+        assert isinstance(value, list | dict)
+        assert "neo4j server" not in loaded.versions
+    else:
+        assert found == ((value, [value]),)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [False, ""],
+        [1, True],
+        [0.5, 2**53 + 1],
+        [[1], None],
+        [[1], ["a"]],
+        {"a": [{"b": 1}, {"b": "x"}]},
+    ],
+)
+def test_lists_that_the_embedded_engine_would_convert_are_refused(value):
+    with pytest.raises(QueryRefused, match=r"a list in \$rows has values of several kinds"):
+        check_lists({"rows": value})
+
+
+@pytest.mark.parametrize(
+    "value", [[1, 0.5, None], [1, 2**53 + 1], [[], [1]], [{"a": None}, {"a": 1}]]
+)
+def test_lists_of_one_kind_may_contain_null_and_empty_lists(value):
+    check_lists({"rows": value})
 
 
 def shape(value: object) -> object:

@@ -51,7 +51,7 @@ def server_program(java: str, version: str) -> Path:
     source = HERE / "Serve.java"
     compiler = Path(shutil.which(java) or java).resolve().with_name("javac")
     if not compiler.exists():
-        raise NoNeo4j(f"{java} has no compiler beside it: a JDK is needed")
+        raise NoNeo4j(f"{java} has no compiler next to it: a JDK is needed")
     made_of = f"{version} {compiler} {source.read_text()}".encode()
     libraries = server_libraries(version)
     with _shared_folder(f"serve-{hashlib.sha256(made_of).hexdigest()[:16]}") as (folder, is_made):

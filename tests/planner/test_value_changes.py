@@ -6,6 +6,7 @@ from tests.planner.small_programs import program, value
 from xlagraph.planner.value_changes import (
     with_shortened_values,
     with_shrunk_values,
+    with_sources_of_removed_copies,
     without_values,
 )
 
@@ -44,3 +45,18 @@ def test_a_set_shrinks_if_all_its_members_do_and_bytes_are_rounded_up():
         3,
         8,
     ]
+
+
+def test_what_reads_a_removed_copy_of_a_copy_reads_the_source():
+    made = program(
+        value(1, 0, 1),
+        value(2, 1, 2, is_copy=True, operands=(1,)),
+        value(3, 2, 6, is_copy=True, operands=(2,)),
+    )
+    changed = with_sources_of_removed_copies(made, [2, 3])
+    assert changed.by_id[1].live_until == 6
+
+
+def test_a_removed_copy_that_is_returned_has_no_reader():
+    made = program(value(1, 0, 1), value(2, 1, 6, is_copy=True, lives_out=True, operands=(1,)))
+    assert with_sources_of_removed_copies(made, [2]) == made

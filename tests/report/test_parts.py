@@ -14,7 +14,13 @@ from tests.tiny_dumps import BEFORE_F, dump, write_dump
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue, value
-from xlagraph.report import compare_sides, comparison_part, compilation_part, make_report
+from xlagraph.report import (
+    advice_and_answers,
+    compare_sides,
+    comparison_part,
+    compilation_part,
+    make_report,
+)
 from xlagraph.report import report as report_module
 from xlagraph.report.reproduction import command_line
 
@@ -104,3 +110,11 @@ def test_a_page_says_why_a_live_range_ends_in_the_words_of_value(tiny_graph):
     assert sentences == {
         label: value(tiny_graph, label, BEFORE_F).live_range.why for label in sentences
     }
+
+
+def test_the_other_order_has_as_many_steps_as_this_one_or_a_note(tiny_graph: Graph) -> None:
+    part = advice_and_answers(tiny_graph, BEFORE_F, load_catalogue())
+    order: Any = part.facts["otherOrder"]
+    assert order["name"] is None
+    assert "module text" in order["note"]
+    assert part.tables["otherOrder"]["liveBytes"].cells == ()

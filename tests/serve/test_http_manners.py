@@ -1,4 +1,4 @@
-"""The HTTP server: what it refuses, and what one client cannot do to the others."""
+"""The HTTP server: what it rejects, and what one client cannot do to the others."""
 
 import os
 import threading
@@ -73,7 +73,7 @@ def test_gzip_is_used_if_the_client_gives_it_weight(accepted, is_packed):
 
 
 @pytest.mark.parametrize(
-    "token", ["too-short", "has a space in it", "fünfzehn-oder-mehr", "x" * 15]
+    "token", ["", "too-short", "has a space in it", "fünfzehn-oder-mehr", "x" * 15]
 )
 def test_a_token_that_nobody_can_send_or_many_can_guess_is_refused(token):
     with pytest.raises(ValueError, match="a token has 16 or more characters"):

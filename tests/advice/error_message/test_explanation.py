@@ -18,19 +18,19 @@ def test_the_plan_of_a_tpu_is_explained_from_its_table():
     said = explanation(messages.TPU_PLAN)
     assert said.verdict == (
         "The plan does not fit: the program needs 12.0 GiB of HBM, which has 8.0 GiB."
-        " The compiler refused the program; nothing was run."
+        " The compiler rejected the program; nothing was run."
     )
     assert said.facts == (
         "Missing: 4.0 GiB.",
-        "Beside the program itself: reserved 512.0 MiB, arguments 2.0 GiB.",
-        "Padding: 6.0 GiB, 50.0% of what was asked for.",
+        "In addition to the program: reserved 512.0 MiB, arguments 2.0 GiB.",
+        "Padding: 6.0 GiB, 50.0% of the requested bytes.",
     )
     padding, largest, donation = said.changes
     assert padding.startswith(
         "Padding first: 3.8 GiB of f32[1024,1024,8]{2,1,0:T(8,128)} (/home/ann/model.py:12)"
     )
     assert largest.startswith(
-        "The largest first: 6.0 GiB are made by jit(train)/jit(main)/mul (/home/ann/model.py:12)."
+        "The largest first: 6.0 GiB produced by jit(train)/jit(main)/mul (/home/ann/model.py:12)."
     )
     assert donation.startswith("Donate arguments (donate_argnums): 1.5 GiB of the output")
 
@@ -47,8 +47,8 @@ def test_a_bare_line_lists_the_unknown_facts_and_the_flags_that_show_them():
 def test_a_failure_of_an_allocator_is_distinguished_and_lists_other_resident_bytes():
     said = explanation(messages.BFC + messages.BFC_STATISTICS + messages.GPU_ERROR)
     assert said.verdict == (
-        "The plan was accepted, the device was too full to allocate when it ran: 4.0 GiB were"
-        " asked for (the temporaries of the program, in one block), 2.0 GiB were free of 16.0 GiB."
+        "The plan was accepted, but the device was too full to allocate when it ran: 4.0 GiB were"
+        " requested (the temporaries of the program, in one block), 2.0 GiB were free of 16.0 GiB."
     )
     assert said.facts == (
         "Missing: 2.0 GiB.",
@@ -66,7 +66,7 @@ def test_a_failure_of_an_allocator_is_distinguished_and_lists_other_resident_byt
 
 def test_an_allocator_without_statistics_says_that_the_free_bytes_are_unknown():
     said = explanation(messages.GPU_ERROR)
-    assert "how much was free is not said" in said.verdict
+    assert "the message does not say how much was free" in said.verdict
     assert "how much was free, and the limit of the allocator" in [
         unknown.text for unknown in said.unknown
     ]
@@ -75,8 +75,8 @@ def test_an_allocator_without_statistics_says_that_the_free_bytes_are_unknown():
 def test_a_program_that_cannot_be_loaded_is_named():
     said = explanation(messages.TPU_PROGRAM)
     assert said.verdict == (
-        "The plan was accepted, the device was too full to load a program when it ran: 6.0 GiB"
-        " were asked for by jit_serve, 5.0 GiB were free."
+        "The plan was accepted, but the device was too full to load a program when it ran: 6.0 GiB"
+        " were requested by jit_serve, 5.0 GiB were free."
     )
     assert said.facts[:2] == (
         "Missing: 4.0 GiB.",

@@ -1,6 +1,6 @@
 """`bisect` finds the version of a package that made a program grow, in a local package index.
 
-The package `grower`, which represents a framework, determines the bytes of a program.
+The package `grower`, which represents a framework, determines a program's bytes.
 """
 
 import importlib.util
@@ -15,7 +15,7 @@ from tests.cli.command_line import json_rows
 from tests.tiny_dumps import dump
 
 pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("pip") is None, reason="needs pip beside the tests"
+    importlib.util.find_spec("pip") is None, reason="needs pip next to the tests"
 )
 
 TEMP_BYTES = {"1.0": 256, "1.1": 256, "1.2": None, "1.3": 512, "1.4rc1": 512, "1.10": 768}

@@ -33,7 +33,7 @@ def test_exactly_the_capacity_fits_and_one_byte_less_trips_the_gate(run, graph):
     assert ended.code == 4
     assert rows(ended) == [(0, 640, False, 1), (0, 192, True, 0)]
     assert ended.err.splitlines()[1:] == [
-        f"{AFTER_F}: does not fit, memory space 0 lacks 1 B: it reserves 640 B of 639 B"
+        f"{AFTER_F}: does not fit, memory space 0 is 1 B short: it reserves 640 B of 639 B"
     ]
 
 
@@ -87,7 +87,7 @@ def test_a_compilation_that_does_not_fit_gets_at_most_three_changes_from_the_adv
     shown = run(*asked).out
     assert shown.splitlines()[0] == (
         "Does it fit? No: 1 of 1 compilation is too large;"
-        " my runs/module_0001.jit_f.cpu_after_optimizations lacks 42.0 KiB in memory space 0."
+        " my runs/module_0001.jit_f.cpu_after_optimizations is 42.0 KiB short in memory space 0."
     )
     assert (
         "What to change first, for 42.0 KiB less"

@@ -25,7 +25,7 @@ def test_a_page_shows_where_memory_grew_by_how_much_and_because_of_which_line(ru
     assert (
         run("compare", "before", "after").out
         == """\
-before → after: reserved bytes grow by 192 B (+30.0%), from 640 B to 832 B
+before → after: reserved bytes grow by 192 B (+30.0%), from 640 B to 832 B, summed over 2 programs
 
 - 1 value has 2 times as many elements, such as f32[64] → f32[128] (mostly f.py:5): +256 B
     xlagraph query compare/values --run-a before --run-b after
@@ -136,7 +136,10 @@ def test_one_against_many_has_a_row_for_each(run, graph):
         "grownOp": "jit(f)/layer_0/dot", "grownOpBytes": 192,
     }  # fmt: skip
     shown = run("compare", "before", "after", "before").out.splitlines()
-    assert shown[0] == "before against 2 others: it reserves 640 B, its physical peak is 640 B"
+    assert shown[0] == (
+        "before against 2 others: it reserves 640 B, its physical peak is 640 B,"
+        " summed over 2 programs"
+    )
     assert [line.split()[0] for line in shown[2:]] == ["other", "------", "after", "before"]
 
 

@@ -19,8 +19,8 @@ def test_the_verdict_is_the_first_line(run, graph, limit, said):
         f" at most {limit} more is allowed**"
     )
     assert planned == (
-        "640 B → 832 B of device memory, as XLA plans it at compile time (1 compiled program,"
-        " 0 of them unchanged, 1 only in `before`, 1 only in `after`)."
+        "640 B → 832 B of device memory, as XLA plans it at compile time, summed over 2 programs"
+        " (1 compiled program, 0 of them unchanged, 1 only in `before`, 1 only in `after`)."
     )
 
 

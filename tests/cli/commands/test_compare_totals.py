@@ -11,7 +11,8 @@ from tests.tiny_dumps import AFTER_F, AFTER_H, BEFORE_F, BEFORE_G
 def test_the_first_line_of_compare_says_if_memory_grew(run, graph):
     ended = run("compare", "before", "after")
     assert ended.out.splitlines()[0] == (
-        "before → after: reserved bytes grow by 192 B (+30.0%), from 640 B to 832 B"
+        "before → after: reserved bytes grow by 192 B (+30.0%), from 640 B to 832 B,"
+        " summed over 2 programs"
     )
     assert f"only in before: {BEFORE_G} (256 B reserved)" in ended.err
     assert f"only in after: {AFTER_H} (192 B reserved)" in ended.err

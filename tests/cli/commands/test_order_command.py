@@ -1,5 +1,8 @@
 """`order` writes a page, or one object."""
 
+import base64
+import gzip
+import io
 import json
 from pathlib import Path
 
@@ -45,9 +48,26 @@ def test_one_object_has_the_parts_of_the_reserved_bytes(order):
     assert found["present"] == ["breadth-first"]
     parts = [found[name] for name in ("boundBytes", "orderBytes", "sharingBytes", "packingBytes")]
     assert sum(parts) == found["reservedBytes"] == found["reservedBytesReplanned"]
+    assert found["isPackingOptimal"] == (found["packingBytes"] == 0)
     assert {each["order"] for each in found["orders"]} == {"list", "depth-first", "post-order"}
     assert len(found["moves"]) <= 2
     assert {each["wait"] for each in found["waiting"]} <= {"made early", "read late"}
+
+
+def test_the_report_draws_the_live_bytes_of_the_other_order(run, order, tmp_path):
+    found = json.loads(order("--format", "json").out)
+    page = tmp_path / "r.html"
+    assert run("report", found["compilation"], "-o", str(page)).code == 0
+    with gzip.open(io.BytesIO(_packed(page, found["compilation"]))) as part:
+        head = part.read(int.from_bytes(part.read(4), "little"))
+    facts, tables = (json.loads(head)[name] for name in ("facts", "tables"))
+    assert facts["otherOrder"]["name"] == "depth-first order"
+    assert tables["otherOrder"]["rows"] == facts["scheduleLength"] + 1
+
+
+def _packed(page, compilation):
+    part = page.read_text().partition(f'data-part="{compilation}">')[2].partition("<")[0]
+    return base64.b64decode(part)
 
 
 def test_a_dump_without_module_text_has_no_other_order(run, tmp_path, monkeypatch):

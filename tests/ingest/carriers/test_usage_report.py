@@ -1,5 +1,6 @@
-"""XLA's usage report beside a compilation is compared with its allocations."""
+"""XLA's usage report next to a compilation is compared with its allocations."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ def test_a_report_that_disagrees_is_reported(tmp_path: Path, report: str, proble
     assert said(tmp_path) == problems
 
 
+@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
     ("total", "problems"),
     [
@@ -57,13 +59,19 @@ def test_a_report_that_disagrees_is_reported(tmp_path: Path, report: str, proble
     ],
 )
 def test_a_report_in_protobuf_is_compared_with_a_protobuf_dump(
-    tmp_path: Path, total: int, problems: list[str]
+    tmp_path: Path, total: int, problems: list[str], packed: bool
 ):
     report = MemoryUsageReportProto()
     report.memory_space_allocation_entries.add(total_bytes=total, memory_space_color=0)
     message = hlo("main:\n  p = f32[4] parameter(0) <1>\n  ROOT a = f32[4] negate(p) <2>\n")
     (tmp_path / f"{STAGE}.hlo.pb").write_bytes(message.SerializeToString())
-    (tmp_path / f"{STAGE}-memory-usage-report.pb").write_bytes(report.SerializeToString())
+    file = tmp_path / f"{STAGE}-memory-usage-report.pb"
+    content = report.SerializeToString()
+    if packed:
+        Path(f"{file}.gz").write_bytes(gzip.compress(content))
+        problems = [problem.replace(".pb ", ".gz ") for problem in problems]
+    else:
+        file.write_bytes(content)
     assert said(tmp_path) == problems
 
 

@@ -231,8 +231,14 @@ def test_a_damaged_member_of_a_zip_is_left_out_and_the_rest_kept(tmp_path):
     wrong = damaged(content.getvalue(), at=content.getvalue().index(DUMP) + 5)
     found, problems = files_of(wrong, tmp_path)
     assert list(found) == [f"1/{NAME}", f"2/{NAME}"]
-    assert problems[0].startswith(f"dumps: '0/{NAME[:40]}")
-    assert "Bad CRC-32" in problems[0]
+    assert problems[0].startswith(f"dumps: '0/{NAME}': cannot be unpacked: Bad CRC-32")
+
+
+def test_a_long_name_of_a_member_is_shown_on_one_line_with_its_end(tmp_path):
+    name = f"../{'long/' * 1000}{NAME}\nforged"
+    _, (problem,) = files_of(zipped({name: DUMP}), tmp_path)
+    assert len(problem) < 300
+    assert f"{NAME}\\nforged': its path is outside" in problem
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_missing_companion_of_a_split_dump_is_named_and_gives_nulls(graph, run
     summary = ingest(graph, runs)
     assert summary.missing == {f"baseline/{name(1)}": ("live ranges", "module text")}
     assert messages(summary) == [
-        f"{path}: has no live ranges, nor is {name(1)}-live-range.txt beside it"
+        f"{path}: has no live ranges, nor is {name(1)}-live-range.txt next to it"
     ]
     assert summary.ok
     (compilation,) = graph.read(f"baseline/{name(1)}").nodes["Compilation"].to_pylist()

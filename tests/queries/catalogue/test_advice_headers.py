@@ -51,7 +51,7 @@ def test_a_change_applies_to_the_values_of_each_row_or_to_those_in_a_column():
             "// @advice places physical Padding\n" + REMEDIES,
             "'places' is not a @column that counts",
         ),
-        ("// @advice paddingBytes physical Padding\n", "advice without a remedy for jax"),
+        ("// @advice paddingBytes physical Padding\n", "advice without a fix for jax"),
         (
             "// @advice paddingBytes physical Padding\n// @evidence size\n" + REMEDIES,
             "f:12: 'size' is not a @column",
@@ -83,7 +83,7 @@ def test_an_error_in_advice_is_reported_with_its_line(lines, message):
 def test_the_header_in_the_message_is_valid():
     shown = str(header.__doc__).partition("\n\n")[2].partition("\n\n")[0]
     parsed = parse_header(dedent(shown), "f")
-    assert parsed.title == "Values that hold the most memory at the peak of a compilation"
+    assert parsed.title == "Values that hold the most memory at a compilation's peak"
     assert parsed.advice is not None
 
 

@@ -86,7 +86,7 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
     rest = GOOD[GOOD.index("// @status") :]
     in_space = rest.replace("AS sizeBytes\n", "AS sizeBytes, v.memorySpace AS memorySpace\n")
     (problem,) = problems(tmp_path, rest, advice + in_space)
-    assert problem == ("12: advice without a remedy for pytorch; add '// @remedy pytorch …'")
+    assert problem == ("12: advice without a fix for pytorch; add '// @remedy pytorch …'")
     whole = advice + "// @remedy   pytorch     checkpoint it\n" + in_space
     assert problems(tmp_path, rest, whole) == []
     query = load_catalogue([tmp_path])["mine/values"]

@@ -52,7 +52,7 @@ def test_tags_and_the_name_of_the_run_are_those_of_ingest(run, tmp_path):
     run("export", "neo4j", tmp_path / "dumps", "-o", "out", "--run", "mine", "--tag", "commit=abc")
     row = Path("out", "Run.csv").read_text()
     assert row.startswith('"mine","mine"')
-    assert row.endswith('"commit=abc"\n')
+    assert '"commit=abc"' in row
 
 
 def test_shards_are_merged_into_one_export(run, tmp_path):
@@ -70,14 +70,14 @@ def test_shards_are_merged_into_one_export(run, tmp_path):
     assert "Value-header.csv,../part1/Value.csv,../part2/Value.csv" in ended.out
 
 
-def test_a_shard_without_dumps_is_reported(run, tmp_path):
+def test_a_shard_without_dumps_succeeds_and_writes_nothing(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     shards = [f"{number}/9" for number in range(1, 10)]
     all_ended = [run("export", "neo4j", runs, "-o", shard, "--shard", shard) for shard in shards]
-    assert sum(ended.code == 0 for ended in all_ended) <= 4
-    empty = next(ended for ended in all_ended if ended.code == 1)
-    assert "no dumps in shard" in empty.err
-    assert empty.out == ""
+    assert all(ended.code == 0 for ended in all_ended)
+    empty = [ended for ended in all_ended if "has no dumps: nothing was written" in ended.err]
+    assert len(empty) >= 5
+    assert all(ended.out == "" for ended in empty)
 
 
 def test_a_bad_dump_is_skipped_and_named_and_the_rest_is_exported(run, tmp_path):

@@ -128,10 +128,10 @@ CHANGES = {
     ),
     "a statement that writes": ("ORDER BY", "SET v.x = 1 ORDER BY", "15: SET writes"),
     "what is still being loaded": (", state: 'complete'", "", "11: sees compilations that are"),
-    "what only an engine refuses": (
+    "what only an engine rejects": (
         "v.label AS value",
         "foo(v.label) AS value",
-        "11: the engine refuses it: ",
+        "11: the engine rejects it: ",
     ),
     "a word that is missing": ("ORDER BY", "ORDER", "15: "),
 }

@@ -12,6 +12,7 @@ import pytest
 from tests.ingest.carriers.proto.small_protos import hlo
 from xlagraph.graph import Graph
 from xlagraph.ingest import NoMemoryPlan, ingest_compiled
+from xlagraph.queries import check, run
 
 PROGRAM = hlo("main:\n  p = f32[4] parameter(0) <1>\n  ROOT a = f32[4] negate(p) <2>\n")
 SHAPE_OF_COMPILATION = (
@@ -47,6 +48,20 @@ def newest(message: Any = PROGRAM) -> Any:
 
 def oldest() -> Any:
     return SimpleNamespace(serialized_hlo_proto=PROGRAM.SerializeToString())
+
+
+def test_the_memory_analysis_is_stored_next_to_the_allocations(embedded_graph: Graph):
+    statistics = newest()
+    statistics.argument_size_in_bytes, statistics.temp_size_in_bytes = 16, 5
+    statistics.peak_memory_in_bytes = 40
+    ingest_compiled(embedded_graph, Compiled(statistics), run="live")
+    assert run(embedded_graph, "overview/memory-analysis").result.rows == (
+        ("argument_size_in_bytes", 16, 16, True),
+        ("peak_memory_in_bytes", 40, None, None),
+        ("temp_size_in_bytes", 5, 0, False),
+    )
+    (differing,) = check(embedded_graph).statistics
+    assert differing == ("live/jit_f(8)", "temp_size_in_bytes", 5, 0)
 
 
 @pytest.mark.parametrize("statistics", [newest(), oldest()], ids=["newest", "up to 0.6.0"])

@@ -28,7 +28,7 @@ LOOP = (
 
 
 def refusal(content: bytes) -> str:
-    """Return the message with which a file is refused."""
+    """Return the message with which a file is rejected."""
     with pytest.raises(UnreadableDump) as refused:
         read_proto_dump(contents_of(content))
     return str(refused.value.problem)
@@ -240,6 +240,34 @@ def test_a_schedule_of_other_instructions_is_refused():
     message.hlo_module.schedule.sequences[0].instruction_ids[0] = 2
     assert refusal(message.SerializeToString()).endswith(
         "expected a schedule of all instructions of main, found one of others"
+    )
+
+
+@pytest.mark.parametrize("scheduled", [[0], [0, 0], [0, 1, 1], []])
+def test_a_fusion_with_a_schedule_of_other_instructions_is_refused(scheduled: list[int]):
+    """Its instructions are read late, but its error belongs to the file."""
+    message = hlo(
+        "fused:\n  x = f32[4] parameter(0)\n  ROOT n = f32[4] negate(x)\n"
+        "main:\n  p = f32[4] parameter(0) <3{}>\n"
+        "  ROOT f = f32[4] fusion(p) calls=fused <4{}>\n"
+    )
+    module = message.hlo_module
+    module.computations[0].is_fusion_computation = True
+    module.schedule.sequences[0].instruction_ids[:] = scheduled
+    assert refusal(message.SerializeToString()).endswith(
+        "expected a schedule of all instructions of fused, found one of others"
+    )
+
+
+def test_a_loop_inside_a_fusion_calls_two_computations():
+    message = hlo(
+        "fused:\n  x = f32[4] parameter(0)\n  ROOT n = f32[4] while(x)\n"
+        "main:\n  p = f32[4] parameter(0) <3{}>\n"
+        "  ROOT f = f32[4] fusion(p) calls=fused <4{}>\n"
+    )
+    message.hlo_module.computations[0].is_fusion_computation = True
+    assert refusal(message.SerializeToString()).endswith(
+        "expected the body and condition of a loop, found 0 computations"
     )
 
 

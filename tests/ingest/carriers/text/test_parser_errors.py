@@ -119,3 +119,9 @@ def test_cut_between_lines_is_an_error_except_between_sections():
         " from instruction: %tuple.4 ",
         "\n",
     ]
+
+
+def test_an_error_about_a_very_long_line_says_its_length():
+    with pytest.raises(ParseError) as raised:
+        parse_plan([DumpPart("f.txt", "B" * 20_000 + "\n")])
+    assert raised.value.message.endswith(f"found '{'B' * 80}'… (20,000 characters)")

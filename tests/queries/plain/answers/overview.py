@@ -20,14 +20,15 @@ def roles(dump: PlainDump) -> Rows:
 @in_order("memorySpace allocationBytes logicalPeakBytes physicalPeakBytes idleBytes reservedBytes")
 def spaces(dump: PlainDump) -> Rows:
     for color in dump.colors:
-        taken = sum(
+        total = sum(
             allocation.size_bytes
             for allocation in dump.plan.allocations
             if allocation.color == color
         )
         peak = dump.physical_peak(color)
-        idle = None if peak is None else taken - peak
-        yield color, taken, dump.logical_peak(color), peak, idle, dump.reserved(color)
+        reserved = dump.reserved(color)
+        idle = None if peak is None else reserved - peak
+        yield color, total, dump.logical_peak(color), peak, idle, reserved
 
 
 @largest_first(
