@@ -97,7 +97,11 @@ def facts_of(rows: CompilationRows) -> dict[str, list[str]]:
         nodes = table.to_pylist()
         for node in nodes:
             node.pop("ingestedAt", None)
-            for name in ("tags", "derived"):  # the importer cannot express an empty list
+            for name in (
+                "tags",
+                "snapshots",
+                "derived",
+            ):  # the importer cannot express an empty list
                 if name in node:
                     node[name] = node[name] or None
         spelt[label] = sorted(map(repr, nodes))

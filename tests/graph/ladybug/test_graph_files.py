@@ -89,7 +89,7 @@ def test_only_some_new_rows_wait_in_memory(tmp_path, monkeypatch):
 
 def sizes_before_and_after_a_removal(path):
     """Remove one of two runs, check the other, and return the file size before and after."""
-    stays, goes = made_rows("stays", values=200), made_rows("goes", values=20_000)
+    stays, goes = made_rows("stays", values=100), made_rows("goes", values=6_000)
     load(path, stays)
     load(path, goes)
     before = path.stat().st_size
@@ -99,9 +99,8 @@ def sizes_before_and_after_a_removal(path):
     return before, path.stat().st_size
 
 
-@pytest.mark.parametrize("folder", ["plain", "it's [a] *"])  # signs of a text and of a pattern
-def test_a_file_is_smaller_after_a_removal(tmp_path, folder):
-    path = tmp_path / folder / "graph.lbug"
+def test_a_file_is_smaller_after_a_removal(tmp_path):
+    path = tmp_path / "it's [a] *" / "graph.lbug"  # signs of a text and of a pattern
     path.parent.mkdir()
     before, after = sizes_before_and_after_a_removal(path)
     assert after < before / 2
@@ -109,7 +108,7 @@ def test_a_file_is_smaller_after_a_removal(tmp_path, folder):
 
 
 def test_a_file_of_more_rows_than_one_copy_takes_is_not_compacted(tmp_path, monkeypatch):
-    monkeypatch.setattr(compaction, "MAX_COPIED_NODES", 100)  # the true number is millions
+    monkeypatch.setattr(compaction, "MAX_COPIED_NODES", 50)  # the true number is millions
     before, after = sizes_before_and_after_a_removal(tmp_path / "graph.lbug")
     assert after >= before
 
