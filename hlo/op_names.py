@@ -14,6 +14,7 @@ from typing import Final
 __all__ = [
     "BACKWARD_MARKS",
     "RECOMPUTED_MARKS",
+    "framework_of",
     "has_checkpoint",
     "is_backward",
     "is_checkpointed",
@@ -27,6 +28,24 @@ __all__ = [
     "scopes",
     "stem",
 ]
+
+_MARKS: Final = {
+    "jax": re.compile(r"(?:^|/)p?jit\(|\bjvp\("),
+    "pytorch": re.compile(r"(?:^|/)(?:aten__|xla__|prim__)"),
+    "tensorflow": re.compile(r"StatefulPartitionedCall|gradient_tape/|__inference_|XLA_Args"),
+}
+
+
+def framework_of(op_names: Iterable[str | None]) -> str | None:
+    """Return the framework that set most op names; None if none has the marks of one."""
+    known = [name for name in op_names if name]
+    counts = {
+        framework: sum(mark.search(name) is not None for name in known)
+        for framework, mark in _MARKS.items()
+    }
+    most = max(counts, key=counts.__getitem__)
+    return most if counts[most] else None
+
 
 _LONGEST: Final = 1000
 """Most characters of a scope: a name of one megabyte could have gigabytes of scopes."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from xlagraph.planner.donor import Donor
+from xlagraph.planner.needed_copies import Donor
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["AddedCopy", "shifted", "with_copies"]

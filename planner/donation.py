@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from xlagraph.planner.added_copies import AddedCopy, shifted, with_copies
-from xlagraph.planner.donor import Donor, is_own_copy
-from xlagraph.planner.needed_copies import Copies, Readers, needed_copies
+from xlagraph.planner.needed_copies import Copies, Donor, Readers, is_own_copy, needed_copies
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["DonatedProgram", "Donor", "donate", "step_before_copies"]

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.presentation.column_importance import most_important_first
 from xlagraph.presentation.readable_tables import (
     cell_text,
     html_notes,
     html_title,
     measured_table,
+    most_important_first,
     text_table,
 )
 

@@ -1,4 +1,4 @@
-"""Formats rows for people: an HTML table for notebooks, escaped and limited, or aligned text."""
+"""Format rows for people: an HTML table for notebooks, escaped and limited, or aligned text."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,8 +19,40 @@ __all__ = [
     "is_numeric",
     "measured_table",
     "measured_text",
+    "most_important_first",
     "text_table",
 ]
+
+_NAMING_COLUMNS: Final = 2
+"""Number of leading columns that name the subject of a row."""
+_OTHER_COLUMNS: Final = "…"
+"""Place of the columns that an order of importance does not name."""
+
+
+def most_important_first(
+    columns: Sequence[str], shown: Sequence[str] = ()
+) -> Sequence[Sequence[int]]:
+    """Return groups of column indices, the most important first; a file and its line are one.
+
+    ``shown`` names columns by importance; `…` stands for the others. Those that name a row are
+    first, then byte counts.
+    """
+    groups: list[list[int]] = []
+    for index, name in enumerate(columns):
+        if name.endswith("Line") and columns[index - 1] == f"{name.removesuffix('Line')}File":
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    place_by_name = {name: place for place, name in enumerate(shown)}
+    place_of_others = place_by_name.get(_OTHER_COLUMNS, len(shown))
+
+    def rank(group: Sequence[int]) -> tuple[int, int]:
+        index, name = group[0], columns[group[0]]
+        usual = index if index < _NAMING_COLUMNS else _NAMING_COLUMNS if counts_bytes(name) else _NAMING_COLUMNS + 1
+        return place_by_name.get(name, place_of_others), usual
+
+    return sorted(groups, key=rank)
+
 
 MAX_ROWS: Final = 40
 MAX_COLUMNS: Final = 24

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
-from xlagraph.hlo.framework import framework_of
+from xlagraph.hlo.op_names import framework_of
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,

@@ -6,7 +6,7 @@ from typing import Final
 from xlagraph.advice.error_message import message_forms as forms
 from xlagraph.advice.error_message.failure import Failure, LargeAllocation, Part, Stage
 from xlagraph.advice.error_message.headlines import module_of_op
-from xlagraph.advice.error_message.printed_sizes import printed_bytes, rounded
+from xlagraph.advice.error_message.message_forms import printed_bytes, rounded
 
 __all__ = ["FailureDetails", "request_key"]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from xlagraph.advice.error_message import message_forms as forms
 from xlagraph.advice.error_message.failure import Failure, LargeAllocation, Stage
-from xlagraph.advice.error_message.printed_sizes import printed_bytes
+from xlagraph.advice.error_message.message_forms import printed_bytes
 from xlagraph.hlo.shapes import parse_shape
 
 __all__ = ["failure_of_headline", "module_of_op"]

@@ -13,14 +13,54 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from xlagraph.advice.error_message import message_forms as forms
-from xlagraph.advice.error_message.failure import Failure, Stage
+from xlagraph.advice.error_message.failure import Failure, Stage, TracebackLine
 from xlagraph.advice.error_message.failure_details import FailureDetails, request_key
 from xlagraph.advice.error_message.headlines import failure_of_headline
 from xlagraph.advice.error_message.log_lines import plain_lines
-from xlagraph.advice.error_message.traceback_frames import TracebackFrames
+from xlagraph.hlo.metadata import is_installed
 from xlagraph.runtime.unpacking import unpacked_stream
 
-__all__ = ["ErrorLog", "open_log", "read_error_log"]
+__all__ = ["ErrorLog", "TracebackFrames", "open_log", "read_error_log"]
+
+
+class TracebackFrames:
+    """The frames of the latest traceback in a log, outermost first as Python prints them."""
+
+    def __init__(self) -> None:
+        self._innermost: TracebackLine | None = None
+        self._file: str | None = None
+        """File of a frame whose line IPython prints further down."""
+        self._function: str | None = None
+
+    def read(self, text: str) -> bool:
+        """Read a line of the log; return whether it belongs to a traceback."""
+        if forms.TRACEBACK.search(text):
+            self._innermost = self._file = None
+            return True
+        if found := forms.FRAME.match(text):
+            self._add(found["file"], found["line"], found["function"])
+        elif found := forms.NOTEBOOK_FRAME.match(text):
+            file, line = found["file"] or found["cell"], found["line"] or found["cell_line"]
+            self._add(file, line, found["function"])
+        elif found := forms.OLD_NOTEBOOK_FRAME.match(text):
+            self._file, self._function = found["file"], found["function"]
+        elif self._file is not None and (found := forms.OLD_NOTEBOOK_LINE.match(text)):
+            self._add(self._file, found["line"], self._function)
+            self._file = None
+        else:
+            return False
+        return True
+
+    def take_user_line(self) -> TracebackLine | None:
+        """Return the innermost line outside of installed packages, once; else None."""
+        found, self._innermost = self._innermost, None
+        return found
+
+    def _add(self, file: str, line: str, function: str | None) -> None:
+        if not is_installed(file) and file != "<string>":
+            name = None if function in (None, "<module>") else function
+            self._innermost = TracebackLine(file, int(line), name)
+
 
 # Part of every line that can begin a failure or belong to a traceback; others cost no more
 # than this search.

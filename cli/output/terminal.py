@@ -14,7 +14,7 @@ from rich.text import Text
 
 from xlagraph.cli.output.cells import TextColumn, cell_text, text_columns
 from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
-from xlagraph.presentation.column_importance import most_important_first
+from xlagraph.presentation.readable_tables import most_important_first
 
 if TYPE_CHECKING:
     from plotille import Figure  # type: ignore[import-untyped]

@@ -5,9 +5,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from xlagraph.jax.compiling import compile_lowered
+from xlagraph.jax.compiling import compile_lowered, lower
 from xlagraph.jax.function_plan import FunctionPlan
-from xlagraph.jax.lowering import lower
 from xlagraph.jax.target_devices import devices_of
 
 __all__ = ["memory_plan", "name_of"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlagraph.exports.shape_protos import shape_proto
+from xlagraph.exports.hlo_proto import shape_proto
 from xlagraph.hlo.proto_messages import PrimitiveType
 
 
