@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction, ProgramError
 
-__all__ = ["Computation", "Outline"]
+__all__ = ["Computation", "ComputationOutline"]
 
 
-class Outline(NamedTuple):
+class ComputationOutline(NamedTuple):
     """A computation's instructions in their order, with only what few rules need."""
 
     rows: Sequence[tuple[str, str | None, Any]]
@@ -70,13 +70,13 @@ class Computation:
         """Operands of the instructions that could not be read; None if all could be read."""
         return None
 
-    def outline(self) -> Outline:
+    def outline(self) -> ComputationOutline:
         """Return the names, opcodes and operands of its instructions.
 
         An input format that builds instructions on request can return these without them.
         """
         rows = [(each.name, each.opcode, each) for each in self.instructions]
-        return Outline(
+        return ComputationOutline(
             rows, attrgetter("operand_names"), attrgetter("parameter_number"), self.unread
         )
 

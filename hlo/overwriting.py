@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import Final, NamedTuple
 
-from xlagraph.hlo.computation import Computation, Outline
+from xlagraph.hlo.computation import Computation, ComputationOutline
 from xlagraph.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
 from xlagraph.hlo.instruction import Instruction, ProgramError, first_number
 from xlagraph.hlo.program import Program
@@ -172,7 +172,7 @@ def _read_in_order(fusion: Instruction, operands: list[int], program: Program) -
     ]
 
 
-def _read_in_other_order(outline: Outline, last: Iterable[str]) -> set[str]:
+def _read_in_other_order(outline: ComputationOutline, last: Iterable[str]) -> set[str]:
     """Return what an instruction does not read element by element, directly or indirectly.
 
     ``last`` names what is known to be read like that. Operands precede their readers.
@@ -186,7 +186,7 @@ def _read_in_other_order(outline: Outline, last: Iterable[str]) -> set[str]:
     return read
 
 
-def _parameters_except(names: set[str], outline: Outline) -> set[int | None]:
+def _parameters_except(names: set[str], outline: ComputationOutline) -> set[int | None]:
     """Return the numbers of the other parameters."""
     return {
         outline.parameter_number(argument)

@@ -48,7 +48,13 @@ def most_important_first(
 
     def rank(group: Sequence[int]) -> tuple[int, int]:
         index, name = group[0], columns[group[0]]
-        usual = index if index < _NAMING_COLUMNS else _NAMING_COLUMNS if counts_bytes(name) else _NAMING_COLUMNS + 1
+        usual = (
+            index
+            if index < _NAMING_COLUMNS
+            else _NAMING_COLUMNS
+            if counts_bytes(name)
+            else _NAMING_COLUMNS + 1
+        )
         return place_by_name.get(name, place_of_others), usual
 
     return sorted(groups, key=rank)

@@ -2,9 +2,9 @@
 
 from xlagraph.advice.error_message.explanation import Explanation, Unknown, explain
 from xlagraph.advice.error_message.failure import (
+    BreakdownPart,
     Failure,
     LargeAllocation,
-    Part,
     Stage,
     TracebackLine,
 )
@@ -12,12 +12,12 @@ from xlagraph.advice.error_message.largest_lines import LineShare, largest_lines
 from xlagraph.advice.error_message.log_reader import ErrorLog, open_log, read_error_log
 
 __all__ = [
+    "BreakdownPart",
     "ErrorLog",
     "Explanation",
     "Failure",
     "LargeAllocation",
     "LineShare",
-    "Part",
     "Stage",
     "TracebackLine",
     "Unknown",

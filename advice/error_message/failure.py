@@ -6,7 +6,7 @@ Sizes are in bytes. Messages round them to two decimals of a unit. A missing siz
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Failure", "LargeAllocation", "Part", "Stage", "TracebackLine"]
+__all__ = ["BreakdownPart", "Failure", "LargeAllocation", "Stage", "TracebackLine"]
 
 
 class Stage(StrEnum):
@@ -33,7 +33,7 @@ class TracebackLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BreakdownPart:
     """A line of a breakdown: the bytes of one kind of memory."""
 
     whole: str
@@ -104,7 +104,7 @@ class Failure:
     """True if the driver had no memory outside of the pool that the framework reserves."""
     is_constant: bool = False
     """True if a constant of the program was allocated."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[BreakdownPart, ...] = ()
     output_bytes: int | None = None
     output_shared_bytes: int | None = None
     """Part of the output that is stored in the arguments: donated."""

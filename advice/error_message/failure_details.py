@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 from typing import Final
 
 from xlagraph.advice.error_message import message_forms as forms
-from xlagraph.advice.error_message.failure import Failure, LargeAllocation, Part, Stage
+from xlagraph.advice.error_message.failure import BreakdownPart, Failure, LargeAllocation, Stage
 from xlagraph.advice.error_message.headlines import module_of_op
 from xlagraph.advice.error_message.message_forms import printed_bytes, rounded
 
@@ -35,7 +35,7 @@ class FailureDetails:
         self._entry: LargeAllocation | None = None
         self._has_list = bool(failure.largest)
         self._largest = list(failure.largest)
-        self._parts: list[Part] = []
+        self._parts: list[BreakdownPart] = []
 
     def failure(self) -> Failure:
         """Return the failure as far as it was read."""
@@ -105,7 +105,9 @@ class FailureDetails:
         if not name.endswith("fragmentation"):
             padded, unpadded = printed_bytes(found["padded"]), printed_bytes(found["unpadded"])
             padding = None if padded is None or unpadded is None else padded - unpadded
-            part = Part(self._section, name.removesuffix(_ALLOCATION_SUFFIX), size, padding)
+            part = BreakdownPart(
+                self._section, name.removesuffix(_ALLOCATION_SUFFIX), size, padding
+            )
             self._parts.append(part)
         return True
 

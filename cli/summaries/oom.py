@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.advice.error_message import (
+    BreakdownPart,
     Explanation,
     Failure,
     LargeAllocation,
     LineShare,
-    Part,
     Stage,
     Unknown,
     explain,
@@ -173,7 +173,7 @@ def _row(
     )
 
 
-def _cells(record: Part | LineShare | LargeAllocation) -> "dict[str, Cell]":
+def _cells(record: BreakdownPart | LineShare | LargeAllocation) -> "dict[str, Cell]":
     """Return a record as a cell of a machine format, its fields named like columns."""
     return {_column(each.name): getattr(record, each.name) for each in fields(record)}
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.loading.job import Job
+from xlagraph.ingest.loading.job import PreparationJob
 from xlagraph.ingest.problem import Problem
 
 __all__ = ["Fetcher", "fetched_batches", "reading"]
@@ -29,7 +29,9 @@ class Fetcher(Protocol):
 
 
 @contextmanager
-def fetched(batch: Sequence[Job], fetcher: Fetcher | None) -> Iterator[list[Job]]:
+def fetched(
+    batch: Sequence[PreparationJob], fetcher: Fetcher | None
+) -> Iterator[list[PreparationJob]]:
     """Provide jobs with their files fetched; a job has a problem if that failed."""
     if fetcher is None:
         yield list(batch)
@@ -43,8 +45,8 @@ def fetched(batch: Sequence[Job], fetcher: Fetcher | None) -> Iterator[list[Job]
 
 
 def fetched_batches(
-    batches: Sequence[list[Job]], fetcher: Fetcher | None
-) -> Generator[list[Job], None, None]:
+    batches: Sequence[list[PreparationJob]], fetcher: Fetcher | None
+) -> Generator[list[PreparationJob], None, None]:
     """Yield batches with their files fetched; the next is fetched while one is prepared."""
     if fetcher is None:
         yield from batches
@@ -52,7 +54,7 @@ def fetched_batches(
     waiting = deque(batches)
     with ThreadPoolExecutor(1) as thread:
 
-        def begin() -> "tuple[list[Job], Future[Mapping[str, Problem]]] | None":
+        def begin() -> "tuple[list[PreparationJob], Future[Mapping[str, Problem]]] | None":
             if not waiting:
                 return None
             batch = waiting.popleft()

@@ -11,10 +11,10 @@ from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.problem import Problem
 from xlagraph.ingest.rows.counts import RowCounts
 
-__all__ = ["Job", "Outcome", "Prepared", "batches_of_jobs"]
+__all__ = ["JobOutcome", "PreparationJob", "Prepared", "batches_of_jobs"]
 
 
-class Job(NamedTuple):
+class PreparationJob(NamedTuple):
     """One compilation to prepare."""
 
     files: DumpFiles
@@ -38,7 +38,7 @@ class Job(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """A job's result: rows, in files shared with other jobs, or only problems."""
 
     has_rows: bool = False
@@ -65,15 +65,17 @@ class Outcome:
 class Prepared:
     """The outcomes of some jobs, in their order, with the rows of all."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[JobOutcome, ...]
     counts: RowCounts
     files: RowFiles | None = None
     """Files of the rows; None if there are no rows, or if nothing is written."""
 
 
-def batches_of_jobs(jobs: Iterable[Job], most_bytes: int, most_jobs: int) -> Iterator[list[Job]]:
+def batches_of_jobs(
+    jobs: Iterable[PreparationJob], most_bytes: int, most_jobs: int
+) -> Iterator[list[PreparationJob]]:
     """Split jobs into batches; a job that reaches a limit is the last of its batch."""
-    batch: list[Job] = []
+    batch: list[PreparationJob] = []
     size_bytes = 0
     for job in jobs:
         batch.append(job)

@@ -10,7 +10,7 @@ from xlagraph.graph.engine import CompilationDigest, StoredRun
 from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.loading.fetching import Fetcher
-from xlagraph.ingest.loading.job import Job
+from xlagraph.ingest.loading.job import PreparationJob
 from xlagraph.ingest.options import IngestOptions
 
 __all__ = ["PendingIngest", "first_paths", "ingest_time"]
@@ -72,11 +72,11 @@ class PendingIngest:
         sha256 = self.unchanged_sha256(dump)
         return sha256 is not None and self.digests.get(dump.key) == sha256
 
-    def jobs(self, dumps: Iterable[DumpFiles]) -> list[Job]:
+    def jobs(self, dumps: Iterable[DumpFiles]) -> list[PreparationJob]:
         """Return what to prepare of some dumps, in their order."""
         now = (self.options.ingested_at or ingest_time()).isoformat(timespec="seconds")
         return [
-            Job(
+            PreparationJob(
                 dump,
                 now,
                 self.tags(dump.run),

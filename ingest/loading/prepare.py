@@ -12,7 +12,7 @@ from xlagraph.graph.row_files import RowFiles
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.errors import ParseError, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
-from xlagraph.ingest.loading.job import Job, Outcome, Prepared, batches_of_jobs
+from xlagraph.ingest.loading.job import JobOutcome, PreparationJob, Prepared, batches_of_jobs
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
 from xlagraph.ingest.problem import Problem, readable
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
@@ -41,17 +41,17 @@ class KnownContents:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, tuple[Outcome, CompilationFacts]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[JobOutcome, CompilationFacts]] = OrderedDict()
         self._bytes = 0
 
-    def find(self, sha256: str) -> tuple[Outcome, CompilationFacts] | None:
+    def find(self, sha256: str) -> tuple[JobOutcome, CompilationFacts] | None:
         """Return the outcome and facts of a content; None if they are not cached."""
         found = self._known.get(sha256)
         if found is not None:
             self._known.move_to_end(sha256)
         return found
 
-    def keep(self, sha256: str, outcome: Outcome, facts: CompilationFacts) -> None:
+    def keep(self, sha256: str, outcome: JobOutcome, facts: CompilationFacts) -> None:
         """Cache the facts of a content; evict the least recently used until all fit."""
         self._known[sha256] = outcome, facts
         self._bytes += outcome.content_bytes
@@ -61,12 +61,12 @@ class KnownContents:
 
 
 @collector_paused(has_many=True)
-def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> Prepared:
+def prepare(jobs: Sequence[PreparationJob], folder: Path | None, known: KnownContents) -> Prepared:
     """Prepare some jobs, and write their rows below a folder if there is one.
 
     Raises `RowsUnwritten`. Problems with a dump are in its outcome.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[JobOutcome] = []
     counts = RowCounts()
     tables = _tables(jobs, known, outcomes, counts)
     files = None
@@ -79,7 +79,10 @@ def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> P
 
 
 def _tables(
-    jobs: Sequence[Job], known: KnownContents, outcomes: list[Outcome], counts: RowCounts
+    jobs: Sequence[PreparationJob],
+    known: KnownContents,
+    outcomes: list[JobOutcome],
+    counts: RowCounts,
 ) -> Iterator[tuple[str, pa.Table]]:
     """Yield the tables of some jobs, and add to their outcomes and counts."""
     for together in batches_of_jobs(jobs, _TOGETHER_BYTES, _TOGETHER_DUMPS):
@@ -95,15 +98,15 @@ def _tables(
 
 
 def _outcome_and_facts(
-    job: Job, known: KnownContents
-) -> tuple[Outcome, tuple[Provenance, CompilationFacts] | None]:
+    job: PreparationJob, known: KnownContents
+) -> tuple[JobOutcome, tuple[Provenance, CompilationFacts] | None]:
     if job.problem is not None:
-        return Outcome(problems=(job.problem,)), None
+        return JobOutcome(problems=(job.problem,)), None
     try:
         contents = read_dump(job.files, job.expected)
         sha256 = _digest(contents.sha256, job.categories)
         if sha256 == job.unchanged_sha256:
-            return Outcome(is_unchanged=True), None
+            return JobOutcome(is_unchanged=True), None
         found = known.find(sha256)
         outcome, facts = found or _read_and_derive(contents, job.categories)
         if job.expected is not None and not outcome.totals_agree:
@@ -116,17 +119,17 @@ def _outcome_and_facts(
             facts,
         )
     except UnreadableDump as error:
-        return Outcome(problems=(error.problem,)), None
+        return JobOutcome(problems=(error.problem,)), None
     except ParseError as error:
-        return Outcome(problems=(Problem(error.file, error.line, error.message),)), None
+        return JobOutcome(problems=(Problem(error.file, error.line, error.message),)), None
     except MemoryError:
         return _left_out(job, "requires more memory than is available"), None
     except RecursionError:
         return _left_out(job, "is nested too deeply"), None
 
 
-def _left_out(job: Job, message: str) -> Outcome:
-    return Outcome(problems=(Problem(readable(job.files.path), None, message),))
+def _left_out(job: PreparationJob, message: str) -> JobOutcome:
+    return JobOutcome(problems=(Problem(readable(job.files.path), None, message),))
 
 
 def _digest(sha256: str, categories: tuple[tuple[str, str], ...]) -> str:
@@ -136,11 +139,11 @@ def _digest(sha256: str, categories: tuple[tuple[str, str], ...]) -> str:
 
 def _read_and_derive(
     contents: DumpContents, categories: tuple[tuple[str, str], ...]
-) -> tuple[Outcome, CompilationFacts]:
+) -> tuple[JobOutcome, CompilationFacts]:
     is_text = contents.are_texts
     plan, program = read_compilation(contents)
     facts = derive_facts(plan, program, categories)
-    outcome = Outcome(
+    outcome = JobOutcome(
         has_rows=True,
         problems=tuple(contents.problems),
         missing=_missing(facts, program, contents),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from xlagraph.graph.engine import CompilationDigest
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.loading.job import Outcome
+from xlagraph.ingest.loading.job import JobOutcome
 from xlagraph.ingest.loading.summary import Disagreement, IngestSummary, Progress
 from xlagraph.ingest.problem import Problem, readable
 from xlagraph.ingest.rows.counts import RowCounts
@@ -36,7 +36,7 @@ class Tally:
         """True if a file or folder was skipped because of a problem."""
         return any(problem.left_out for problem in self.problems)
 
-    def count(self, dump: DumpFiles, stored: CompilationDigest | None, outcome: Outcome) -> None:
+    def count(self, dump: DumpFiles, stored: CompilationDigest | None, outcome: JobOutcome) -> None:
         """Count the outcome of one dump."""
         self.problems.extend(outcome.problems)
         if outcome.is_unchanged and stored is not None:

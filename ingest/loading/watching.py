@@ -24,7 +24,7 @@ from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.problem import Problem
 from xlagraph.runtime.trim_memory import trim_memory
 
-__all__ = ["LOOK_SECONDS", "Watch", "WatchSummary", "watch"]
+__all__ = ["LOOK_SECONDS", "WatchSummary", "WatchedFolders", "watch"]
 
 LOOK_SECONDS: Final = 5.0
 """Seconds between two looks."""
@@ -65,7 +65,9 @@ def watch(
     Raises `GraphError` if the graph fails.
     """
     stop = stop or Event()
-    watched = Watch(graph, paths, options or IngestOptions(), jobs=jobs, on_ingest=on_ingest)
+    watched = WatchedFolders(
+        graph, paths, options or IngestOptions(), jobs=jobs, on_ingest=on_ingest
+    )
     known: set[Problem] = set()
     with suppress(KeyboardInterrupt):
         while not stop.is_set():
@@ -78,7 +80,7 @@ def watch(
     return watched.summary
 
 
-class Watch:
+class WatchedFolders:
     """Folders that are searched repeatedly for complete compilations."""
 
     def __init__(

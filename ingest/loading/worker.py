@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Final, cast
 
 from xlagraph.graph.errors import GraphError
-from xlagraph.ingest.loading.job import Job, Outcome, Prepared
+from xlagraph.ingest.loading.job import JobOutcome, PreparationJob, Prepared
 from xlagraph.ingest.loading.prepare import KnownContents, prepare
 from xlagraph.ingest.problem import Problem, readable
 from xlagraph.ingest.rows.counts import RowCounts
@@ -31,7 +31,7 @@ class Worker:
         self._has_ended = False
         self._starting = Lock()
 
-    def prepare(self, batch: Sequence[Job]) -> list[Prepared]:
+    def prepare(self, batch: Sequence[PreparationJob]) -> list[Prepared]:
         """Prepare a batch; a dump that kills the process has a problem in its outcome.
 
         Raises `GraphError` if the rows could not be written.
@@ -45,7 +45,7 @@ class Worker:
             return [prepared for job in batch for prepared in self.prepare([job])]
         message = "the process that read it died"
         problem = Problem(readable(batch[0].files.path), None, message)
-        return [Prepared((Outcome(problems=(problem,)),), RowCounts())]
+        return [Prepared((JobOutcome(problems=(problem,)),), RowCounts())]
 
     def end(self) -> None:
         """Kill the process, even during a batch."""
@@ -59,11 +59,11 @@ class Worker:
         if self._child is not None:
             self._child.close()
 
-    def _ask(self, batch: Sequence[Job]) -> Prepared | GraphError | None:
+    def _ask(self, batch: Sequence[PreparationJob]) -> Prepared | GraphError | None:
         """Return the process's answer; None if it has died."""
         with self._starting:
             if self._has_ended:
-                return Prepared((Outcome(),) * len(batch), RowCounts())
+                return Prepared((JobOutcome(),) * len(batch), RowCounts())
             # quiet: a defect shows when this process prepares
             child = self._child = self._child or ChildProcess(_PROGRAM, is_quiet=True)
         try:
@@ -75,7 +75,7 @@ class Worker:
         return cast("Prepared | GraphError", pickle.loads(answer))  # noqa: S301  from our program
 
 
-def prepared_batches(tasks: Iterator[tuple[Path | None, list[Job]]]) -> Iterator[bytes]:
+def prepared_batches(tasks: Iterator[tuple[Path | None, list[PreparationJob]]]) -> Iterator[bytes]:
     """Yield the pickled result or error of each batch, whose rows are written to its folder."""
     known = KnownContents()
     for folder, batch in tasks:

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import Final
 
 from xlagraph.ingest.loading.fetching import Fetcher, fetched, fetched_batches
-from xlagraph.ingest.loading.job import Job, Prepared, batches_of_jobs
+from xlagraph.ingest.loading.job import PreparationJob, Prepared, batches_of_jobs
 from xlagraph.ingest.loading.prepare import KnownContents, prepare
 from xlagraph.ingest.loading.worker import Worker
 
@@ -26,7 +26,7 @@ _AHEAD_BYTES: Final = 64 * 2**20
 
 
 def prepare_all(
-    jobs: Sequence[Job],
+    jobs: Sequence[PreparationJob],
     processes: int,
     folder: Path | None,
     *,
@@ -53,14 +53,17 @@ def prepare_all(
 
 
 def _side_by_side(
-    batches: deque[list[Job]], processes: int, folder: Path | None, fetcher: Fetcher | None
+    batches: deque[list[PreparationJob]],
+    processes: int,
+    folder: Path | None,
+    fetcher: Fetcher | None,
 ) -> Generator[Prepared, None, None]:
     workers = [Worker(folder) for _ in range(min(processes, len(batches)))]
     idle: SimpleQueue[Worker] = SimpleQueue()
     for worker in workers:
         idle.put(worker)
 
-    def run(batch: Sequence[Job]) -> list[Prepared]:
+    def run(batch: Sequence[PreparationJob]) -> list[Prepared]:
         with fetched(batch, fetcher) as ready:
             worker = idle.get()
             try:

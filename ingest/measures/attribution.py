@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
-from xlagraph.ingest.measures.op_search import OpSearch, Rule, StackOfValue
+from xlagraph.ingest.measures.op_search import OpSearch, SearchRule, StackOfValue
 from xlagraph.ingest.measures.source_places import Location, Places, UserLine
 from xlagraph.ingest.plan import Plan
 
@@ -38,7 +38,7 @@ _OP: Final = attrgetter("op_name", "source_file", "source_line", "stack_frame")
 class Attribution(NamedTuple):
     """The instruction with an op name to which a value belongs."""
 
-    rule: Rule
+    rule: SearchRule
     op_name: str
     source_file: str | None
     source_line: int | None
@@ -72,7 +72,7 @@ def attributions(
     """
     search = OpSearch(program, instructions, places)
     ops = [_OP(each.attributes) for each in instructions.values()]
-    own = {op: _attribution(Rule.OWN, op, places) for op in set(ops) if op[0] is not None}
+    own = {op: _attribution(SearchRule.OWN, op, places) for op in set(ops) if op[0] is not None}
     own_by_name = dict(zip(instructions, map(own.get, ops), strict=True))
     owners = [own_by_name.get(value.name) for value in plan.values]
     stacks = search.stacks_of_values(plan.values)
@@ -91,10 +91,10 @@ def attributions(
             reader = search.first(sorted(readers, key=steps.__getitem__))
             if reader is not None:
                 op = _OP(reader.attributes)
-                owners[remaining[used.value_id]] = _attribution(Rule.READER, op, places)
+                owners[remaining[used.value_id]] = _attribution(SearchRule.READER, op, places)
     return Attributions(tuple(owners), stacks)
 
 
-def _attribution(rule: Rule, op: tuple[str | None, *Location], places: Places) -> Attribution:
+def _attribution(rule: SearchRule, op: tuple[str | None, *Location], places: Places) -> Attribution:
     file, line, frame, user_line = places[op[1:]]
     return Attribution(rule, op[0] or "", file or None, line, frame, user_line)

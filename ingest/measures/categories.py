@@ -20,7 +20,7 @@ from xlagraph.ingest.measures.input_categories import (
 )
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.memory_spaces import HOST
-from xlagraph.ingest.measures.op_search import Rule
+from xlagraph.ingest.measures.op_search import SearchRule
 from xlagraph.ingest.measures.phases import Phase, Phases
 from xlagraph.ingest.plan import Plan, Value
 
@@ -197,7 +197,7 @@ class _Rules:
     def _of_phase(self, value: Value, owner: Attribution | None) -> Categorized:
         if value.shape.is_tuple or owner is None:
             return _OTHER
-        if owner.op_name in self._recomputed and owner.rule is not Rule.READER:
+        if owner.op_name in self._recomputed and owner.rule is not SearchRule.READER:
             return _RECOMPUTED
         phase = self._phases.of(value.name)
         if phase is Phase.UPDATE or (phase is None and not self._phases.has_backward):
@@ -214,7 +214,7 @@ class _Rules:
     def _of_copy(self, owner: Attribution) -> Categorized:
         """Return the category of the input that a value is copied or converted from."""
         found = self._input_by_name.get(owner.op_name)
-        if found is None or owner.rule is not Rule.OPERAND:
+        if found is None or owner.rule is not SearchRule.OPERAND:
             return _OTHER
         return Categorized(found.category, "a copy of an input")
 

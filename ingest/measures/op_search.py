@@ -10,19 +10,19 @@ from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.metadata import is_installed
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shape_indices import index_numbers
-from xlagraph.ingest.measures.origins import MOVING, Origins, Result
+from xlagraph.ingest.measures.origins import MOVING, InstructionResult, Origins
 from xlagraph.ingest.measures.source_places import LOCATION, Places
 from xlagraph.ingest.measures.stacks import find_stacks
 from xlagraph.ingest.plan import Value
 
-__all__ = ["OpSearch", "Rule", "StackOfValue"]
+__all__ = ["OpSearch", "SearchRule", "StackOfValue"]
 
 _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", "while"))
 """Opcodes that pass each element of the operand on as the same element of the result."""
 _CONTROL_FLOW: Final = frozenset(("while", "call", "conditional"))
 
 
-class Rule(StrEnum):
+class SearchRule(StrEnum):
     """Rule that found the instruction."""
 
     STACK = "stack"
@@ -60,25 +60,25 @@ class OpSearch:
         self._places = places
         self._origins = Origins(program)
         self._stacks = find_stacks(program, self._origins, named, self._line)
-        self._elements: dict[Result, Instruction | None] = {}
-        self._inside: dict[Result, Instruction | None] = {}
+        self._elements: dict[InstructionResult, Instruction | None] = {}
+        self._inside: dict[InstructionResult, Instruction | None] = {}
         self._with_op_names: dict[str, bool] = {}
-        self._through: dict[Result, Instruction | None] = {}
+        self._through: dict[InstructionResult, Instruction | None] = {}
 
-    def of_value(self, value: Value) -> tuple[Rule, Instruction] | None:
+    def of_value(self, value: Value) -> tuple[SearchRule, Instruction] | None:
         """Return the instruction to which a value belongs by rules 0 to 3."""
         instruction = self._program.instructions.get(value.name)
         if instruction is None:
             return None
-        result = Result(instruction, index_numbers(value.shape_index))
+        result = InstructionResult(instruction, index_numbers(value.shape_index))
         if (element := self._find_element(result)) is not None:
-            return Rule.STACK, element
+            return SearchRule.STACK, element
         if instruction.attributes.op_name is not None:
-            return Rule.OWN, instruction
+            return SearchRule.OWN, instruction
         if (inside := self._find_inside(result)) is not None:
-            return Rule.INSIDE, inside
+            return SearchRule.INSIDE, inside
         if (operand := self._find_through_operands(result)) is not None:
-            return Rule.OPERAND, operand
+            return SearchRule.OPERAND, operand
         return None
 
     def stacks_of_values(self, values: Sequence[Value]) -> tuple[StackOfValue | None, ...]:
@@ -94,10 +94,12 @@ class OpSearch:
     def first(self, names: Iterable[str]) -> Instruction | None:
         """Return the first instruction that rule 0, 1 or 2 finds for any of these, in order."""
         readers = map(self._program.instructions.get, names)
-        found = (self._own_or_inside(Result(each)) for each in readers if each is not None)
+        found = (
+            self._own_or_inside(InstructionResult(each)) for each in readers if each is not None
+        )
         return next((each for each in found if each is not None), None)
 
-    def _own_or_inside(self, result: Result) -> Instruction | None:
+    def _own_or_inside(self, result: InstructionResult) -> Instruction | None:
         instruction = result.instruction
         if (element := self._find_element(result)) is not None:
             return element
@@ -105,7 +107,7 @@ class OpSearch:
             return instruction
         return self._find_inside(result)
 
-    def _find_element(self, result: Result) -> Instruction | None:
+    def _find_element(self, result: InstructionResult) -> Instruction | None:
         """Apply rule 0."""
         stack = self._stacks.get(result.key) if self._stacks else None
         if stack is None:
@@ -118,7 +120,7 @@ class OpSearch:
             )
         return self._elements[element]
 
-    def _find_inside(self, result: Result) -> Instruction | None:
+    def _find_inside(self, result: InstructionResult) -> Instruction | None:
         """Apply rule 2."""
         instruction = result.instruction
         if not instruction.runs_computations:
@@ -143,7 +145,7 @@ class OpSearch:
             self._with_op_names[name] = known
         return known
 
-    def _search_inside(self, result: Result) -> Instruction | None:
+    def _search_inside(self, result: InstructionResult) -> Instruction | None:
         waiting = deque(self._origins.roots(result))
         seen = set(waiting)
         while waiting:
@@ -156,10 +158,10 @@ class OpSearch:
                     waiting.append(further)
         return None
 
-    def _find_through_operands(self, result: Result) -> Instruction | None:
+    def _find_through_operands(self, result: InstructionResult) -> Instruction | None:
         """Apply rule 3."""
-        path: dict[Result, None] = {}
-        at: Result | None = result
+        path: dict[InstructionResult, None] = {}
+        at: InstructionResult | None = result
         found = None
         while at is not None and at not in path and at not in self._through:
             path[at] = None
@@ -171,7 +173,7 @@ class OpSearch:
         self._through.update(dict.fromkeys(path, found))
         return found
 
-    def _moved_from(self, result: Result) -> Result | None:
+    def _moved_from(self, result: InstructionResult) -> InstructionResult | None:
         """Return the result that this one moves or reshapes; None if it computes."""
         instruction, element = result
         opcode = instruction.opcode
@@ -192,7 +194,7 @@ class OpSearch:
             return self._origins.operand(instruction, 0)
         return None
 
-    def _passed_in(self, parameter: Result) -> Result | None:
+    def _passed_in(self, parameter: InstructionResult) -> InstructionResult | None:
         """Return the operand that is passed to a parameter of a loop, branch or call."""
         caller = self._callers.get(parameter.instruction.computation)
         if caller is None:

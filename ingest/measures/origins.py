@@ -7,10 +7,10 @@ from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shape_indices import index_numbers
 
-__all__ = ["MOVING", "Origins", "Result"]
+__all__ = ["MOVING", "InstructionResult", "Origins"]
 
 
-class Result(NamedTuple):
+class InstructionResult(NamedTuple):
     """An instruction's result, or one element of it."""
 
     instruction: Instruction
@@ -48,7 +48,7 @@ class Origins:
         self._program = program
         self._only_moves: dict[str, bool] = {}
 
-    def roots(self, result: Result) -> list[Result]:
+    def roots(self, result: InstructionResult) -> list[InstructionResult]:
         """Return the results in called computations that become this result."""
         instruction, element = result
         if not instruction.runs_computations:
@@ -59,10 +59,12 @@ class Origins:
             element = element[1:]
         called = map(self._program.computations.get, instruction.called)
         roots = [each.find_root() for each in called if each is not None]
-        found = [self.element(Result(root, element)) for root in roots if root is not None]
+        found = [
+            self.element(InstructionResult(root, element)) for root in roots if root is not None
+        ]
         return [each for each in found if each is not None]
 
-    def element(self, result: Result) -> Result | None:
+    def element(self, result: InstructionResult) -> InstructionResult | None:
         """Return the operand at an element of a tuple, not the tuple; None if it is unknown."""
         instruction, element = result
         passed: set[Instruction] = set()
@@ -75,11 +77,15 @@ class Origins:
             if found is None:
                 return None
             instruction, element = found, index_numbers(operand.element) + element[1:]
-        return Result(instruction, element[:_DEEPEST_INDEX]) if passed or element else result
+        return (
+            InstructionResult(instruction, element[:_DEEPEST_INDEX])
+            if passed or element
+            else result
+        )
 
     def operand(
         self, reader: Instruction, number: int, element: tuple[int, ...] = ()
-    ) -> Result | None:
+    ) -> InstructionResult | None:
         """Return an element of an operand; None if the program does not contain it."""
         if number >= len(reader.operands):
             return None
@@ -87,9 +93,9 @@ class Origins:
         found = self._program.find(operand.name, reader.computation)
         if found is None:
             return None
-        return self.element(Result(found, index_numbers(operand.element) + element))
+        return self.element(InstructionResult(found, index_numbers(operand.element) + element))
 
-    def sources(self, result: Result) -> list[Result]:
+    def sources(self, result: InstructionResult) -> list[InstructionResult]:
         """Return an instruction's operands; for a get-tuple-element, the element it reads."""
         instruction = result.instruction
         if instruction.opcode == "get-tuple-element":
@@ -98,7 +104,7 @@ class Origins:
             found = [self.operand(instruction, each) for each in range(len(instruction.operands))]
         return [each for each in found if each is not None]
 
-    def read_element(self, result: Result) -> Result | None:
+    def read_element(self, result: InstructionResult) -> InstructionResult | None:
         """Return the element that a get-tuple-element reads; None if it is unknown."""
         number = result.instruction.attributes.tuple_element
         own = () if number is None else (number,)

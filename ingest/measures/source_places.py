@@ -7,7 +7,7 @@ from xlagraph.hlo.instruction import Attributes
 from xlagraph.hlo.metadata import is_installed
 from xlagraph.hlo.program import Program
 
-__all__ = ["LOCATION", "Location", "Place", "Places", "UserLine"]
+__all__ = ["LOCATION", "Location", "Places", "SourcePlace", "UserLine"]
 
 Location = tuple[str | None, int | None, int | None]
 """Source file, line and stack frame, as the attributes of an instruction state them."""
@@ -24,7 +24,7 @@ class UserLine(NamedTuple):
     function: str | None
 
 
-class Place(NamedTuple):
+class SourcePlace(NamedTuple):
     """Source location of an instruction."""
 
     file: str | None
@@ -34,14 +34,14 @@ class Place(NamedTuple):
     user_line: UserLine | None
 
 
-class Places(dict[Location, Place]):
+class Places(dict[Location, SourcePlace]):
     """Places by location. Each is made on first access: many instructions share a place."""
 
     def __init__(self, program: Program) -> None:
         super().__init__()
         self._program = program
 
-    def __missing__(self, location: Location) -> Place:
+    def __missing__(self, location: Location) -> SourcePlace:
         """Return the place of a location, and keep it."""
         file, line, frame = location
         attributes = Attributes(source_file=file, source_line=line, stack_frame=frame)
@@ -51,7 +51,7 @@ class Places(dict[Location, Place]):
         else:
             frame = None
             user_line = UserLine(file, line, None) if file and not is_installed(file) else None
-        place = self[location] = Place(file, line, frame, user_line)
+        place = self[location] = SourcePlace(file, line, frame, user_line)
         return place
 
     def _user_line(self, frame: int | None) -> UserLine | None:

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
-from xlagraph.ingest.measures.origins import MOVING, Origins, Result
+from xlagraph.ingest.measures.origins import MOVING, InstructionResult, Origins
 
 __all__ = ["ResultKey", "Stack", "Where", "find_stacks"]
 
@@ -52,7 +52,7 @@ class Stack(NamedTuple):
     """Name of the `while`."""
     turns: int
     """Number of parts."""
-    element: Result
+    element: InstructionResult
     """The result that an iteration writes."""
     maker: str | None
     """Name of the instruction that makes the part; None if the plan does not name it."""
@@ -61,7 +61,7 @@ class Stack(NamedTuple):
 class _At(NamedTuple):
     """A result on the way back, and the calls entered on the way, outermost first."""
 
-    result: Result
+    result: InstructionResult
     calls: tuple[Instruction, ...] = ()
 
     @property
@@ -69,7 +69,7 @@ class _At(NamedTuple):
         return self.result.key, len(self.calls)
 
 
-def _at(result: Result | None, calls: tuple[Instruction, ...] = ()) -> _At | None:
+def _at(result: InstructionResult | None, calls: tuple[Instruction, ...] = ()) -> _At | None:
     return None if result is None else _At(result, calls)
 
 
@@ -120,10 +120,10 @@ class _Loop:
         root = self._root
         return len(root.operands) if root is not None and root.opcode == "tuple" else 0
 
-    def stack(self, number: int) -> tuple[Stack | None, Iterable[Result]]:
+    def stack(self, number: int) -> tuple[Stack | None, Iterable[InstructionResult]]:
         """Return the stack at an element of the state, and the results that lie in it."""
         writes: list[_At] = []
-        path: list[Result] = []
+        path: list[InstructionResult] = []
         for at in self._back(self._returned(number)):
             path.append(at.result)
             if at.result.instruction.opcode == _WRITE:
@@ -137,7 +137,7 @@ class _Loop:
         element = self._element(writes[0])
         stack = Stack(self._loop.name, turns, element.result, self._maker(element))
         return stack, (
-            Result(self._loop, (number,)),
+            InstructionResult(self._loop, (number,)),
             *path,
             *self._condition_state(number),
             *self._beginning(number),
@@ -147,9 +147,9 @@ class _Loop:
         """Return the result that the body returns as an element of the state."""
         if self._root is None:
             return None
-        return _at(self._origins.element(Result(self._root, (number,))))
+        return _at(self._origins.element(InstructionResult(self._root, (number,))))
 
-    def _is_state(self, result: Result, number: int) -> bool:
+    def _is_state(self, result: InstructionResult, number: int) -> bool:
         instruction, element = result
         return (
             instruction.opcode == "parameter"
@@ -157,12 +157,12 @@ class _Loop:
             and element == (number,)
         )
 
-    def _condition_state(self, number: int) -> Iterator[Result]:
+    def _condition_state(self, number: int) -> Iterator[InstructionResult]:
         condition = self._program.computations.get(self._loop.callee("condition") or "")
         if condition is not None and (state := condition.parameters.get(0)) is not None:
-            yield Result(state, (number,))
+            yield InstructionResult(state, (number,))
 
-    def _beginning(self, number: int) -> Iterator[Result]:
+    def _beginning(self, number: int) -> Iterator[InstructionResult]:
         """Yield the initial broadcast of the stack and its copies; nothing for other values."""
         given = self._origins.operand(self._loop, 0, (number,))
         path = [at.result for at in self._back(_at(given))]
@@ -245,7 +245,7 @@ class _Loop:
         """Return the result that an iteration writes, before the loop puts it into place."""
         home = self._where(self._loop) or self._where(write.result.instruction)
         at = write
-        state: Result | None = None
+        state: InstructionResult | None = None
         passed: set[tuple[ResultKey, int]] = set()
         while True:
             passed.add(at.key)
@@ -295,6 +295,6 @@ class _Loop:
         is_parameter = instruction.opcode == "parameter" and not at.calls
         return is_parameter and instruction.computation == self._body.name and bool(element)
 
-    def _from_outside(self, state: Result | None) -> _At | None:
+    def _from_outside(self, state: InstructionResult | None) -> _At | None:
         """Return the initial value of a state element that the body passes on unchanged."""
         return None if state is None else _at(self._origins.operand(self._loop, 0, state.element))

@@ -13,13 +13,13 @@ from typing import Final
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram, SchedulableValue
 
-__all__ = ["Move", "best_moves"]
+__all__ = ["OrderMove", "best_moves"]
 
 _MOST_VALUES: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class OrderMove:
     """Instructions that run elsewhere; all are steps of the schedule in the dump."""
 
     moved: tuple[int, ...]
@@ -34,13 +34,15 @@ class Move:
     """Most bytes live at one step of this order."""
 
 
-def best_moves(model: LiveBytesModel, order: Order, count: int) -> list[Move]:
+def best_moves(model: LiveBytesModel, order: Order, count: int) -> list[OrderMove]:
     """Return up to `count` moves, each of which lowers the peak further."""
-    moves: list[Move] = []
+    moves: list[OrderMove] = []
     live = model.of(model.reordering.flat(order))
     while len(moves) < count:
         tried = [
-            Move(*candidate, peak_bytes=model.of(model.reordering.flat(candidate[3])).peak_bytes)
+            OrderMove(
+                *candidate, peak_bytes=model.of(model.reordering.flat(candidate[3])).peak_bytes
+            )
             for candidate in _candidates(model, live, order)
         ]
         best = min(tried, key=lambda move: move.peak_bytes, default=None)

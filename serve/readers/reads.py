@@ -35,7 +35,7 @@ from xlagraph.serve.readers.jobs import Catalogue
 from xlagraph.serve.readers.json_cells import answer_result, json_rows
 from xlagraph.serve.readers.read_limits import MOST_ANSWER_BYTES, MOST_ROWS, MOST_SECONDS
 
-__all__ = ["READS", "Rows"]
+__all__ = ["READS", "JsonRows"]
 
 _ANSWERS: Final = "answers/"
 """Prefix of the parts with the answers of canned queries, which take a while."""
@@ -43,7 +43,7 @@ _MOST_NOTES: Final = 10
 """Most notes in a header, which has little room."""
 
 
-class Rows(NamedTuple):
+class JsonRows(NamedTuple):
     """Rows as JSON values, with notes."""
 
     rows: Sequence[Cell]
@@ -52,15 +52,15 @@ class Rows(NamedTuple):
     """True if the answer is one object and not a list."""
 
 
-def _ready(graph: Graph, catalogue: Catalogue) -> Rows:
+def _ready(graph: Graph, catalogue: Catalogue) -> JsonRows:
     del catalogue
     list_runs(graph)
-    return Rows([{"status": "ready"}], is_one=True)
+    return JsonRows([{"status": "ready"}], is_one=True)
 
 
-def _runs(graph: Graph, catalogue: Catalogue) -> Rows:
+def _runs(graph: Graph, catalogue: Catalogue) -> JsonRows:
     del catalogue
-    return Rows(json_rows(list_runs(graph)))
+    return JsonRows(json_rows(list_runs(graph)))
 
 
 def _canned(
@@ -68,38 +68,38 @@ def _canned(
     catalogue: Catalogue,
     query: str,
     parameters: Mapping[str, str | int | float | bool],
-) -> Rows:
+) -> JsonRows:
     answer = run(graph, query, catalogue=catalogue, **parameters)
     return _answered(with_planned_donations(graph, answer))
 
 
-def _answered(answer: Answer) -> Rows:
-    return Rows(json_rows(answer_result(answer)), answer.notes)
+def _answered(answer: Answer) -> JsonRows:
+    return JsonRows(json_rows(answer_result(answer)), answer.notes)
 
 
-def _compilations(graph: Graph, catalogue: Catalogue, name: str) -> Rows:
+def _compilations(graph: Graph, catalogue: Catalogue, name: str) -> JsonRows:
     return _canned(graph, catalogue, "overview/compilations", {"run": name})
 
 
-def _compared(graph: Graph, catalogue: Catalogue, a: str, b: str) -> Rows:
+def _compared(graph: Graph, catalogue: Catalogue, a: str, b: str) -> JsonRows:
     del catalogue
-    return Rows(json_rows(comparison_result(compare(graph, a, b))))
+    return JsonRows(json_rows(comparison_result(compare(graph, a, b))))
 
 
-def _advised(graph: Graph, catalogue: Catalogue, key: str | None) -> Rows:
+def _advised(graph: Graph, catalogue: Catalogue, key: str | None) -> JsonRows:
     diagnosis = advise(graph, key, catalogue=catalogue)
     notes = (*diagnosis.notes, *diagnosis.problems)
-    return Rows(json_rows(diagnosis_result(diagnosis)), notes)
+    return JsonRows(json_rows(diagnosis_result(diagnosis)), notes)
 
 
-def _details(graph: Graph, catalogue: Catalogue, label: str, key: str | None) -> Rows:
+def _details(graph: Graph, catalogue: Catalogue, label: str, key: str | None) -> JsonRows:
     del catalogue
-    return Rows([without_nan(value_cells(value(graph, label, key)))], is_one=True)
+    return JsonRows([without_nan(value_cells(value(graph, label, key)))], is_one=True)
 
 
 def _statement(
     graph: Graph, catalogue: Catalogue, text: str, parameters: Mapping[str, Cell]
-) -> Rows:
+) -> JsonRows:
     del catalogue
     result, notes = run_statement(
         graph,
@@ -109,7 +109,7 @@ def _statement(
         max_rows=MOST_ROWS,
         max_bytes=MOST_ANSWER_BYTES,
     )
-    return Rows(json_rows(result), notes[:_MOST_NOTES])
+    return JsonRows(json_rows(result), notes[:_MOST_NOTES])
 
 
 def _view_part(graph: Graph, catalogue: Catalogue, name: str, part: str) -> bytes:
@@ -140,7 +140,7 @@ def _compilation_part(graph: Graph, catalogue: Catalogue, part: str) -> bytes:
     return compilation_part(graph, find_compilation(graph, part).key).packed(is_kept=False)
 
 
-READS: Final[Mapping[str, Callable[Concatenate[Graph, Catalogue, ...], Rows | bytes]]] = {
+READS: Final[Mapping[str, Callable[Concatenate[Graph, Catalogue, ...], JsonRows | bytes]]] = {
     "ready": _ready,
     "runs": _runs,
     "compilations": _compilations,

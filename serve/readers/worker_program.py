@@ -12,7 +12,7 @@ from typing import cast
 from xlagraph.graph import Graph, GraphError, QueryFailed, QueryRefused, open_graph
 from xlagraph.queries import BadParameter, QueryError, UnknownQuery
 from xlagraph.serve.readers.jobs import Answer, Catalogue, Form, Job, Setup
-from xlagraph.serve.readers.reads import READS, Rows
+from xlagraph.serve.readers.reads import READS, JsonRows
 from xlagraph.serve.readers.written_rows import json_array, json_lines, json_object
 
 __all__ = ["answers"]
@@ -50,7 +50,7 @@ def _answer(graph: Graph, catalogue: Catalogue, job: Job) -> Answer:
         return Answer.refusal(500, f"{type(error).__name__} (this is a defect of xlagraph)")
 
 
-def _written(found: Rows | bytes, form: Form) -> Answer:
+def _written(found: JsonRows | bytes, form: Form) -> Answer:
     if isinstance(found, bytes):
         return Answer(200, found)
     notes = tuple(found.notes)

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from xlagraph.hlo.computation import Computation, Outline
+from xlagraph.hlo.computation import Computation, ComputationOutline
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.ingest.carriers.text.instruction_text import (
     PLAIN_HEAD,
@@ -54,11 +54,11 @@ class PrintedComputation(Computation):
         self._plan_texts = plan_texts
         """Text of its instructions in the memory plan, by name."""
 
-    def outline(self) -> Outline:
+    def outline(self) -> ComputationOutline:
         """Return names, opcodes and operands; build instructions only if a line is unusual."""
         rows = _SHORT_LINE.findall(self._body)
         if len(rows) == self._body.count("\n"):
-            return Outline(rows, WHOLE_OPERANDS, _number)
+            return ComputationOutline(rows, WHOLE_OPERANDS, _number)
         return super().outline()
 
     @cached_property

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.advice.error_message import messages
-from xlagraph.advice.error_message import LargeAllocation, Part, Stage, read_error_log
+from xlagraph.advice.error_message import BreakdownPart, LargeAllocation, Stage, read_error_log
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
@@ -24,12 +24,12 @@ def test_the_table_of_a_tpu_has_sizes_parts_and_the_largest_allocations():
     assert failure.missing_bytes == 4 * GIB
     assert (failure.output_bytes, failure.output_shared_bytes) == (2 * GIB, 512 * MIB)
     assert failure.parts == (
-        Part("total", "reserved", 512 * MIB),
-        Part("total", "program", 12 * GIB),
-        Part("total", "arguments", 2 * GIB),
-        Part("program", "global", 64 * KIB),
-        Part("program", "scoped", MIB),
-        Part("program", "HLO temp", 12 * GIB, padding_bytes=6 * GIB),
+        BreakdownPart("total", "reserved", 512 * MIB),
+        BreakdownPart("total", "program", 12 * GIB),
+        BreakdownPart("total", "arguments", 2 * GIB),
+        BreakdownPart("program", "global", 64 * KIB),
+        BreakdownPart("program", "scoped", MIB),
+        BreakdownPart("program", "HLO temp", 12 * GIB, padding_bytes=6 * GIB),
     )
     assert failure.largest[0] == LargeAllocation(
         4 * GIB,
@@ -139,11 +139,11 @@ def test_a_gpu_names_the_parts_of_the_assignment_and_its_peak_buffers():
     assert failure.requested_bytes == 4294967000
     assert failure.missing_bytes is None
     assert failure.parts == (
-        Part("assignment", "parameter", GIB),
-        Part("assignment", "constant", 0),
-        Part("assignment", "maybe_live_out", 2 * GIB),
-        Part("assignment", "preallocated temp", 4 * GIB),
-        Part("assignment", "total", 7 * GIB),
+        BreakdownPart("assignment", "parameter", GIB),
+        BreakdownPart("assignment", "constant", 0),
+        BreakdownPart("assignment", "maybe_live_out", 2 * GIB),
+        BreakdownPart("assignment", "preallocated temp", 4 * GIB),
+        BreakdownPart("assignment", "total", 7 * GIB),
     )
     first, second = failure.largest
     assert (first.source_file, first.source_line) == ("/home/ann/loss.py", 7)

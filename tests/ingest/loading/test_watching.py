@@ -8,7 +8,7 @@ import pytest
 from tests.ingest.one_value_dumps import compilations, dump_text, name
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import IngestOptions, watch
-from xlagraph.ingest.loading.watching import Watch
+from xlagraph.ingest.loading.watching import WatchedFolders
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def graph(embedded_graph: Graph) -> Graph:
 
 
 @pytest.fixture
-def watched(graph: Graph, runs: Path) -> Watch:
+def watched(graph: Graph, runs: Path) -> WatchedFolders:
     """The folder of runs, scanned when a test asks for it."""
-    return Watch(graph, [runs], IngestOptions(), jobs=1)
+    return WatchedFolders(graph, [runs], IngestOptions(), jobs=1)
 
 
 def keys(graph: Graph) -> list[object]:
@@ -120,7 +120,7 @@ def test_a_remote_folder_is_watched_too(graph):
     fsspec = pytest.importorskip("fsspec")
     files = fsspec.filesystem("memory")
     path = f"/watched/run/{name(1)}-buffer-assignment.txt"
-    watched = Watch(graph, ["memory://watched"], IngestOptions(), jobs=1)
+    watched = WatchedFolders(graph, ["memory://watched"], IngestOptions(), jobs=1)
     text = dump_text()
     for end in (60, len(text), len(text)):
         files.pipe_file(path, text[:end].encode())

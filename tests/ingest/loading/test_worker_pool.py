@@ -7,12 +7,12 @@ from typing import Any
 
 from xlagraph.graph import CompilationRows
 from xlagraph.ingest.files.discovery import find_dumps
-from xlagraph.ingest.loading.job import Job
+from xlagraph.ingest.loading.job import PreparationJob
 from xlagraph.ingest.loading.worker_pool import prepare_all
 
 
 def test_dumps_of_the_same_content_have_the_rows_that_each_has_separately(corpus, tmp_path):
-    jobs = [Job(dump, "", ()) for dump in find_dumps(corpus / "runs").dumps]
+    jobs = [PreparationJob(dump, "", ()) for dump in find_dumps(corpus / "runs").dumps]
     together, alone = (
         [
             prepared.files.read()
@@ -36,7 +36,7 @@ def cells_of(rows: CompilationRows) -> dict[str, list[str]]:
 def test_a_process_that_dies_skips_only_its_file(runs, write, tmp_path):
     for number in range(4):
         write("baseline", number)
-    jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
+    jobs = [PreparationJob(dump, "", ()) for dump in find_dumps(runs).dumps]
     deadly: Any = _Deadly()
     poisoned = jobs[1]._replace(files=deadly)
     batches = list(prepare_all([jobs[0], poisoned, *jobs[2:]], 2, tmp_path))
@@ -58,10 +58,10 @@ class _Deadly:
 
 def test_preparing_does_not_import_numpy(runs, write, tmp_path):
     write("baseline", 1)
-    jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
+    jobs = [PreparationJob(dump, "", ()) for dump in find_dumps(runs).dumps]
     listing = tmp_path / "modules.txt"
     spy: Any = _Spy(listing)
-    jobs.append(Job(spy, "", ()))
+    jobs.append(PreparationJob(spy, "", ()))
     with closing(prepare_all(jobs, 2, None, one_by_one=True)) as batches:
         assert [prepared.outcomes[0].has_rows for prepared in batches] == [True, False]
     modules = listing.read_text().split()

@@ -8,7 +8,7 @@ import pytest
 
 from xlagraph.graph import SCHEMA, CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, parse_plan
-from xlagraph.ingest.loading.job import Job
+from xlagraph.ingest.loading.job import PreparationJob
 from xlagraph.ingest.loading.worker_pool import prepare_all
 
 # Only one of this many dumps is read if one producer made many runs.
@@ -28,7 +28,9 @@ def compilations(
         chosen += found[::EVERY] if len(found) > MANY else found
     compilations: list[tuple[str, Plan, CompilationRows]] = []
     for dump in chosen:
-        (prepared,) = prepare_all([Job(dump, "2026-11-21T07:00:00+00:00", ())], 1, folder)
+        (prepared,) = prepare_all(
+            [PreparationJob(dump, "2026-11-21T07:00:00+00:00", ())], 1, folder
+        )
         assert prepared.files is not None
         rows = prepared.files.read()
         paths = [dump.path, dump.file("values"), dump.file("live range")]
