@@ -15,7 +15,7 @@ from starlette.routing import Route
 from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, UnknownQuery, find_query
 from xlagraph.serve.openapi import describe_api
-from xlagraph.serve.readers.jobs import Answer, Job, Lane, statement_job
+from xlagraph.serve.readers.jobs import Job, Lane, ReadAnswer, statement_job
 from xlagraph.serve.readers.json_cells import query_description
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.reading import read_for
@@ -128,7 +128,7 @@ def _fixed(answer: object, kept: str) -> _Endpoint:
     return respond
 
 
-def _response(answer: Answer, held: HeldBytes, headers: Mapping[str, str]) -> Response:
+def _response(answer: ReadAnswer, held: HeldBytes, headers: Mapping[str, str]) -> Response:
     if answer.is_refusal:
         later = {"Retry-After": "5"} if answer.status == 503 else None
         return refused(answer.status, answer.body.decode(), later)

@@ -4,7 +4,7 @@ import asyncio
 
 from starlette.requests import Request
 
-from xlagraph.serve.readers.jobs import Answer, Job
+from xlagraph.serve.readers.jobs import Job, ReadAnswer
 from xlagraph.serve.readers.workers import Workers
 
 __all__ = ["ClientGone", "read_for"]
@@ -14,7 +14,7 @@ class ClientGone(Exception):
     """The client disconnected before the answer."""
 
 
-async def read_for(request: Request, workers: Workers, job: Job) -> Answer:
+async def read_for(request: Request, workers: Workers, job: Job) -> ReadAnswer:
     """Return a job's answer; end it and raise ClientGone if the client disconnects."""
     reading = asyncio.create_task(workers.read(job))
     leaving = asyncio.create_task(_disconnected(request))

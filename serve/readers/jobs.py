@@ -10,11 +10,11 @@ from xlagraph.graph.read_only import check_nesting
 from xlagraph.queries import Query
 
 __all__ = [
-    "Answer",
     "Catalogue",
     "Form",
     "Job",
     "Lane",
+    "ReadAnswer",
     "Setup",
     "statement_job",
 ]
@@ -77,7 +77,7 @@ def statement_job(text: str, parameters: Mapping[str, Cell], form: Form = Form.J
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReadAnswer:
     """The result of a read, or the reason for its rejection."""
 
     status: int
@@ -92,7 +92,7 @@ class Answer:
         return self.status != 200
 
     @classmethod
-    def refusal(cls, status: int, message: str) -> "Answer":
+    def refusal(cls, status: int, message: str) -> "ReadAnswer":
         """Return a rejection with its reason."""
         return cls(status, message.encode(errors="replace"))
 
@@ -105,7 +105,7 @@ class Answer:
         return header.encode() + b"\n" + self.body
 
     @classmethod
-    def decoded(cls, data: bytes) -> "Answer":
+    def decoded(cls, data: bytes) -> "ReadAnswer":
         """Return the answer that was encoded."""
         line, _, body = data.partition(b"\n")
         header = json.loads(line)

@@ -11,7 +11,7 @@ from typing import cast
 
 from xlagraph.graph import Graph, GraphError, QueryFailed, QueryRefused, open_graph
 from xlagraph.queries import BadParameter, QueryError, UnknownQuery
-from xlagraph.serve.readers.jobs import Answer, Catalogue, Form, Job, Setup
+from xlagraph.serve.readers.jobs import Catalogue, Form, Job, ReadAnswer, Setup
 from xlagraph.serve.readers.reads import READS, JsonRows
 from xlagraph.serve.readers.written_rows import json_array, json_lines, json_object
 
@@ -25,36 +25,36 @@ def answers(tasks: Iterator[object]) -> Iterator[bytes]:
     try:
         graph = open_graph(setup.location, ask_password=lambda _: setup.password)
     except GraphError as error:
-        yield Answer.refusal(503, str(error)).encoded()
+        yield ReadAnswer.refusal(503, str(error)).encoded()
         return
-    yield Answer(200, b"").encoded()
+    yield ReadAnswer(200, b"").encoded()
     for job in cast("Iterator[Job]", tasks):
         yield _answer(graph, setup.catalogue, job).encoded()
 
 
-def _answer(graph: Graph, catalogue: Catalogue, job: Job) -> Answer:
+def _answer(graph: Graph, catalogue: Catalogue, job: Job) -> ReadAnswer:
     try:
         return _written(READS[job.read](graph, catalogue, **job.arguments), job.form)
     except UnknownQuery as error:
-        return Answer.refusal(404, str(error))
+        return ReadAnswer.refusal(404, str(error))
     except (BadParameter, QueryRefused, QueryFailed) as error:
-        return Answer.refusal(400, str(error))
+        return ReadAnswer.refusal(400, str(error))
     except QueryError as error:  # no run, compilation or value of that name, or several
-        return Answer.refusal(404, str(error))
+        return ReadAnswer.refusal(404, str(error))
     except GraphError as error:
-        return Answer.refusal(503, str(error))
+        return ReadAnswer.refusal(503, str(error))
     except MemoryError:
-        return Answer.refusal(400, "the read needs more memory than available; request less")
+        return ReadAnswer.refusal(400, "the read needs more memory than available; request less")
     except Exception as error:  # noqa: BLE001  the border of this process
         traceback.print_exc()
-        return Answer.refusal(500, f"{type(error).__name__} (this is a defect of xlagraph)")
+        return ReadAnswer.refusal(500, f"{type(error).__name__} (this is a defect of xlagraph)")
 
 
-def _written(found: JsonRows | bytes, form: Form) -> Answer:
+def _written(found: JsonRows | bytes, form: Form) -> ReadAnswer:
     if isinstance(found, bytes):
-        return Answer(200, found)
+        return ReadAnswer(200, found)
     notes = tuple(found.notes)
     if form is Form.LINES:
-        return Answer(200, json_lines(found.rows, notes))
+        return ReadAnswer(200, json_lines(found.rows, notes))
     body = json_object(found.rows[0]) if found.is_one else json_array(found.rows)
-    return Answer(200, body, notes)
+    return ReadAnswer(200, body, notes)

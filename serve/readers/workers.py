@@ -16,7 +16,7 @@ import psutil
 from xlagraph.graph import open_graph
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.runtime.child_process import ChildEnded, ChildProcess
-from xlagraph.serve.readers.jobs import Answer, Catalogue, Job, Lane, Setup
+from xlagraph.serve.readers.jobs import Catalogue, Job, Lane, ReadAnswer, Setup
 from xlagraph.serve.readers.read_limits import (
     GONE_SECONDS,
     MOST_LONG_SECONDS,
@@ -71,7 +71,7 @@ class Workers:
             lane: _Lane(size, Setup(named, asked[0], catalogue, _NICENESS[lane]), memory_bytes)
             for lane, size in PROCESSES.items()
         }
-        self._under_way: set[asyncio.Task[Answer]] = set()
+        self._under_way: set[asyncio.Task[ReadAnswer]] = set()
 
     @property
     def version(self) -> tuple[int, ...] | None:
@@ -86,7 +86,7 @@ class Workers:
         """Return the live counts of a lane."""
         return self._lanes[lane].counts
 
-    async def read(self, job: Job) -> Answer:
+    async def read(self, job: Job) -> ReadAnswer:
         """Return a job's answer.
 
         Whoever cancels this ends the read: most end by themselves within a moment, and what does
@@ -133,9 +133,9 @@ class _Worker:
         self.version = version
         """Which file the graph was when the process opened it; None for a server."""
 
-    async def ask(self, question: Job | Setup) -> Answer:
+    async def ask(self, question: Job | Setup) -> ReadAnswer:
         """Return the answer; ChildEnded if the process ends before."""
-        return Answer.decoded(await asyncio.to_thread(self._child.ask, question))
+        return ReadAnswer.decoded(await asyncio.to_thread(self._child.ask, question))
 
     def memory_bytes(self) -> int:
         """Return the memory that the process has now; 0 once it has ended."""
@@ -160,15 +160,15 @@ class _Lane:
         self._idle: list[_Worker] = []
         self.counts = LaneCounts()
 
-    async def read(self, job: Job, version: tuple[int, ...] | None) -> Answer:
+    async def read(self, job: Job, version: tuple[int, ...] | None) -> ReadAnswer:
         if self.counts.waiting >= MOST_WAITING:
-            return Answer.refusal(503, _BUSY)
+            return ReadAnswer.refusal(503, _BUSY)
         self.counts.waiting += 1
         try:
             async with asyncio.timeout(WAITING_SECONDS):
                 await self._free.acquire()
         except TimeoutError:
-            return Answer.refusal(503, _BUSY)
+            return ReadAnswer.refusal(503, _BUSY)
         finally:
             self.counts.waiting -= 1
         try:
@@ -176,12 +176,12 @@ class _Lane:
         finally:
             self._free.release()
 
-    async def _read(self, job: Job, version: tuple[int, ...] | None) -> Answer:
+    async def _read(self, job: Job, version: tuple[int, ...] | None) -> ReadAnswer:
         try:
             worker = await self._open_worker(version)
         except (OSError, TimeoutError, ChildEnded) as error:
-            return Answer.refusal(503, f"no process can be started: {error}")
-        if isinstance(worker, Answer):
+            return ReadAnswer.refusal(503, f"no process can be started: {error}")
+        if isinstance(worker, ReadAnswer):
             return worker
         self.counts.reading += 1
         has_answered = False
@@ -189,9 +189,9 @@ class _Lane:
             answer = await self._bounded(worker, job)
             has_answered = True
         except _Overdue as error:
-            answer = Answer.refusal(400, str(error))
+            answer = ReadAnswer.refusal(400, str(error))
         except ChildEnded:
-            answer = Answer.refusal(503, _ENDED)
+            answer = ReadAnswer.refusal(503, _ENDED)
         finally:
             self.counts.reading -= 1
             if has_answered:
@@ -201,7 +201,7 @@ class _Lane:
                 await worker.end()
         return answer
 
-    async def _open_worker(self, version: tuple[int, ...] | None) -> _Worker | Answer:
+    async def _open_worker(self, version: tuple[int, ...] | None) -> _Worker | ReadAnswer:
         """Return a free process that has the newest state of the graph open."""
         while self._idle:
             worker = self._idle.pop()
@@ -212,10 +212,10 @@ class _Lane:
             await worker.end()
         return await self._start_worker(version)
 
-    async def _start_worker(self, version: tuple[int, ...] | None) -> _Worker | Answer:
+    async def _start_worker(self, version: tuple[int, ...] | None) -> _Worker | ReadAnswer:
         """Start a process; return a rejection instead if it cannot open the graph."""
         worker = _Worker(version)
-        opened: Answer | None = None
+        opened: ReadAnswer | None = None
         try:
             async with asyncio.timeout(_START_SECONDS):
                 opened = await worker.ask(self._setup)
@@ -224,7 +224,7 @@ class _Lane:
             if opened is None or opened.is_refusal:
                 await worker.end()
 
-    async def _bounded(self, worker: _Worker, job: Job) -> Answer:
+    async def _bounded(self, worker: _Worker, job: Job) -> ReadAnswer:
         """Return a process's answer; _Overdue if it takes too long or too much memory."""
         loop = asyncio.get_running_loop()
         seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS

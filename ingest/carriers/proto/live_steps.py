@@ -24,7 +24,7 @@ from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
 from xlagraph.ingest.plan import UsedValue
 
-__all__ = ["FlatSchedule", "Variant", "flat_schedule", "live_steps", "trace_agrees"]
+__all__ = ["ModuleSchedule", "Variant", "flat_schedule", "live_steps", "trace_agrees"]
 
 
 class Variant(NamedTuple):
@@ -39,7 +39,7 @@ class Variant(NamedTuple):
     """Rule of libtpu 0.0.50: the result of an asynchronous computation begins at its start."""
 
 
-class FlatSchedule(NamedTuple):
+class ModuleSchedule(NamedTuple):
     """The flat schedule."""
 
     steps: Mapping[str, int]
@@ -56,7 +56,7 @@ _PLANNED_BY_OTHER_RULES: Final = 1
 """Color of VMEM, which TPUs do not plan in order of time."""
 
 
-def flat_schedule(module: Module) -> FlatSchedule:
+def flat_schedule(module: Module) -> ModuleSchedule:
     """Return the schedule of the entry computation with each computation once."""
     steps: dict[str, int] = {}
     spans: dict[str, tuple[int, int]] = {}
@@ -72,7 +72,7 @@ def flat_schedule(module: Module) -> FlatSchedule:
         spans[computation.name] = first, len(steps)
 
     run(module.entry)
-    return FlatSchedule(steps, spans, dict(_waits(module, steps, spans)))
+    return ModuleSchedule(steps, spans, dict(_waits(module, steps, spans)))
 
 
 def _waits(
@@ -106,7 +106,7 @@ def _end_of_chain(start: Instruction, computation: ProtoComputation) -> Instruct
 
 def live_steps(
     module: Module,
-    schedule: FlatSchedule,
+    schedule: ModuleSchedule,
     flow: Flow,
     definitions: Mapping[int, Definition],
     buffer_sets: Mapping[int, int],
@@ -126,7 +126,7 @@ def live_steps(
 class _Ranges:
     """Live ranges of values by rules 2 to 4."""
 
-    def __init__(self, module: Module, schedule: FlatSchedule, variant: Variant) -> None:
+    def __init__(self, module: Module, schedule: ModuleSchedule, variant: Variant) -> None:
         self._module = module
         self._schedule = schedule
         self._variant = variant

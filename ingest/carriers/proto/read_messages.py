@@ -19,7 +19,7 @@ from xlagraph.ingest.carriers.proto.assigned_values import (
 )
 from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow, value_flow
 from xlagraph.ingest.carriers.proto.live_steps import (
-    FlatSchedule,
+    ModuleSchedule,
     Variant,
     flat_schedule,
     live_steps,
@@ -200,7 +200,7 @@ def _timed(
 
 
 def _live_ranges(
-    schedule: FlatSchedule, ranges: Mapping[int, tuple[int, int]], assigned: AssignedValues
+    schedule: ModuleSchedule, ranges: Mapping[int, tuple[int, int]], assigned: AssignedValues
 ) -> LiveRanges:
     values = sorted(
         (value for value in assigned.values if value.value_id in ranges),
