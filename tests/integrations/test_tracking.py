@@ -82,6 +82,7 @@ def test_the_recipe_of_a_tracker_works(library, script, tmp_path, monkeypatch):
     pytest.importorskip(library, reason=f"{library} is not installed")
     first, *_ = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "mlruns").as_uri())
     names = {}
     exec(first.replace("plan.log_to(run)", ""), names)
