@@ -119,7 +119,7 @@ def _given_values(
         # an empty run is the default of queries about all runs
         if given.get(name):
             raise UsageError(
-                f"two {what} are named, {named} and {given[name]}; {query.id} takes one"
+                f"two {what} are given, {named} and {given[name]}; {query.id} takes one"
             )
         given[name] = named
     for parameter in query.parameters:
