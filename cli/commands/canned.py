@@ -59,7 +59,9 @@ _RUN_NAME: Final = inspect.Parameter(
     default=None,
     annotation=Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="The same as --run.", autocompletion=complete_run),
+        typer.Argument(
+            metavar="RUN", help="A run; by default all runs.", autocompletion=complete_run
+        ),
     ],
 )
 
@@ -95,12 +97,13 @@ def canned_command(query: "Query") -> "Command":
         if not _wrote_instead(query, given, options):
             write_picture(_run(query, given, options), options)
 
-    extra = [_option(parameter) for parameter in query.parameters]
     names = {parameter.name for parameter in query.parameters}
-    if _CHOSEN in names:
-        extra.insert(0, _NAME)
-    elif "run" in names:
-        extra.insert(0, _RUN_NAME)
+    argument = _CHOSEN if _CHOSEN in names else "run"
+    extra = [
+        _option(parameter, is_hidden=parameter.name == argument) for parameter in query.parameters
+    ]
+    if argument in names:
+        extra.insert(0, _NAME if argument == _CHOSEN else _RUN_NAME)
     chosen: Callable[..., None] = draw_query if query.kind == "graph" else run_query
     return new_command(chosen, query.id, _help(query), extra)
 
@@ -156,7 +159,8 @@ def _run(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOp
         return with_planned_donations(graph, answer)
 
 
-def _option(parameter: "Parameter") -> inspect.Parameter:
+def _option(parameter: "Parameter", *, is_hidden: bool) -> inspect.Parameter:
+    """Return the option of a parameter; hidden if an argument is the usual way to name it."""
     # a flag that is true by default needs a negative form
     negative = f"/--no-{parameter.option}" if parameter.type == "BOOLEAN" else ""
     short = ["-c"] if parameter.name == _CHOSEN else []
@@ -165,7 +169,7 @@ def _option(parameter: "Parameter") -> inspect.Parameter:
         *short,
         help=parameter.description + (" [required]" if parameter.must_be_given else ""),
         autocompletion=_COMPLETIONS.get(parameter.name),
-        hidden=parameter.name == _CHOSEN,  # the argument is the usual way to name it
+        hidden=is_hidden,
         # an empty string would be shown as an empty pair of brackets
         show_default=parameter.default not in (None, ""),
     )
