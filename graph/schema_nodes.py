@@ -149,12 +149,12 @@ class AllocationNodes(NodeRows, key_prefix="#a/"):
     donation_reader_file: Strings = described("source file of your line that the reader is from")
     donation_reader_line: Integers = described("line in that file")
     is_output: Booleans = described("whether it contains the entry computation's top-level result")
-    maybe_live_out: Booleans = described("whether it may contain a part of the result, or an alias of one")
+    maybe_live_out: Booleans = described(
+        "whether it may contain a part of the result, or an alias of one"
+    )
     physical_peak_bytes: Integers = described("most bytes that hold a live value at one step")
     physical_peak_step: Integers = described("first step with that many")
-    largest_hole_bytes: Integers = described(
-        "largest gap between live values at that step"
-    )
+    largest_hole_bytes: Integers = described("largest gap between live values at that step")
 
 
 class ValueNodes(NodeRows, key_prefix="#v/"):
@@ -195,7 +195,9 @@ class ValueNodes(NodeRows, key_prefix="#v/"):
         "loop whose iterations fill the stack, part by part, in whose bytes the value is"
     )
     stack_turns: Integers = described("parts of the stack, one for each iteration")
-    turn_bytes: Integers = described("bytes of one part: the stack's size divided by the iterations")
+    turn_bytes: Integers = described(
+        "bytes of one part: the stack's size divided by the iterations"
+    )
     stack_element: Strings = described(
         "instruction that produces an iteration's part; absent if the write itself does"
     )

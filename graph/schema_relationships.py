@@ -104,14 +104,18 @@ class InPrintedPeakRows(RelationshipRows, source=ValueNodes, target=CompilationN
 class UpdatesInPlaceRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
     """The later value overwrites the earlier one where both are live."""
 
-    shared_bytes: Integers = described("bytes of the earlier value that the later one uses", is_captioned=True)
+    shared_bytes: Integers = described(
+        "bytes of the earlier value that the later one uses", is_captioned=True
+    )
     step: Integers = described("first step of the later one")
 
 
 class ReusesRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
     """The later value takes bytes that the earlier one left."""
 
-    shared_bytes: Integers = described("bytes of the earlier value that the later one uses", is_captioned=True)
+    shared_bytes: Integers = described(
+        "bytes of the earlier value that the later one uses", is_captioned=True
+    )
     gap_steps: Integers = described("steps from the earlier one's end to the later one's start")
 
 
@@ -119,7 +123,9 @@ class MayOverwriteRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
     """XLA may store the value in the bytes of the other, which it reads, if that ends there."""
 
     operand: Integers = described("operand number of the other one")
-    is_operand: Booleans = described("whether the operand is the value's instruction, not a bitcast of it")
+    is_operand: Booleans = described(
+        "whether the operand is the value's instruction, not a bitcast of it"
+    )
 
 
 class FromOpRows(RelationshipRows, source=InstructionNodes, target=OpNodes):

@@ -10,7 +10,12 @@ import typer
 from xlagraph.cli.output.declared_options import new_command
 from xlagraph.cli.output.destination import open_output, write_answer, write_picture
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
-from xlagraph.cli.output.graph_and_queries import complete_compilation, complete_run, open_graph_of
+from xlagraph.cli.output.graph_and_queries import (
+    complete_compilation,
+    complete_run,
+    note_guess,
+    open_graph_of,
+)
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.cli.output.shared_options import GraphOptions, PictureOptions, QueryOptions
 
@@ -18,7 +23,6 @@ if TYPE_CHECKING:
     from typer._click.core import Command
 
     from xlagraph.graph import Scalar
-    from xlagraph.graph.neo4j.browser import BrowserPage
     from xlagraph.queries import Answer
     from xlagraph.queries.catalogue.declarations import Parameter, ParameterValue
     from xlagraph.queries.catalogue.query_files import Query
@@ -64,9 +68,6 @@ _RUN_NAME: Final = inspect.Parameter(
         ),
     ],
 )
-
-
-__all__ = ["canned_command", "note_guess"]
 
 
 def canned_command(query: "Query") -> "Command":
@@ -220,15 +221,6 @@ def _link(
     except LinkTooLong as error:
         problem(f"{error}: print the statement with --show, and paste it")
         raise typer.Exit(ExitCode.FAILED) from None
-
-
-def note_guess(browser: "BrowserPage") -> None:
-    """Note that links connect to the default server, if none is configured."""
-    if browser.is_guess:
-        note(
-            "no server is configured: the link connects to the one on this machine, in"
-            f" {browser.page}; NEO4J_URI sets the server, --browser-url its page"
-        )
 
 
 def _values(

@@ -27,9 +27,9 @@ class Tracker:
     def log(self, scalars):
         self.scalars = scalars
 
-    def log_artifact(self, folder, name, type):
+    def log_artifact(self, folder, **names):
         shutil.copytree(folder, self.folder)
-        self.artifact = (Path(folder), name, type)
+        self.artifact = (Path(folder), names)
 
 
 @pytest.fixture
@@ -61,15 +61,16 @@ def test_a_tracker_receives_numbers_and_one_folder_with_the_report_and_a_graph(g
     assert tracker.scalars.pop("eval/largest_block_bytes") == 256
     assert all(re.fullmatch(r"eval/category/\w+_bytes", name) for name in tracker.scalars)
     assert sum(tracker.scalars.values()) == 320
-    folder, name, kind = tracker.artifact
-    assert (folder.exists(), name, kind) == (False, "eval", "memory-plan")
+    folder, names = tracker.artifact
+    assert not folder.exists()
+    assert names == {"name": "eval", "type": "memory-plan"}
     assert {path.name for path in tracker.folder.iterdir()} == {"report.html", "plan.lbug"}
     with open_graph(tracker.folder / "plan.lbug") as copy:
         assert [row["run"] for row in list_runs(copy).mappings()] == ["run"]
 
 
 def test_a_tracker_without_files_receives_numbers_only(graph):
-    received = []
+    received: list[dict[str, int]] = []
 
     class Numbers:
         log = staticmethod(received.append)
@@ -84,7 +85,7 @@ def test_the_recipe_of_a_tracker_works(library, script, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "mlruns").as_uri())
-    names = {}
+    names: dict[str, object] = {}
     exec(first.replace("plan.log_to(run)", ""), names)
     exec(script, names)
     kept = {path.name for path in tmp_path.rglob("*")}

@@ -54,7 +54,8 @@ def log_to(
 
     If the tracker has a method `log_artifact`, it is called once with a temporary folder, with
     ``name=PREFIX`` and ``type="memory-plan"``. The folder contains `report.html`, the page of
-    `xlagraph report`, and `plan.lbug`, a graph with only this compilation. It is removed afterwards.
+    `xlagraph report`, and `plan.lbug`, a graph with only this compilation. It is removed
+    afterwards.
     """
     key = find_compilation(graph, compilation).key
     scalars = memory_scalars(graph, key, prefix=prefix)
