@@ -43,7 +43,7 @@ GROUPS: Final = {
         "oom": "oom",
     },
     "Share": {"report": "report", "export": "export.group", "serve": "serve", "mcp": "serve"},
-    "Maintain": {"remove": "remove"},
+    "Maintain": {"remove": "remove", "catalogue": "catalogue"},
 }
 """The module of each command in `cli/commands`, in the groups and the order of the help.
 

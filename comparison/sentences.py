@@ -62,7 +62,10 @@ class Sentence(NamedTuple):
         if not self.query:
             return ""
         options = [
-            f"--{re.sub('[A-Z]', lambda found: '-' + found[0].lower(), name)} {shlex.quote(value)}"
+            shlex.quote(value)
+            if name == "compilation"
+            else f"--{re.sub('[A-Z]', lambda found: '-' + found[0].lower(), name)}"
+            f" {shlex.quote(value)}"
             for name, value in self.parameters.items()
         ]
         return " ".join(["xlagraph query", self.query, *options])

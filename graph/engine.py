@@ -109,7 +109,7 @@ class Load(Protocol):
     def watch(self, report: Callable[[float], None]) -> None:
         """Call ``report`` with the share written so far, 0 to 1, while a call or the end waits.
 
-        The waiting thread calls it. A load that writes everything at its end never calls it.
+        The waiting thread calls it.
         """
         del report
 

@@ -118,7 +118,7 @@ def check_uri(uri: str) -> None:
             "name them in NEO4J_USERNAME and NEO4J_PASSWORD instead"
         )
     if not parts.scheme:
-        raise GraphUnreachable("the URI of the graph lacks a colon; expected neo4j://HOST:PORT")
+        raise GraphUnreachable("the URI of the graph has no colon; expected neo4j://HOST:PORT")
     if parts.scheme.lower() not in _SCHEMES:
         raise GraphUnreachable(
             f"{parts.scheme}:// is not a scheme of a graph; expected a file or one of "

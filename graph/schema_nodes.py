@@ -66,8 +66,8 @@ class CompilationNodes(NodeRows):
         "most bytes of memory space 0 that hold a live value at one step", is_captioned=True
     )
     physical_peak_step: Integers = described("first step with that many")
-    sha256: Strings = described("digest of the contents of its files")
-    carrier: Strings = described("what it was read from: text, proto, profile or process")
+    sha256: Strings = described("digest of its files' contents")
+    carrier: Strings = described("input format: text, proto, profile or process")
     derived: StringLists = described(
         "facts that the input format does not state, but that follow by XLA's rules"
     )
@@ -128,8 +128,8 @@ class AllocationNodes(NodeRows, key_prefix="#a/"):
     shape_index: Strings = described("tuple index within that parameter, in braces")
     shape: Strings = described("shape of the parameter or of the output, without layout")
     donation: Strings = described(
-        "whether the caller gives the parameter up: `paired` with an output, or `unpaired`; "
-        "absent if not, or without module text"
+        "donation by the caller: `paired` with an output, or `unpaired`; absent if it is not "
+        "donated, or without the module's text"
     )
     donated_to: Strings = described("tuple index of the output that it is paired with, in braces")
     donated_value: Integers = described(
@@ -139,7 +139,7 @@ class AllocationNodes(NodeRows, key_prefix="#a/"):
         "`in place` (an output uses its bytes without a copy), `copied first` or `never used`"
     )
     donation_reason: Strings = described("reason why no output is written over it in place")
-    next_value: Strings = described("of a donated input: label of the next value in its bytes")
+    next_value: Strings = described("label of the next value in a donated input's bytes")
     donation_copy: Strings = described(
         "copy that preserves the old value or writes the new one, by its label"
     )
@@ -148,13 +148,13 @@ class AllocationNodes(NodeRows, key_prefix="#a/"):
     )
     donation_reader_file: Strings = described("source file of your line that the reader is from")
     donation_reader_line: Integers = described("line in that file")
-    is_output: Booleans = described("holds the top-level result of the entry computation")
-    maybe_live_out: Booleans = described("may hold a part of the result, or what aliases it")
+    is_output: Booleans = described("whether it contains the entry computation's top-level result")
+    maybe_live_out: Booleans = described(
+        "whether it may contain a part of the result, or an alias of one"
+    )
     physical_peak_bytes: Integers = described("most bytes that hold a live value at one step")
     physical_peak_step: Integers = described("first step with that many")
-    largest_hole_bytes: Integers = described(
-        "longest run of bytes without a live value at that step"
-    )
+    largest_hole_bytes: Integers = described("largest gap between live values at that step")
 
 
 class ValueNodes(NodeRows, key_prefix="#v/"):
@@ -163,50 +163,50 @@ class ValueNodes(NodeRows, key_prefix="#v/"):
     key: Numbers = described("`compilation#v/valueId`")
     value_id: Integers = described("number that XLA gave it")
     name: Strings = described("name of the defining instruction")
-    shape_index: Strings = described("tuple index in braces, where that is tuple-shaped")
+    shape_index: Strings = described("tuple index in braces, if that instruction returns a tuple")
     label: Strings = described("name and tuple index", is_indexed=True)
-    is_phi: Booleans = described("made where control flow merges")
+    is_phi: Booleans = described("whether it merges values of two branches or iterations")
     shape: Strings = described("without layout")
     layout: Strings = described("as printed in braces; absent where none is printed")
     dtype: Strings = described("element type; `tuple`, `token` and `opaque` too")
     size_bytes: Integers = described("assigned size, padding included", is_captioned=True)
     dense_bytes: Integers = described("elements × bits of the type; absent for tuples and tokens")
     memory_space: Integers = described("its colour")
-    allocation: Integers = described("number of the allocation that holds it")
+    allocation: Integers = described("number of its allocation")
     offset_bytes: Integers = described("start of its slot within the allocation")
     live_from: Integers = described("first step in which it is needed")
     live_until: Integers = described("last step in which it is needed, inclusive")
     last_use: Integers = described("largest step among the instructions that use it")
     range_end: Strings = described(
-        "why its live range ends: `overwritten` in place; at the end of the schedule "
+        "reason why its live range ends: `overwritten` in place; at the schedule's end "
         "`output`, `parameter`, `constant` or `end`; `unread`, `lastUse`, `kept` after it, "
         "`handedOn` before it"
     )
     alias_set: Integers = described("smallest valueId among the values joined by in-place updates")
     alias_position: Integers = described("position in that set by (liveFrom, liveUntil, valueId)")
     buffer_set: Integers = described(
-        "smallest valueId among the values that must share an address, by the rules of XLA; "
-        "absent without module text"
+        "smallest valueId among the values that must share an address by XLA's rules; absent "
+        "without the module's text"
     )
     needed_until: Integers = described(
-        "of an entry parameter: last step in which it is needed, donated or not"
+        "last step in which an entry parameter is needed, donated or not"
     )
     stack_loop: Strings = described(
-        "of a value in the bytes of a stack that the turns of a loop fill part by part: the "
-        "name of that loop"
+        "loop whose iterations fill the stack, part by part, in whose bytes the value is"
     )
-    stack_turns: Integers = described("parts that the stack holds, one for each turn")
-    turn_bytes: Integers = described("bytes of one part: its size over the turns")
+    stack_turns: Integers = described("parts of the stack, one for each iteration")
+    turn_bytes: Integers = described(
+        "bytes of one part: the stack's size divided by the iterations"
+    )
     stack_element: Strings = described(
-        "instruction that makes the part of a turn; absent where the write makes it"
+        "instruction that produces an iteration's part; absent if the write itself does"
     )
     opcode: Strings = described("opcode of the defining instruction")
     op_name: Strings = described("op name of the defining instruction, as the framework set it")
     source_file: Strings = described("source file of the defining instruction, innermost frame")
     source_line: Integers = described("line in that file")
     attribution: Strings = described(
-        "how the op that it belongs to was found: stack, own, inside, operand or reader; "
-        "absent if none"
+        "rule that found its op: stack, own, inside, operand or reader; absent if none did"
     )
     attributed_op_name: Strings = described("op name of the instruction that it belongs to")
     attributed_file: Strings = described("source file of that instruction, innermost frame")
@@ -259,14 +259,14 @@ class InstructionNodes(NodeRows, key_prefix="#i/"):
         "computations that it runs as part of the schedule: of a loop its condition and its body"
     )
     is_root: Booleans = described(
-        "whether it returns the result of its computation; absent without module text"
+        "whether it returns its computation's result; absent without the module's text"
     )
-    unique_id: Integers = described("number that XLA gave it; absent in dumps of text")
+    unique_id: Integers = described("number that XLA gave it; absent in text dumps")
     scoped_bytes: Integers = described(
-        "VMEM that it takes only while it runs: the blocks, buffers and scratch of a kernel; "
-        "absent where the text after code generation is not there"
+        "VMEM that it takes only while it runs: a kernel's blocks, buffers and scratch; "
+        "absent without the module's text after code generation"
     )
-    scoped_limit_bytes: Integers = described("most VMEM that it may take so")
+    scoped_limit_bytes: Integers = described("limit of that VMEM")
 
 
 class OpNodes(NodeRows, is_shared=True):
@@ -295,7 +295,7 @@ class SourceLineNodes(NodeRows, is_shared=True):
 class FrameNodes(NodeRows, is_shared=True):
     """A call path: a place in the source together with its callers."""
 
-    key: Names = described("own place and a digest of the caller's key")
+    key: Names = described("its place and a digest of the caller's key")
     function: Strings = described("qualified name of the function")
     file: Strings = described("source file")
     line: Integers = described("line in that file")

@@ -54,11 +54,11 @@ class UsedByRows(RelationshipRows, source=ValueNodes, target=InstructionNodes):
 
 
 class DefinesRows(RelationshipRows, source=InstructionNodes, target=ValueNodes):
-    """The instruction makes the value."""
+    """The instruction produces the value."""
 
 
 class AppearsAtRows(RelationshipRows, source=ValueNodes, target=InstructionNodes):
-    """A position: a name by which the value goes."""
+    """A position: another name of the value."""
 
     shape_index: Strings = described("tuple index there, in braces")
 
@@ -89,7 +89,7 @@ class LiveAtPeakRows(RelationshipRows, source=ValueNodes, target=MemorySpaceNode
     """Live at the physical peak of its memory space."""
 
     physical_bytes: Integers = described(
-        "its own share; they add up to physicalPeakBytes", is_captioned=True
+        "the value's share; all shares add up to physicalPeakBytes", is_captioned=True
     )
 
 
@@ -104,22 +104,28 @@ class InPrintedPeakRows(RelationshipRows, source=ValueNodes, target=CompilationN
 class UpdatesInPlaceRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
     """The later value overwrites the earlier one where both are live."""
 
-    shared_bytes: Integers = described("bytes that it takes over", is_captioned=True)
+    shared_bytes: Integers = described(
+        "bytes of the earlier value that the later one uses", is_captioned=True
+    )
     step: Integers = described("first step of the later one")
 
 
 class ReusesRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
     """The later value takes bytes that the earlier one left."""
 
-    shared_bytes: Integers = described("bytes that it takes over", is_captioned=True)
-    gap_steps: Integers = described("from the end of the earlier one to the start of the later one")
+    shared_bytes: Integers = described(
+        "bytes of the earlier value that the later one uses", is_captioned=True
+    )
+    gap_steps: Integers = described("steps from the earlier one's end to the later one's start")
 
 
 class MayOverwriteRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
-    """XLA may give the one the bytes of the other, which it reads, if it ends there."""
+    """XLA may store the value in the bytes of the other, which it reads, if that ends there."""
 
     operand: Integers = described("operand number of the other one")
-    is_operand: Booleans = described("its own instruction is the operand, no bitcast of it")
+    is_operand: Booleans = described(
+        "whether the operand is the value's instruction, not a bitcast of it"
+    )
 
 
 class FromOpRows(RelationshipRows, source=InstructionNodes, target=OpNodes):
@@ -135,15 +141,15 @@ class InFrameRows(RelationshipRows, source=InstructionNodes, target=FrameNodes):
 
 
 class AttributedToRows(RelationshipRows, source=ValueNodes, target=OpNodes):
-    """The op that it belongs to, by whatever rule."""
+    """The op that it belongs to, by any rule."""
 
 
 class AttributedLineRows(RelationshipRows, source=ValueNodes, target=SourceLineNodes):
-    """The source line of what it belongs to."""
+    """The source line of that op."""
 
 
 class AttributedFrameRows(RelationshipRows, source=ValueNodes, target=FrameNodes):
-    """The call path that led to what it belongs to."""
+    """The call path that led to that op."""
 
 
 class WithinRows(RelationshipRows, source=OpNodes, target=ScopeNodes):

@@ -39,7 +39,7 @@ class EmptyGraph(QueryError):
     """Nothing has been ingested."""
 
     def __init__(self) -> None:
-        super().__init__("the graph holds no compilation; ingest a folder of dumps first")
+        super().__init__("the graph contains no compilation; ingest a folder of dumps first")
 
 
 class _NotFound(QueryError):

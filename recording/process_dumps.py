@@ -94,8 +94,11 @@ def why_nothing_was_recorded(recording: Path, exit_code: int, flags: str) -> str
     """Return why a program that ended with an exit code left no dumps; ``flags`` are the user's."""
     processes = _processes(recording)
     frameworks = frozenset().union(*(process.frameworks for process in processes))
-    if exit_code == 128 + signal.SIGABRT and flags:
-        return f"the program was aborted, as XLA does at an unknown flag in XLA_FLAGS: {flags}"
+    is_ended_by_xla = exit_code == 128 + signal.SIGABRT or (
+        exit_code == 1 and any(not process.has_ended for process in processes)
+    )
+    if is_ended_by_xla and flags:
+        return f"the program was ended, as XLA does at an unknown flag in XLA_FLAGS: {flags}"
     if exit_code:
         return f"the program failed with exit code {exit_code} before it compiled anything"
     if not processes:

@@ -1,7 +1,7 @@
 """Build a report: one self-contained HTML file."""
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -27,6 +27,9 @@ from xlagraph.report.static_html import (
 
 MOST_BYTES: Final = 8 * 2**20
 """Limit of the packed size of all compilations in a file; the rest are only listed."""
+
+Progress = Callable[[str, float], None]
+"""Receives the key of the compilation that is read, and the share of the page that is made."""
 
 ANSWERED_SHARE: Final = 0.2
 """Share of the largest compilation's bytes from which one gets advice and answers."""
@@ -70,21 +73,24 @@ def make_report(
     names: Sequence[str] = (),
     *,
     catalogue: Mapping[str, Query] | None = None,
+    progress: Progress = lambda _key, _share: None,
 ) -> Report:
     """Make the page of a run or a compilation, of everything, or of two that are compared.
 
-    It answers the queries of the catalogue, by default the canned ones. Raises ValueError for
+    It answers the queries of the catalogue, by default the canned ones. ``progress`` is called
+    while the page is made. Raises ValueError for
     more than two names, and what `select` raises.
     """
     queries = load_catalogue() if catalogue is None else catalogue
     match names:
         case []:
-            return _of_compilations(graph, queries, "all runs", None)
+            return _of_compilations(graph, queries, "all runs", None, progress)
         case [name]:
             selection = select(graph, name)
-            return _of_compilations(graph, queries, selection.name, selection.compilations)
+            chosen = selection.compilations
+            return _of_compilations(graph, queries, selection.name, chosen, progress)
         case [before, after]:
-            return _of_comparison(graph, queries, before, after)
+            return _of_comparison(graph, queries, before, after, progress)
         case _:
             raise ValueError(f"a report compares two runs or compilations, not {len(names)}")
 
@@ -94,9 +100,10 @@ def _of_compilations(
     catalogue: Mapping[str, Query],
     title: str,
     compilations: Sequence[str] | None,
+    progress: Progress,
 ) -> Report:
     totals = read_totals(graph, compilations)
-    parts, advice = _packed(graph, catalogue, totals)
+    parts, advice = _packed(graph, catalogue, totals, progress)
     overview = overview_part(totals, title=title, location=graph.location, carried=parts)
     static = static_compilations_html(title, totals, advice)
     return Report(
@@ -105,11 +112,13 @@ def _of_compilations(
     )
 
 
-def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, after: str) -> Report:
+def _of_comparison(
+    graph: Graph, catalogue: Mapping[str, Query], before: str, after: str, progress: Progress
+) -> Report:
     comparison = compare_sides(graph, before, after)
     start = comparison_part(graph, comparison)
     totals = read_totals(graph, [*comparison.a.compilations, *comparison.b.compilations])
-    parts, _ = _packed(graph, catalogue, totals)
+    parts, _ = _packed(graph, catalogue, totals, progress)
     title = f"{comparison.a.name} and {comparison.b.name}"
     overview = overview_part(totals, title=title, location=graph.location, carried=parts)
     data_elements = {"start": start.packed(), "compilations": overview.packed(), **parts}
@@ -120,7 +129,7 @@ def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, af
 
 
 def _packed(
-    graph: Graph, catalogue: Mapping[str, Query], totals: Sequence[TotalsRow]
+    graph: Graph, catalogue: Mapping[str, Query], totals: Sequence[TotalsRow], progress: Progress
 ) -> tuple[dict[str, bytes], str]:
     """Pack compilations in order until the page is full; the first one is always packed.
 
@@ -130,12 +139,14 @@ def _packed(
     advice = ""
     left = MOST_BYTES
     most = max(map(_reserved_bytes, totals), default=0)
-    for row in totals:
+    for number, row in enumerate(totals):
         once = AskedOnce(graph)
         stored = StoredCompilation(once, str(row["compilation"]))
+        progress(stored.key, number / len(totals))
         answers: PagePart | None = None
         if _reserved_bytes(row) >= ANSWERED_SHARE * most:
             diagnosis = advise(once, stored.key, catalogue=catalogue, stored=stored)
+            progress(stored.key, (number + 0.5) / len(totals))
             answers = findings_and_answers(once, diagnosis, stored, catalogue)
             advice = advice or static_advice_html(once, diagnosis)
         packed = part_of(stored, answers).packed()

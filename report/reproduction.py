@@ -53,4 +53,6 @@ def command_line(query: Query, given: Mapping[str, Scalar]) -> str:
 def _option(parameter: Parameter, value: Scalar) -> tuple[str, ...]:
     if isinstance(value, bool):
         return (f"--{parameter.option}" if value else f"--no-{parameter.option}",)
+    if parameter.name == "compilation":
+        return (str(value),)
     return (f"--{parameter.option}", str(value))

@@ -70,6 +70,7 @@ def job(tmp_path, stand_in):
             "XLAGRAPH_DUMPS": "",
             "MAX_GROWTH": "",
             "CAPACITY": "",
+            "SARIF": "false",
             **inputs,
         }
         codes = [
@@ -91,9 +92,10 @@ def job(tmp_path, stand_in):
 def test_growth_trips_the_gate_and_its_comment_is_edited_by_the_next_push(job, stand_in, tmp_path):
     codes, outputs = job(
         "record", "fetch-base", "compare", "comment",
-        XLAGRAPH_DUMPS="dumps-512", MAX_GROWTH="2%", CAPACITY="1GiB",
+        XLAGRAPH_DUMPS="dumps-512", MAX_GROWTH="2%", CAPACITY="1GiB", SARIF="true",
     )  # fmt: skip
     assert codes == [0, 0, 0, 0]
+    assert '"2.1.0"' in (tmp_path / "runner/xlagraph-plan/memory.sarif").read_text()
     assert "exit-code=4\n" in outputs  # though it is within the other limit
     comment = (stand_in / "body.md").read_text()
     assert comment.startswith("<!-- xlagraph plan -->\n")

@@ -33,5 +33,6 @@ if [ -n "$CAPACITY" ]; then
     gate check after --capacity "$CAPACITY" --format md --output "$work/capacity.md"
     { echo; cat "$work/capacity.md"; } >>"$work/comment.md"
 fi
+[ "$SARIF" != true ] || "$xlagraph" advise after --format sarif --output "$work/memory.sarif"
 cat "$work/comment.md" >>"$GITHUB_STEP_SUMMARY"
 { echo "comparison=$comparison"; echo "exit-code=$worst"; } >>"$GITHUB_OUTPUT"

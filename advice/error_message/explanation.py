@@ -90,7 +90,7 @@ def _verdict(failure: Failure) -> str:
 def _of_rematerialization(failure: Failure, reached: str, limit: str) -> str:
     if failure.requested_bytes is None:
         return f"XLA's rematerialization did not bring the program below its limit of {limit}."
-    if failure.original_bytes is None:
+    if failure.argument_bytes is not None or failure.original_bytes is None:
         return (
             f"Inputs and outputs alone take {reached}, more than XLA's base limit of {limit}:"
             " no rematerialization can make the program fit."
@@ -131,6 +131,8 @@ def _facts(failure: Failure) -> Iterator[str]:
             f" of {human_bytes(failure.room_bytes)} free."
         )
     yield from _resident(failure)
+    if failure.module and failure.stage is Stage.ALLOCATOR:
+        yield f"The program that asked: {failure.module}."
     padding = failure.padding_bytes
     if padding and failure.requested_bytes:
         share = share_text(min(1.0, padding / failure.requested_bytes))

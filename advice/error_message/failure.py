@@ -100,6 +100,8 @@ class Failure:
     """True if one instruction needs more scratch memory than the limit."""
     original_bytes: int | None = None
     """Bytes that the plan needed before XLA recomputed values."""
+    argument_bytes: int | None = None
+    """Bytes of inputs and outputs, if they alone exceed the limit."""
     is_outside_pool: bool = False
     """True if the driver had no memory outside of the pool that the framework reserves."""
     is_constant: bool = False

@@ -177,7 +177,8 @@ def _rematerialization(found: re.Match[str], _: str) -> Failure:
 
 
 def _arguments(found: re.Match[str], _: str) -> Failure:
-    return Failure(Stage.REMATERIALIZATION, int(found["arguments"]), int(found["limit"]))
+    size = int(found["arguments"])
+    return Failure(Stage.REMATERIALIZATION, size, int(found["limit"]), argument_bytes=size)
 
 
 def _kernel(size_bytes: int | None, text: str) -> tuple[LargeAllocation, ...]:

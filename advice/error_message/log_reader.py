@@ -70,7 +70,7 @@ _KEYWORDS: Final = (
     "ResourceExhausted", "ailed to allocate", "File ", "Traceback", "Cell In", "-> ", ".py in ",
     "<ipython-input", "xceeded scoped",
     "cuMemAllocAsync", "in-memory CUBIN", "size limit exceeded", "by rematerialization",
-    "exceeds the base limit",
+    "exceeds the base limit", "out of resource: shared",
 )  # fmt: skip
 _LINES_AFTER: Final = 1000
 """Number of lines without a detail that end a message."""
@@ -91,7 +91,7 @@ class ErrorLog:
 
 @contextmanager
 def open_log(path: Path) -> Iterator[TextIO]:
-    """Open a log, plain or or packed; bytes that are not UTF-8 are replaced.
+    """Open a log, plain or packed; bytes that are not UTF-8 are replaced.
 
     Raises OSError if it cannot be opened.
     """

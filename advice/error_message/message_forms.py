@@ -120,8 +120,10 @@ CUBIN: Final = re.compile(r"Failed to load in-memory CUBIN\b.{0,80}CUDA_ERROR_OU
 # Failed to allocate 4096 bytes for new constant
 CONSTANT: Final = re.compile(r"[Ff]ailed to allocate (?P<bytes>\d+) bytes for new constant")
 # Shared memory size limit exceeded: requested 114688, available: 101376
+# out of resource: shared memory, Required: 131072, Hardware limit: 101376.
 SHARED_MEMORY: Final = re.compile(
-    r"Shared memory size limit exceeded: requested:? (?P<asked>\d+), available:? (?P<there>\d+)"
+    r"(?:Shared memory size limit exceeded: requested:?|out of resource: shared memory, Required:)"
+    r" (?P<asked>\d+), (?:available|Hardware limit):? (?P<there>\d+)"
 )
 # Can't reduce memory use below 8.00GiB (8589934592 bytes) by rematerialization; only reduced to
 # 10.00GiB (10737418240 bytes), down from 12.00GiB (12884901888 bytes) originally

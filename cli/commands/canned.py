@@ -10,7 +10,12 @@ import typer
 from xlagraph.cli.output.declared_options import new_command
 from xlagraph.cli.output.destination import open_output, write_answer, write_picture
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
-from xlagraph.cli.output.graph_and_queries import complete_compilation, complete_run, open_graph_of
+from xlagraph.cli.output.graph_and_queries import (
+    complete_compilation,
+    complete_run,
+    note_guess,
+    open_graph_of,
+)
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.cli.output.shared_options import GraphOptions, PictureOptions, QueryOptions
 
@@ -18,7 +23,6 @@ if TYPE_CHECKING:
     from typer._click.core import Command
 
     from xlagraph.graph import Scalar
-    from xlagraph.graph.neo4j.browser import BrowserPage
     from xlagraph.queries import Answer
     from xlagraph.queries.catalogue.declarations import Parameter, ParameterValue
     from xlagraph.queries.catalogue.query_files import Query
@@ -59,12 +63,11 @@ _RUN_NAME: Final = inspect.Parameter(
     default=None,
     annotation=Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="The same as --run.", autocompletion=complete_run),
+        typer.Argument(
+            metavar="RUN", help="A run; by default all runs.", autocompletion=complete_run
+        ),
     ],
 )
-
-
-__all__ = ["canned_command", "note_guess"]
 
 
 def canned_command(query: "Query") -> "Command":
@@ -95,12 +98,13 @@ def canned_command(query: "Query") -> "Command":
         if not _wrote_instead(query, given, options):
             write_picture(_run(query, given, options), options)
 
-    extra = [_option(parameter) for parameter in query.parameters]
     names = {parameter.name for parameter in query.parameters}
-    if _CHOSEN in names:
-        extra.insert(0, _NAME)
-    elif "run" in names:
-        extra.insert(0, _RUN_NAME)
+    argument = _CHOSEN if _CHOSEN in names else "run"
+    extra = [
+        _option(parameter, is_hidden=parameter.name == argument) for parameter in query.parameters
+    ]
+    if argument in names:
+        extra.insert(0, _NAME if argument == _CHOSEN else _RUN_NAME)
     chosen: Callable[..., None] = draw_query if query.kind == "graph" else run_query
     return new_command(chosen, query.id, _help(query), extra)
 
@@ -119,7 +123,7 @@ def _given_values(
         # an empty run is the default of queries about all runs
         if given.get(name):
             raise UsageError(
-                f"two {what} are named, {named} and {given[name]}; {query.id} takes one"
+                f"two {what} are given, {named} and {given[name]}; {query.id} takes one"
             )
         given[name] = named
     for parameter in query.parameters:
@@ -156,7 +160,8 @@ def _run(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOp
         return with_planned_donations(graph, answer)
 
 
-def _option(parameter: "Parameter") -> inspect.Parameter:
+def _option(parameter: "Parameter", *, is_hidden: bool) -> inspect.Parameter:
+    """Return the option of a parameter; hidden if an argument is the usual way to name it."""
     # a flag that is true by default needs a negative form
     negative = f"/--no-{parameter.option}" if parameter.type == "BOOLEAN" else ""
     short = ["-c"] if parameter.name == _CHOSEN else []
@@ -165,7 +170,7 @@ def _option(parameter: "Parameter") -> inspect.Parameter:
         *short,
         help=parameter.description + (" [required]" if parameter.must_be_given else ""),
         autocompletion=_COMPLETIONS.get(parameter.name),
-        hidden=parameter.name == _CHOSEN,  # the argument is the usual way to name it
+        hidden=is_hidden,
         # an empty string would be shown as an empty pair of brackets
         show_default=parameter.default not in (None, ""),
     )
@@ -216,15 +221,6 @@ def _link(
     except LinkTooLong as error:
         problem(f"{error}: print the statement with --show, and paste it")
         raise typer.Exit(ExitCode.FAILED) from None
-
-
-def note_guess(browser: "BrowserPage") -> None:
-    """Note that links connect to the default server, if none is configured."""
-    if browser.is_guess:
-        note(
-            "no server is configured: the link connects to the one on this machine, in"
-            f" {browser.page}; NEO4J_URI sets the server, --browser-url its page"
-        )
 
 
 def _values(

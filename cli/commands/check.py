@@ -23,12 +23,12 @@ class CheckOptions(RowOptions):
     """Options of the command."""
 
     max_reserved: int | None = option(
-        "Most bytes that a compilation may reserve: 16GiB.",
+        "Limit of the reserved bytes of each compilation, such as 16GiB.",
         metavar="BYTES",
         parser=parse_bytes_limit,
     )
     max_peak: int | None = option(
-        "Highest physical peak allowed.", metavar="BYTES", parser=parse_bytes_limit
+        "Limit of the physical peak of each compilation.", metavar="BYTES", parser=parse_bytes_limit
     )
     capacity: list[Capacity] | None = option(
         "Check if it fits. Size of memory space 0, or of another: 1=128MiB; repeatable.",

@@ -44,7 +44,7 @@ class LoadOptions(GraphOptions):
 
     run: str | None = run_name_option()
     tag: list[str] | None = tag_option()
-    replace: bool = flag("Remove compilations whose files no longer exist.")
+    replace: bool = flag("Replace runs: also remove compilations whose files no longer exist.")
     fail_fast: bool = flag("Stop at the first dump that cannot be parsed.")
     dry_run: bool = flag("Read everything, write nothing.")
     detail: Detail | None = detail_option()

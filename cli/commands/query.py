@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from xlagraph.cli.commands.canned import canned_command, note_guess
+from xlagraph.cli.commands.canned import canned_command
+from xlagraph.cli.commands.catalogue import CatalogueTask
 from xlagraph.cli.output.declared_options import (
     QuickGroup,
-    flag,
     option,
     pass_on_options,
     spread_options,
 )
-from xlagraph.cli.output.destination import OutputError, open_output, write_rows
-from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.destination import STDOUT, write_rows
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format
-from xlagraph.cli.output.graph_and_queries import catalogue, open_graph_of, query_folders
-from xlagraph.cli.output.messages import note, problem
-from xlagraph.cli.output.shared_options import CatalogueOptions, browser_url_option
+from xlagraph.cli.output.graph_and_queries import catalogue, query_folders
+from xlagraph.cli.output.shared_options import CatalogueOptions
 from xlagraph.queries.errors import CatalogueError, QueryError
 
 if TYPE_CHECKING:
@@ -82,14 +81,11 @@ class GroupOptions(CatalogueOptions):
         is_eager=True,  # the help lists these queries
     )
     """Folders of user queries; read by the group, which lists them."""
-    check: Path | None = option("Check the queries below DIR without running them.", metavar="DIR")
-    saved_scripts: Path | None = option(
-        "Write all queries as saved scripts, to be dropped onto Neo4j Browser.", metavar="FILE.zip"
-    )
-    browser_style: bool = flag(
-        "Print links that load captions, colours and sizes into Neo4j Browser."
-    )
-    browser_url: str | None = browser_url_option()
+    # these moved to `xlagraph catalogue`, and stay for scripts that use them here
+    check: Path | None = option("See `catalogue`.", is_hidden=True)
+    saved_scripts: Path | None = option("See `catalogue`.", is_hidden=True)
+    browser_style: bool = option("See `catalogue`.", default=False, is_hidden=True)
+    browser_url: str | None = option("See `catalogue`.", is_hidden=True)
 
 
 def query(context: typer.Context, options: GroupOptions) -> None:
@@ -98,14 +94,15 @@ def query(context: typer.Context, options: GroupOptions) -> None:
     Example: xlagraph query peak/contributors --limit 10
     """
     pass_on_options(context)
-    if options.check is not None:
-        _check(options.check)
-    elif options.saved_scripts is not None:
-        _write_scripts(_catalogue_of(context).values(), options.saved_scripts)
-    elif options.browser_style:
-        with open_output(options) as stream:
-            stream.writelines(f"{link}\n" for link in _style_links(options))
-    elif context.invoked_subcommand is None:
+    task = CatalogueTask(
+        options.check,
+        options.saved_scripts,
+        options.browser_style,
+        options.browser_url,
+        options.queries or (),
+    )
+    is_done = task.is_done(options, options.output or STDOUT)
+    if not is_done and context.invoked_subcommand is None:
         _write_list(_catalogue_of(context).values(), options)
 
 
@@ -117,52 +114,6 @@ def _write_list(queries: "Iterable[Query]", options: CatalogueOptions) -> None:
         )
     rows = [(query.id, query.answers) for query in queries]
     write_rows(COLUMNS, rows, options)
-
-
-def _check(directory: Path) -> None:
-    from xlagraph.queries.catalogue.query_check import check_queries
-
-    problems = check_queries(directory)
-    for text in problems:
-        problem(text)
-    if problems:
-        raise typer.Exit(ExitCode.FAILED)
-    note(f"no problem with the queries below {directory}")
-
-
-def _style_links(options: GroupOptions) -> list[str]:
-    """Return the links that load the styles and stop Browser from adding relationships."""
-    from xlagraph.graph import GraphMissing, GraphUnreachable
-    from xlagraph.graph.neo4j.browser import browser_page
-    from xlagraph.graph.neo4j.browser_style import setup_commands
-
-    page = options.browser_url
-    if page is None:
-        try:
-            with open_graph_of(options) as graph:
-                page = graph.find_browser_page()
-        except (GraphMissing, GraphUnreachable) as error:
-            note(f"using the usual address of Neo4j Browser: {error}")
-    browser = browser_page(options.graph, page=page)
-    note_guess(browser)
-    return [browser.link(command) for command in setup_commands()]
-
-
-def _write_scripts(queries: "Iterable[Query]", path: Path) -> None:
-    """Write the queries as saved scripts, a folder for each theme."""
-    import zipfile
-
-    from xlagraph.queries.catalogue.literals import saved_scripts
-
-    scripts = saved_scripts(queries)
-    try:
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, text in scripts.items():
-                # without times, so that the same queries make the same file
-                archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
-    note(f"{len(scripts)} scripts in {path}: drop it onto the window of Neo4j Browser")
 
 
 def _queries_first(arguments: Sequence[str]) -> list[str]:

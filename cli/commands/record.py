@@ -97,10 +97,11 @@ def record(
         note(f"recording run {name}: XLA dumps to {folder}")
         started = _clock_of_files(folder)
         code = run_program(command, variables)
-        if code:
+        is_kept = _is_kept(options, folder, name, started, code)
+        if code and is_kept:
             place = f"--dumps {folder}" if options.no_ingest else f"--run {name}"
             note(f"exit code {code}; if memory ran out: xlagraph oom LOG {place}")
-        if not _is_kept(options, folder, name, started, code):
+        if not is_kept:
             raise typer.Exit(code or ExitCode.FAILED)
     if code:
         raise typer.Exit(code)
@@ -190,7 +191,7 @@ def _is_kept(
         if not groups:
             why = why_nothing_was_recorded(folder, exit_code, os.environ.get("XLA_FLAGS", ""))
             error(f"no dumps: {why}")
-            return options.no_ingest
+            return False
         is_flagged = dump_folder_in_flags(os.environ) is not None
         is_only = len(groups) == 1 and groups[0].folder.parent == folder
         if is_only and not is_flagged:

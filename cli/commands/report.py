@@ -8,7 +8,7 @@ import typer
 from xlagraph.cli.output.destination import STDOUT, open_output_file
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.messages import note, report_bar
 from xlagraph.cli.output.shared_options import LineOptions
 from xlagraph.presentation.byte_sizes import human_bytes
 
@@ -37,8 +37,8 @@ def report(
 
     if names and len(names) > 2:
         raise UsageError(f"a report compares two runs or compilations, not {len(names)}")
-    with open_graph_of(options) as graph:
-        made = make_report(graph, names or (), catalogue=catalogue())
+    with open_graph_of(options) as graph, report_bar() as progress:
+        made = make_report(graph, names or (), catalogue=catalogue(), progress=progress)
     for text in made.notes:
         note(text)
     with open_output_file(output) as stream:

@@ -47,7 +47,7 @@ def resident(
 
     name = options.name or file.stem
     if "=" in name or (options.name and options.run is None):
-        raise UsageError("--name is a name without '=' of what --run stores: give --run, too")
+        raise UsageError("--name names what --run stores: give --run too, and a name without '='")
     try:
         residents = read_snapshot(file)
     except (OSError, UnfitSnapshot) as failure:

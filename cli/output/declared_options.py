@@ -51,6 +51,7 @@ def option(
     check: Callable[[T], T] | None = None,
     completion: "Completion | None" = None,
     is_eager: bool = False,
+    is_hidden: bool = False,
 ) -> T:
     """Return a field that is an option with a help text.
 
@@ -67,6 +68,7 @@ def option(
         callback=check,
         autocompletion=completion,
         is_eager=is_eager,
+        hidden=is_hidden,
     )
     return cast("T", field(default=default, metadata={"names": names, "option": make}))
 

@@ -16,6 +16,7 @@ from xlagraph.cli.output.shared_options import GraphOptions, LineOptions
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
+    from xlagraph.graph.neo4j.browser import BrowserPage
     from xlagraph.ingest.user_lines import CodeOwners
     from xlagraph.queries.catalogue.query_files import Query
 
@@ -26,6 +27,7 @@ __all__ = [
     "catalogue",
     "complete_compilation",
     "complete_run",
+    "note_guess",
     "open_graph_of",
     "query_folders",
     "users_lines_of",
@@ -148,3 +150,12 @@ CompilationOption = Annotated[
     str | None,
     typer.Option("--compilation", "-c", help=_A_NAME, autocompletion=complete_compilation),
 ]
+
+
+def note_guess(browser: "BrowserPage") -> None:
+    """Note that links connect to the default server, if none is configured."""
+    if browser.is_guess:
+        note(
+            "no server is configured: the link connects to the one on this machine, in"
+            f" {browser.page}; NEO4J_URI sets the server, --browser-url its page"
+        )

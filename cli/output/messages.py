@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, TextIO
 from xlagraph.cli.output.cells import escape_control_characters
 
 if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
     from xlagraph.ingest import Progress as IngestProgress
 _USUAL_COLUMNS: Final = 80
 _NARROWEST: Final = 20
@@ -136,18 +138,46 @@ def _columns(stream: TextIO) -> int:
 @contextmanager
 def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
     """Yield a function that shows an ingest's progress; None without a terminal."""
-    if not sys.stderr.isatty() or verbosity() < Verbosity.NORMAL:
+    if not _shows_progress():
         yield None
         return
+    from rich.progress import DownloadColumn, TimeRemainingColumn
+
+    with _bar(DownloadColumn(binary_units=True), TimeRemainingColumn()) as update:
+
+        def show(progress: "IngestProgress") -> None:
+            update(progress.bytes_done, progress.bytes_total, Path(progress.file).name)
+
+        yield show
+
+
+@contextmanager
+def report_bar() -> Iterator["Callable[[str, float], None]"]:
+    """Yield a function that shows which compilation is read for a report, and the share done."""
+    if not _shows_progress():
+        yield lambda _key, _share: None
+        return
+    from rich.progress import TaskProgressColumn, TimeElapsedColumn
+
+    with _bar(TaskProgressColumn(), TimeElapsedColumn()) as update:
+        yield lambda key, share: update(share, 1, key)
+
+
+def _shows_progress() -> bool:
+    return sys.stderr.isatty() and verbosity() >= Verbosity.NORMAL
+
+
+@contextmanager
+def _bar(*columns: "ProgressColumn") -> Iterator["Callable[[float, float, str], None]"]:
+    """Show a bar until the end; yield a function that sets what is done, the total and the text."""
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
 
     cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)  # the other columns are never cut
     bar = Progress(
         BarColumn(bar_width=20),
-        DownloadColumn(binary_units=True),
-        TimeRemainingColumn(),
+        *columns,
         TextColumn("{task.description}", markup=False, table_column=cut),
         expand=True,
         console=Console(file=sys.stderr),
@@ -156,12 +186,9 @@ def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
     with bar:
         task = bar.add_task("", total=None)
 
-        def show(progress: "IngestProgress") -> None:
+        def update(done: float, total: float, text: str) -> None:
             bar.update(
-                task,
-                total=progress.bytes_total,
-                completed=progress.bytes_done,
-                description=escape_control_characters(Path(progress.file).name),
+                task, completed=done, total=total, description=escape_control_characters(text)
             )
 
-        yield show
+        yield update

@@ -109,7 +109,7 @@ def _write_finding(
         name = FRAMEWORKS[framework]
         text = f"- **{name}**: {remedy}" if is_md else f"{name + ':':<{_LABEL_WIDTH}}{remedy}"
         _write_text(text, format_, stream, indent=_LABEL_WIDTH)
-    words = ["xlagraph", "query", finding.query.id, "--compilation", finding.compilation]
+    words = ["xlagraph", "query", finding.query.id, finding.compilation]
     takes_space = any(parameter.name == "memorySpace" for parameter in finding.query.parameters)
     if takes_space and diagnosis.memory_space:
         words += ["--memory-space", str(diagnosis.memory_space)]

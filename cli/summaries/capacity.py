@@ -150,7 +150,8 @@ def changes_section(
         for change in changes
     ]
     together = ("together",) if are_combined else ()
-    return Section(title, ("change", "saves", *together, "line", "query"), rows)
+    proofs = [shlex.join(change.finding.whatif) for change in changes if change.finding.whatif]
+    return Section(title, ("change", "saves", *together, "line", "query"), rows, proofs)
 
 
 def _together_text(change: "CombinedChange") -> str:

@@ -121,9 +121,9 @@ def _write_many(
         )
         return
     for comparison in comparisons:
-        title, columns, rows = group_section(comparison, by, limit)
-        section = Section(f"{headline(comparison)}. {title}", columns, rows)
-        write_sections([section], format_, stream)
+        section = group_section(comparison, by, limit)
+        title = f"{headline(comparison)}. {section.title}"
+        write_sections([section._replace(title=title)], format_, stream)
 
 
 def _short_row(comparison: "Comparison") -> "tuple[Cell, ...]":

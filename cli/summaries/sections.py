@@ -19,6 +19,8 @@ class Section(NamedTuple):
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence["Cell"]]
+    proofs: Sequence[str] = ()
+    """Commands that prove what the table says."""
 
 
 def write_page(lines: Sequence[str], sections: Sequence[Section], options: ListOptions) -> None:
@@ -40,10 +42,17 @@ def write_lines(lines: Sequence[str], format_: Format, stream: TextIO) -> None:
 
 def write_sections(sections: Sequence[Section], format_: Format, stream: TextIO) -> None:
     """Write a title, if there is one, and a table for each section."""
-    for title, columns, rows in sections:
+    for title, columns, rows, proofs in sections:
         stream.write("\n")
         if title and format_ is Format.MD:
             stream.write(f"### {escape_markdown(escape_control_characters(title))}\n\n")
         elif title:
             write_prose(title, stream)
         WRITERS[format_](columns, rows, stream)
+        if proofs and format_ is Format.MD:
+            stream.write("\n")
+        for command in proofs:  # not wrapped, so that they can be copied
+            text = escape_control_characters(command)
+            stream.write(
+                f"- **Proved by**: `{text}`\n" if format_ is Format.MD else f"Proved by: {text}\n"
+            )

@@ -78,7 +78,10 @@ ENVIRONMENT: Final = (
     ("XLAGRAPH_SCHEDULE", "set by `record --schedule`: the order in which its processes compile"),
     ("XLAGRAPH_ADDED_FLAGS", "set in recorded processes: the flags that each added for itself"),
     ("COLUMNS", "width of the terminal"),
-    ("NO_COLOR", "any text: no colours"),
+    (
+        "NO_COLOR",
+        "any text: no colours; a chart of two lines then has one",
+    ),
 )
 
 

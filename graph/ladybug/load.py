@@ -67,6 +67,10 @@ _MANY_ROWS: Final = 100_000
 # of creating them one by one grows with the new ones.
 _COPIED_ROWS_PER_NEW_ROW: Final = 4
 
+# Shares of a load's work, for `watch`: until all rows are collected, and until they are copied.
+_COLLECTED_SHARE: Final = 0.6
+_COPIED_SHARE: Final = 0.95
+
 # Rows that `write` collects in memory before it writes them to files.
 MAX_WAITING_ROWS: Final = 100_000
 
@@ -113,6 +117,7 @@ class LadybugLoad(Load):
         self._removed: set[str] = set()
         self._origins: dict[str, Origin] | None = None
         self._run_lists: dict[str, dict[str, list[str]]] = {}
+        self._report: Callable[[float], None] = lambda _: None
 
     @property
     def is_needed(self) -> bool:
@@ -122,6 +127,10 @@ class LadybugLoad(Load):
     @property
     def row_folder(self) -> Path:
         return self._folder
+
+    def watch(self, report: Callable[[float], None]) -> None:
+        self._report = report
+        report(_COLLECTED_SHARE)
 
     def expect_rows(self) -> None:
         if self._copy_future is None:
@@ -233,11 +242,15 @@ class LadybugLoad(Load):
         is_small = sum(added.values()) < _SMALL_ROWS
         if is_small:
             connection.execute("BEGIN TRANSACTION")
+        copied = 0
         for name, files in sources.items():
             is_few = is_small and added[name] * _COPIED_ROWS_PER_NEW_ROW < before[name]
             add = file_changes.create_rows if is_few else file_changes.copy_rows
             for portion in _portions(files, name):
                 add(connection, name, [part.path(name) for part in portion])
+                copied += sum(part.counts[name] for part in portion)
+                done = copied / sum(added.values())
+                self._report(_COLLECTED_SHARE + (_COPIED_SHARE - _COLLECTED_SHARE) * done)
                 if added[name] >= _MANY_ROWS:
                     trim_memory()
         if is_small:

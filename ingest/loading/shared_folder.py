@@ -103,7 +103,7 @@ def check_is_empty(address: str) -> None:
         ) from error
     if found is not None:
         shown = without_credentials(address)
-        raise GraphUnwritable(f"{shown} is not empty, it holds {found[0]}; name another folder")
+        raise GraphUnwritable(f"{shown} is not empty, it contains {found[0]}; name another folder")
 
 
 def upload(folder: Path, address: str, *, leave_out: str | None = None) -> None:

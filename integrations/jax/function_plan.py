@@ -31,6 +31,7 @@ from xlagraph.queries import (
 
 if TYPE_CHECKING:
     from xlagraph.report import Report
+    from xlagraph.tracking import Tracker
 
 __all__ = ["FunctionPlan", "plan_of_compiled", "size_of"]
 
@@ -162,6 +163,12 @@ class FunctionPlan(Outlined):
         """
         with open_graph(location, create=True) as graph:
             _ingest(graph, self._dump, run=run, replace=replace)
+
+    def log_to(self, tracker: "Tracker", *, prefix: str = "memory_plan") -> dict[str, int]:
+        """Log the plan's numbers, report and graph: see `xlagraph.tracking.log_to`."""
+        from xlagraph.tracking import log_to
+
+        return log_to(tracker, self.graph, self.name, prefix=prefix)
 
     def close(self) -> None:
         """Remove the plan's graph; the next query creates it again."""

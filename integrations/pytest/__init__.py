@@ -126,7 +126,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say what was written to the baseline."""
+    """Write how many entries of the baseline were added and changed."""
     if written := config.stash.get(_WRITTEN, None):
         terminalreporter.write_line(f"memory baseline: {written}")
 

@@ -52,7 +52,7 @@ _USES: Final = _fact(
 _INSTRUCTIONS: Final = _fact(
     "opcode rootOpcode",
     "opcode",
-    "the dump has no text of instructions (TensorFlow before 2.7) and no module text next to it",
+    "the dump has no instructions as text (TensorFlow before 2.7), and no NAME.txt next to it",
 )
 _OP_NAMES: Final = _fact(
     "opName FROM_OP",

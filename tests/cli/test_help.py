@@ -12,7 +12,7 @@ from xlagraph.queries import load_catalogue
 COMMANDS = (
     *("ingest", "record", "runs", "compilations", "query", "value", "cypher", "schema"),
     *("advise", "whatif", "order", "check", "resident", "compare", "bisect", "oom"),
-    *("report", "export", "serve", "mcp", "remove"),
+    *("report", "export", "serve", "mcp", "remove", "catalogue"),
 )
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")
 

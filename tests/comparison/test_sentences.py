@@ -333,8 +333,8 @@ def test_each_sentence_names_the_query_that_shows_the_details(cases):
         "xlagraph query compare/values --run-a batch/before --run-b batch/after"
     )
     assert command("inputs no longer donated") == (
-        f"xlagraph query alias/not-donated --compilation 'inputs no longer donated/after/{stem}'"
+        f"xlagraph query alias/not-donated 'inputs no longer donated/after/{stem}'"
     )
     assert command("packed worse") == (
-        f"xlagraph query reuse/fragmentation --compilation 'packed worse/after/{stem}'"
+        f"xlagraph query reuse/fragmentation 'packed worse/after/{stem}'"
     )

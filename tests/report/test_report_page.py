@@ -175,7 +175,7 @@ def test_tables_sort_filter_and_show_the_query_behind_them(compilation_page: Pag
     expect(rows).to_have_count(1)
     compilation_page.click("text=Cypher and command")
     expect(compilation_page.locator(".provenance")).to_contain_text(
-        f"xlagraph query lifetime/live-at --compilation {BEFORE_F} --step 2"
+        f"xlagraph query lifetime/live-at {BEFORE_F} --step 2"
     )
 
 

@@ -174,7 +174,7 @@ def _export_graph(options: GraphOptions, folder: Path, output: str) -> bool:
     with open_graph_of(options) as graph:
         manifest = export_graph(graph, folder)
         if not manifest.nodes:
-            error(f"nothing to export: {graph.location} holds no compilation")
+            error(f"nothing to export: {graph.location} contains no compilation")
             return False
     note(
         f"exported {counted(manifest.counts['Compilation'], 'compilation')}:"

@@ -96,7 +96,7 @@ def xprof(
 
 def _either(name: str | None, compilation: str | None) -> str | None:
     if name is not None and compilation is not None:
-        raise UsageError("a compilation is named twice; give it once")
+        raise UsageError("a compilation is given twice; give it once")
     return name if compilation is None else compilation
 
 

@@ -1,4 +1,4 @@
-// Modules of two runs, the one that grew most first
+// Modules of two runs, sorted by growth, descending
 // @kind     table
 // @answers  Which modules grew between two runs?
 // @param    runA               STRING             name of the first (baseline) run, or key of a

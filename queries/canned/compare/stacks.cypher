@@ -18,8 +18,8 @@
 // @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.
-// @note     An instruction without an op name counts for the op of its contents, an operand or a
-//           reader.
+// @note     An instruction without an op name counts for the op of an instruction inside it, of an
+//           operand or of a reader.
 // @note     Calls of two runs are the same if function, line and direct caller are equal. Outer
 //           callers are ignored: their lines move with every edit, so that whole stacks would be
 //           listed as gone and new. Each byte counts once, and the rows add up to the peaks.

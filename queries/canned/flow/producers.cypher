@@ -1,4 +1,4 @@
-// Values that a value is made from, by distance
+// Values that a value is computed from, by distance
 // @kind     table
 // @answers  Which instructions made it, up to N hops?
 // @param    compilation STRING          key of a compilation, or a unique part of it

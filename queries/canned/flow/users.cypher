@@ -1,4 +1,4 @@
-// Values made from a value, by distance
+// Values computed from a value, by distance
 // @kind     table
 // @answers  Which instructions read it, up to N hops?
 // @param    compilation STRING          key of a compilation, or a unique part of it

@@ -1,6 +1,6 @@
 // Readers of a value, and why each needs it in memory
 // @kind     table
-// @answers  Why is this value in memory: which readers cannot be fused with it?
+// @answers  Why is this value in memory? Which readers cannot be fused with it?
 // @param    compilation  STRING          key of a compilation, or a unique part of it
 // @param    value        STRING = ''     value label with its tuple index; by default the value
 //           with the largest share of the peak

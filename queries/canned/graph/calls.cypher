@@ -3,7 +3,7 @@
 // @answers  Through which calls in my program was this value made?
 // @param    compilation STRING        key of a compilation, or a unique part of it
 // @param    value       STRING        value label with its tuple index: fusion.7, while.1{1}
-// @param    limit       INTEGER = 58  calls drawn, innermost first
+// @param    limit       INTEGER = 58  number of calls to draw, from the innermost
 // @column   made        PATH          path from the value to its source line
 // @column   called      PATH          path from that place through its callers
 // @measure  none

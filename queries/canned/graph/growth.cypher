@@ -4,8 +4,8 @@
 // @param    runA        STRING        name of the first (baseline) run, or key of a compilation
 // @param    runB        STRING        name of the second run, or key of a compilation
 // @param    memorySpace INTEGER = 0   memory space number
-// @param    lines       INTEGER = 6   lines drawn, largest difference first
-// @param    limit       INTEGER = 22  values drawn, largest share first
+// @param    lines       INTEGER = 6   number of lines to draw, those with the largest difference
+// @param    limit       INTEGER = 22  number of values to draw, those with the largest share
 // @column   differs     PATH          path from a run through a value at its peak to the source
 //           line
 // @measure  physical

@@ -3,13 +3,13 @@
 // @answers  Which values occupy the peak, and which source lines made several of them?
 // @param    compilation STRING        key of a compilation, or a unique part of it
 // @param    memorySpace INTEGER = 0   memory space number
-// @param    limit       INTEGER = 28  values drawn, largest share first
+// @param    limit       INTEGER = 28  number of values to draw, those with the largest share
 // @column   held        PATH          path from the memory space to a value that is live at its
 //           physical peak
 // @column   made        PATH          path from the value to its source line
 // @measure  physical
-// @note     A value without an op name is linked to the line of the op of its contents, an operand
-//           or a reader, as in peak/by-line.
+// @note     A value without an op name is linked to the line of an instruction inside it, of an
+//           operand or of a reader, as in peak/by-line.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

@@ -1,4 +1,4 @@
-// Values in the memory of the host, and whether they are there at the device's peak
+// Values in the host's memory, and whether they are there at the device's peak
 // @kind     table
 // @answers  What is offloaded, from when to when, and is it off the device at the peak?
 // @param    compilation     STRING        key of a compilation, or a unique part of it
@@ -19,7 +19,7 @@
 // @shown    value sizeBytes movedBytes liveFrom liveUntil attributedOpName userFile
 // @measure  assigned
 // @note     Memory space 5 is the host's on every platform; layouts print it as S(5).
-// @empty    nothing is in the memory of the host in this compilation
+// @empty    nothing is in the host's memory in this compilation
 // @status   experimental
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

@@ -1,6 +1,6 @@
 // Categories at the peaks of all compilations
 // @kind     table
-// @answers  How much of the peak of each of my programs are weights, optimizer state, activations?
+// @answers  How much of each program's peak are weights, optimizer state and activations?
 // @param    run           STRING = ''       run name; all runs if empty
 // @param    memorySpace   INTEGER = 0       memory space number
 // @param    limit         INTEGER = 10000   rows to return
@@ -10,7 +10,7 @@
 // @column   physicalBytes INTEGER           total share of the physical peak
 // @column   peakBytes     INTEGER           physical peak of the compilation
 // @measure  physical
-// @note     The category other holds what no rule finds: nothing is guessed.
+// @note     The category other contains values that no rule matches: nothing is guessed.
 // @status   experimental
 MATCH (r:Run)
 WHERE $run = '' OR r.name = $run

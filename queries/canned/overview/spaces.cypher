@@ -13,7 +13,8 @@
 // @column   physicalPeakBytes INTEGER  largest number of bytes of the memory space occupied by live
 //           values
 // @column   physicalPeakStep  INTEGER  first step at which physicalPeakBytes is reached
-// @column   idleBytes         INTEGER  reserved bytes that hold no live value at the physical peak
+// @column   idleBytes         INTEGER  reserved bytes that contain no live value at the physical
+//           peak
 // @shown    … allocationBytes logicalPeakBytes
 // @measure  allocation, reserved, logical, physical
 // @status   stable

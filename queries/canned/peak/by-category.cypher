@@ -12,8 +12,8 @@
 // @column   sizeBytes     INTEGER       total assigned size; an in-place update counts both its
 //           values
 // @measure  physical
-// @note     The category other holds what no rule finds: nothing is guessed. Value.categoryReason has
-//           the evidence of each value.
+// @note     The category other contains values that no rule matches: nothing is guessed.
+//           Value.categoryReason has each value's evidence.
 // @status   experimental
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

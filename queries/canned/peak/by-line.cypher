@@ -14,8 +14,8 @@
 //           values
 // @column   largest       STRING        value with the largest share in the group
 // @measure  physical
-// @note     An instruction without an op name counts for the op of its contents, an operand or a
-//           reader.
+// @note     An instruction without an op name counts for the op of an instruction inside it, of an
+//           operand or of a reader.
 // @note     Lines of installed packages count too; peak/by-caller has only your code.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

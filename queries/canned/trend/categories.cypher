@@ -10,7 +10,7 @@
 // @column   values        INTEGER           number of values live at the peak
 // @column   physicalBytes INTEGER           total share of the physical peak
 // @measure  physical
-// @note     The category other holds what no rule finds: nothing is guessed.
+// @note     The category other contains values that no rule matches: nothing is guessed.
 // @status   experimental
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

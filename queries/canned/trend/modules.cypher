@@ -19,8 +19,8 @@
 // @column   tag               STRING       name=value of the tag in sortBy; null if none
 // @shown    … allocationBytes
 // @measure  reserved, physical, allocation
-// @note     A tag sorts numerically if all its values are digits, otherwise as text; runs without
-//           it are last.
+// @note     A tag sorts numerically if all its values are digits, otherwise as a string; runs
+//           without it are last.
 // @status   stable
 MATCH (r:Run)
 UNWIND coalesce(r.tags, ['']) + [''] AS tagged

@@ -14,8 +14,8 @@
 // @measure  physical
 // @note     Rows are compilations in which a value of the op is live at the physical peak.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op.
-// @note     A tag sorts numerically if all its values are digits, otherwise as text; runs without
-//           it are last.
+// @note     A tag sorts numerically if all its values are digits, otherwise as a string; runs
+//           without it are last.
 // @status   stable
 MATCH (o:Op) // by name: its key is another where that is too long
 WHERE replace(o.name, '/jit(main)', '') = replace($opName, '/jit(main)', '')

@@ -171,6 +171,11 @@ SHARED_MEMORY = (
     " 131072, available: 98304"
 )
 
+TRITON = (
+    "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072,"
+    " Hardware limit: 98304. Reducing block sizes or `num_stages` may help."
+)
+
 CUDA_ASYNC = """\
 E1103 18:23:55.101761 34 allocator.cc:361] gpu_async_3 cuMemAllocAsync failed to allocate \
 4294967296 bytes: RESOURCE_EXHAUSTED: : CUDA_ERROR_OUT_OF_MEMORY: out of memory

@@ -213,8 +213,9 @@ def test_code_of_a_kernel_without_memory_outside_of_the_pool_is_a_failure_to_loa
     assert (failure.stage, failure.is_outside_pool) == (Stage.PROGRAM_LOAD, True)
 
 
-def test_shared_memory_of_a_kernel_has_both_sizes():
-    failure = only_failure(messages.SHARED_MEMORY)
+@pytest.mark.parametrize("text", [messages.SHARED_MEMORY, messages.TRITON])
+def test_shared_memory_of_a_kernel_has_both_sizes(text):
+    failure = only_failure(text)
     assert (failure.memory_space, failure.is_scoped) == ("shared", True)
     assert (failure.requested_bytes, failure.capacity_bytes) == (131072, 98304)
 

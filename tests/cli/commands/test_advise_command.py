@@ -35,7 +35,7 @@ def test_a_page_shows_the_savings_the_values_and_what_to_change(run, padded):
     assert any(line.startswith("JAX:") for line in lines)
     # op names such as jit(f)/iota show that JAX compiled the program
     assert not any(line.startswith(("TensorFlow:", "PyTorch/XLA:")) for line in lines)
-    assert "Shown by:    xlagraph query waste/padding --compilation padded/f" in lines
+    assert "Shown by:    xlagraph query waste/padding padded/f" in lines
     assert lines[-1].startswith("Sums of sizes, not replanned: findings overlap")
 
 
@@ -71,7 +71,7 @@ def test_names_are_data_in_markdown_and_in_a_command_to_copy(run, tmp_path):
     (tmp_path / "__my__ runs" / "f.txt").write_text(PADDED)
     graph = ("--graph", tmp_path / "g.lbug")
     assert run("ingest", tmp_path / "__my__ runs", *graph).code == 0
-    command = "xlagraph query waste/padding --compilation '__my__ runs/f'"
+    command = "xlagraph query waste/padding '__my__ runs/f'"
     assert f"Shown by:    {command}\n" in run("advise", *graph).out
     markdown = run("advise", *graph, "--format", "md").out
     assert markdown.startswith(r"- \_\_my\_\_ runs/f: ")

@@ -1,6 +1,7 @@
 """`check` compares each memory space with its capacity, and says what to change."""
 
 import json
+import re
 
 import pytest
 
@@ -94,6 +95,8 @@ def test_a_compilation_that_does_not_fit_gets_at_most_three_changes_from_the_adv
         " (how: xlagraph advise 'my runs/module_0001.jit_f.cpu_after_optimizations')\n"
     ) in shown
     assert row["changes"][0]["query"] in shown
+    commands = [change["whatif"] for change in row["changes"] if change["whatif"]]
+    assert re.findall(r"^Proved by: (.*)$", shown, re.MULTILINE) == commands
 
 
 def test_if_everything_fits_a_sentence_says_so(run, graph):

@@ -265,9 +265,11 @@ def test_a_sitecustomize_of_the_user_still_runs(run, record, tmp_path, monkeypat
         ("import os; del os.environ['XLA_FLAGS']", "the program replaced XLA_FLAGS"),
         ("import sys; sys.modules['tensorflow'] = sys", "TensorFlow compiled nothing with XLA"),
         ("import sys; sys.modules['torch_xla'] = sys", "the program compiled nothing"),
+        ("import os; os._exit(1)", "the program was ended, as XLA does at an unknown flag"),
     ],
 )
-def test_why_there_are_no_dumps_is_said(run, record, program, why):
+def test_why_there_are_no_dumps_is_said(run, record, program, why, monkeypatch):
+    monkeypatch.setenv("XLA_FLAGS", "--xla_foo=1")
     ended = run("record", "--", sys.executable, "-c", program)
     assert f"error: no dumps: {why}" in ended.err
 

@@ -170,3 +170,7 @@ def test_a_progress_bar_is_shown_on_a_terminal_and_removed_at_the_end(run, tmp_p
     assert "1 of 1 agree" in shown.shown
     assert "\x1b[" not in run("runs", "--graph", tmp_path / "g.lbug").out
     assert Path(tmp_path / "g.lbug").exists()
+    page = str(tmp_path / "page.html")
+    with terminal("report", "-o", page, "--graph", str(tmp_path / "g.lbug")) as shown:
+        assert shown.end() == 0
+    assert "50%" in shown.shown

@@ -281,7 +281,7 @@ def test_the_graph_is_found_by_flag_then_variable_then_folder(file, monkeypatch)
         ("http://localhost:7474", "not a scheme of a graph"),
         ("neo4j:/localhost", "names no host"),
         ("neo4j://", "names no host"),
-        ("neo4j//localhost", "lacks a colon"),
+        ("neo4j//localhost", "has no colon"),
         ("neo4j://localhost/?s3cret=1", "NEO4J_PASSWORD"),
         ("neo4j://localhost/#s3cret", "NEO4J_PASSWORD"),
         ("neo4j://localhost:99999", "cannot be read"),

@@ -197,7 +197,7 @@ def test_notes_name_the_facts_that_an_old_dump_lacks(graph: Graph):
     notes = run(graph, "alias/names", compilation="old/dump", value="p").notes
     assert any(note.startswith("the dump does not list the users of values") for note in notes)
     notes = run(graph, "waste/broadcasts", compilation="old/dump").notes
-    assert any(note.startswith("the dump has no text of instructions") for note in notes)
+    assert any(note.startswith("the dump has no instructions as text") for note in notes)
 
 
 def test_notes_say_that_call_stacks_are_unknown_if_there_are_lines(graph: Graph):

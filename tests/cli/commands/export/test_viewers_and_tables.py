@@ -31,7 +31,7 @@ def test_the_compilation_or_the_runs_may_follow_the_format(run, graph):
     ended = run("export", "pprof", "after", "-o", "plan.pb.gz")
     assert f"'after' is a run; using {AFTER_F}" in ended.err
     ended = run("export", "pprof", "after", "-c", "before", "-o", "plan.pb.gz")
-    assert (ended.code, "named twice" in ended.err) == (2, True)
+    assert (ended.code, "given twice" in ended.err) == (2, True)
     ended = run("export", "csv", "before", "after", "-o", "both")
     assert ended.err.endswith("wrote the tables of 2 runs below both\n")
 

@@ -49,9 +49,9 @@ def test_the_compilation_may_follow_the_id(run, graph):
 def test_two_compilations_or_one_for_a_query_without_one_are_usage_errors(run, graph):
     twice = run("query", "peak/by-line", "before", "--compilation", "after")
     assert twice.code == 2
-    assert "two compilations are named, before and after; peak/by-line takes one" in twice.err
+    assert "two compilations are given, before and after; peak/by-line takes one" in twice.err
     runs = run("query", "overview/totals", "before", "--run", "after")
-    assert "two runs are named, before and after; overview/totals takes one" in runs.err
+    assert "two runs are given, before and after; overview/totals takes one" in runs.err
     assert run("query", "compare/ops", "before").code == 2
 
 

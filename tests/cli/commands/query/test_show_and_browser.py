@@ -54,7 +54,7 @@ def test_an_empty_graph_does_not_prevent_it(run, tmp_path):
             remove(opened, name)
     ended = run(*asked, "--graph", tmp_path / "empty.lbug")
     assert (ended.code, ended.out) == (0, without_graph.out)
-    message = "without a lookup in the graph: the graph holds no compilation"
+    message = "without a lookup in the graph: the graph contains no compilation"
     assert message in ended.err.replace("\n", " ")
 
 
