@@ -24,6 +24,7 @@ from xlagraph.report.static_html import (
     static_comparison_html,
     static_compilations_html,
 )
+from xlagraph.runtime.whole_files import whole_file
 
 MOST_BYTES: Final = 8 * 2**20
 """Limit of the packed size of all compilations in a file; the rest are only listed."""
@@ -46,7 +47,8 @@ class Report:
 
     def written_to(self, path: Path) -> "Report":
         """Write the page to a file, and return the report with its path."""
-        path.write_text(self.html, encoding="utf-8")
+        with whole_file(path) as unfinished:
+            unfinished.write_text(self.html, encoding="utf-8")
         return replace(self, path=path)
 
     def __fspath__(self) -> str:

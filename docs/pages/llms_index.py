@@ -11,9 +11,9 @@ _ABOUT: Final = """\
 > graph, in a file or in Neo4j, and answers from it: which values share bytes, what is largest at
 > the peak and which source line made it, what grew between two runs.
 
-`pip install .` in a clone, then `xlagraph record --run NAME -- COMMAND` or `xlagraph ingest DIR`, then
-`xlagraph query` lists the canned queries and `xlagraph query ID --format json` runs one. Bytes in
-JSON are integers. Exit codes: 0 done, 1 failed, 2 usage, 3 no graph, 4 a gate tripped.
+`pip install .` in a clone, then `xlagraph record --run NAME -- COMMAND` or `xlagraph ingest DIR`,
+then `xlagraph query` lists the canned queries and `xlagraph query ID --format json` runs one.
+Bytes in JSON are integers. Exit codes: 0 done, 1 failed, 2 usage, 3 no graph, 4 a gate tripped.
 
 - [README](README.md): what it answers, with examples
 - [JSON Schema of all answers](docs/answers.schema.json)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from xlagraph.advice.device_memory import Resident
+from xlagraph.runtime.whole_files import whole_file
 
 __all__ = ["ResidentArrays", "resident"]
 
@@ -32,7 +33,8 @@ class ResidentArrays:
 
     def write(self, file: str | Path) -> None:
         """Write the rows to a file for `xlagraph resident` and `check --snapshot`."""
-        Path(file).write_text(json.dumps([asdict(each) for each in self.arrays]), "utf-8")
+        with whole_file(Path(file)) as unfinished:
+            unfinished.write_text(json.dumps([asdict(each) for each in self.arrays]), "utf-8")
 
 
 def resident() -> ResidentArrays:

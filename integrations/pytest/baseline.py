@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from xlagraph.runtime.whole_files import whole_file
+
 if TYPE_CHECKING:
     from xlagraph.jax import FunctionPlan
 
@@ -128,4 +130,6 @@ def read_baseline(file: Path) -> Entries:
 def write_baseline(file: Path, entries: Entries) -> None:
     """Write a baseline, sorted by test."""
     content = {"about": _ABOUT, "tests": dict(sorted(entries.items()))}
-    file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    with whole_file(file) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
