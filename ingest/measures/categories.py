@@ -4,20 +4,19 @@ The rules are in docs/measures.md, under "Categories", in the order of their app
 only what the dump states; a value that no rule finds is `other`.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
 
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.ingest.measures.attribution import Attribution
-from xlagraph.ingest.measures.input_categories import (
-    Category,
-    category_of_input_name,
-    category_of_leaf_name,
-    category_of_patterns,
+from xlagraph.ingest.measures.categories_of_inputs import (
+    InputRules,
+    sorted_array,
 )
+from xlagraph.ingest.measures.categories_of_loops import categories_in_loops
+from xlagraph.ingest.measures.input_categories import Categorized, Category, category_of_patterns
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.memory_spaces import HOST
 from xlagraph.ingest.measures.op_search import SearchRule
@@ -25,15 +24,6 @@ from xlagraph.ingest.measures.phases import Phase, Phases
 from xlagraph.ingest.plan import Plan, Value
 
 __all__ = ["Categorized", "categories"]
-
-
-class Categorized(NamedTuple):
-    """A category and the evidence for it."""
-
-    category: str
-    """A `Category`, or a name that the user gives."""
-    reason: str | None
-    """None if no rule applies."""
 
 
 _OTHER: Final = Categorized(Category.OTHER, None)
@@ -56,6 +46,8 @@ _OF_READERS: Final[Mapping[frozenset[int | None], Categorized]] = {
     frozenset((Phase.UPDATE,)): Categorized(Category.UPDATE, "read only after the backward pass"),
 }
 """Categories of values whose origin shows no phase, such as copies of inputs."""
+_LONGEST_WAY: Final = 16
+"""Most copies and conversions of an input that follow each other."""
 _GATHERING: Final = frozenset(("all-gather", "all-gather-start", "all-gather-done"))
 _COLLECTIVE: Final = ("all-reduce", "all-to-all", "collective-", "ragged-all", "reduce-scatter")
 
@@ -66,13 +58,16 @@ def categories(
     owners: Sequence[Attribution | None],
     instructions: Mapping[str, Instruction],
     root_opcode: Callable[[Instruction], str | None],
+    sets: Sequence[int] | None,
     patterns: tuple[tuple[str, str], ...] = (),
 ) -> tuple[Categorized, ...]:
     """Return the category of each of the plan's values, with its evidence.
 
-    ``patterns`` are the user's: pairs of a category and a part of a name.
+    ``sets`` has the buffer set of each value, if it is known. ``patterns`` are the user's: pairs
+    of a category and a part of a name.
     """
-    found = tuple(_Rules(plan, spans, owners, instructions, root_opcode, patterns).apply())
+    rules = _Rules(plan, spans, owners, instructions, root_opcode, sets, patterns)
+    found = rules.apply()
     if not patterns:
         return found
     names = [owner.op_name if owner is not None else "" for owner in owners]
@@ -86,13 +81,6 @@ def _by_patterns(
     return found if category is None else Categorized(category, "a pattern of the user")
 
 
-@lru_cache(maxsize=1 << 14)
-def _array(shape: str) -> tuple[str, tuple[str, ...]]:
-    """Return the type and the sorted dimensions, which a transposed array shares."""
-    dtype, _, dimensions = shape.rstrip("]").partition("[")
-    return dtype, tuple(sorted(dimensions.split(",")))
-
-
 class _Rules:
     def __init__(
         self,
@@ -101,6 +89,7 @@ class _Rules:
         owners: Sequence[Attribution | None],
         instructions: Mapping[str, Instruction],
         root_opcode: Callable[[Instruction], str | None],
+        sets: Sequence[int] | None,
         patterns: tuple[tuple[str, str], ...],
     ) -> None:
         self._plan = plan
@@ -108,37 +97,42 @@ class _Rules:
         self._owners = owners
         self._instructions = instructions
         self._root_opcode = root_opcode
-        self._patterns = patterns
+        self._sets = sets
         self._allocations = {each.number: each for each in plan.allocations}
-        self._end = None if plan.live_ranges is None else plan.live_ranges.max_step
         self._op_names = {
             value.name: owner.op_name
             for value, owner in zip(plan.values, owners, strict=True)
             if owner is not None
         }
-        self._phases = Phases(plan, spans, self._op_names, instructions)
+        self._phases = Phases(plan, spans, self._op_names, instructions, sets)
         self._recomputed = frozenset(filter(is_recomputed, set(self._op_names.values())))
-        self._inputs = self._categories_of_inputs()
-        self._input_by_name = {
-            op_name: self._inputs[value.allocation]
+        self._input_rules = InputRules(plan, spans, instructions, self._phases, patterns)
+        self._inputs = self._input_rules.categories()
+        self._input_by_instruction = {
+            value.name: self._inputs[value.allocation]
             for value in plan.values
-            if value.allocation in self._inputs
-            and instructions[value.name].opcode == "parameter"
-            and (op_name := self._op_names.get(value.name)) is not None
+            if value.allocation in self._inputs and instructions[value.name].opcode == "parameter"
         }
         found = {each.category for each in self._inputs.values()}
         if not self._phases.has_backward:
             self._phases.of_all = _phase_of_program(found)
         self._weights = {
-            _array(value.shape.bare)
+            sorted_array(value.shape.bare)
             for value in plan.values
             if value.allocation in self._inputs
             and self._inputs[value.allocation].category is Category.WEIGHT
         }
 
-    def apply(self) -> Iterable[Categorized]:
-        """Return the category of each value."""
-        return map(self._category, self._plan.values, self._spans, self._owners)
+    def apply(self) -> tuple[Categorized, ...]:
+        """Return the category of each value; the state of a loop has that of the loop's result."""
+        found = tuple(map(self._category, self._plan.values, self._spans, self._owners))
+        if self._sets is None:
+            return found
+        return categories_in_loops(
+            *(self._plan, found, self._sets, self._instructions, self._phases),
+            weights=self._weights,
+            inputs=self._inputs,
+        )
 
     def _category(self, value: Value, span: Span | None, owner: Attribution | None) -> Categorized:
         allocation = self._allocations[value.allocation]
@@ -146,32 +140,20 @@ class _Rules:
             return _OTHER
         instruction = self._instructions[value.name]
         if allocation.number in self._inputs and (
-            instruction.opcode in ("parameter", None) or self._is_last(span)
+            instruction.opcode in ("parameter", None) or self._input_rules.is_last(span)
         ):
             return self._inputs[allocation.number]
         if allocation.is_constant or instruction.opcode == "constant":
             return _CONSTANT
         if value.color == HOST:
             return _OFFLOADED
-        if self._is_result(value, span):
+        if self._input_rules.is_result(value, span):
             return _OUTPUT
         return (
             self._of_collective(instruction)
             or self._of_scratch(value, instruction)
             or self._of_phase(value, owner)
         )
-
-    def _is_result(self, value: Value, span: Span | None) -> bool:
-        """Return True for a result, or a part of one, that shares no bytes with an input."""
-        allocation = self._allocations[value.allocation]
-        return (
-            allocation.parameter is None
-            and (allocation.maybe_live_out or allocation.output_shape is not None)
-            and self._is_last(span)
-        )
-
-    def _is_last(self, span: Span | None) -> bool:
-        return span is not None and span.last == self._end
 
     def _of_collective(self, instruction: Instruction) -> Categorized | None:
         opcode = instruction.opcode or ""
@@ -202,139 +184,26 @@ class _Rules:
         phase = self._phases.of(value.name)
         if phase is Phase.UPDATE or (phase is None and not self._phases.has_backward):
             return _MADE_AFTER if phase is not None else _OTHER
-        if phase is Phase.BACKWARD and _array(value.shape.bare) not in self._weights:
+        if phase is Phase.BACKWARD and sorted_array(value.shape.bare) not in self._weights:
             return _BACKWARD
         readers = set(map(self._phases.of, self._phases.readers.get(value.value_id, ())))
         if phase is None:
-            return _OF_READERS.get(frozenset(readers)) or self._of_copy(owner)
+            return _OF_READERS.get(frozenset(readers)) or self._of_copy(value, owner)
         if phase is Phase.FORWARD:
             return _ACTIVATION if Phase.BACKWARD in readers else _FORWARD
         return _GRADIENT if Phase.UPDATE in readers else _BACKWARD
 
-    def _of_copy(self, owner: Attribution) -> Categorized:
+    def _of_copy(self, value: Value, owner: Attribution) -> Categorized:
         """Return the category of the input that a value is copied or converted from."""
-        found = self._input_by_name.get(owner.op_name)
-        if found is None or owner.rule is not SearchRule.OPERAND:
-            return _OTHER
-        return Categorized(found.category, "a copy of an input")
-
-    def _categories_of_inputs(self) -> dict[int, Categorized]:
-        """Return the category of each entry parameter, by the number of its allocation."""
-        values = {
-            value.allocation: value
-            for value in reversed(self._plan.values)
-            if self._allocations[value.allocation].parameter is not None
-            and self._instructions[value.name].opcode in ("parameter", None)
-            and not value.shape.is_tuple
-        }
-        found: dict[int, Categorized] = {}
-        for number, value in values.items():
-            name = self._instructions[value.name].attributes.op_name
-            if name is None:
-                continue
-            if (named := category_of_patterns(name, self._patterns)) is not None:
-                found[number] = Categorized(named, "a pattern of the user")
-            elif (category := category_of_input_name(name)) is not None:
-                found[number] = Categorized(category, "the name of the input")
-        unnamed = {number: value for number, value in values.items() if number not in found}
-        if self._phases.has_backward:
-            returned = self._returned(values)
-            read = {number: self._phases.of_readers(value) for number, value in unnamed.items()}
-            shapes = {
-                _array(values[number].shape.bare)
-                for number, each in found.items()
-                if each.category is Category.WEIGHT
-            }
-            for number, value in unnamed.items():
-                if not returned[number]:
-                    continue
-                if (value.shape.dtype or "").startswith(("s", "u", "pred")):
-                    found[number] = Categorized(Category.STATE, "returned, of integers")
-                elif read[number] & {Phase.FORWARD, Phase.BACKWARD}:
-                    if self._is_trained(number, value):
-                        found[number] = Categorized(
-                            Category.WEIGHT, "returned, and read in the forward or backward pass"
-                        )
-                        shapes.add(_array(value.shape.bare))
-                    else:
-                        found[number] = Categorized(
-                            Category.STATE, "returned, and no gradient changes it"
-                        )
-            for number, value in unnamed.items():
-                if number in found:
-                    continue
-                if returned[number] is False:
-                    found[number] = Categorized(Category.BATCH, "an input that is not returned")
-                elif returned[number] and read[number] == {Phase.UPDATE}:
-                    found[number] = (
-                        Categorized(
-                            Category.OPTIMIZER_STATE,
-                            "returned, read only after the backward pass, shape of a weight",
-                        )
-                        if _array(value.shape.bare) in shapes
-                        else Categorized(Category.STATE, "returned, read after the backward pass")
-                    )
-                elif returned[number] and None not in read[number]:
-                    found[number] = Categorized(Category.STATE, "an input that is returned")
-        elif any(each.category is Category.WEIGHT for each in found.values()):
-            returned = self._returned(values)
-            for number in unnamed:
-                if returned[number] is False:
-                    found[number] = Categorized(Category.BATCH, "an input that is not returned")
-                elif returned[number]:
-                    found[number] = Categorized(Category.STATE, "an input that is returned")
-        for number in unnamed.keys() - found.keys():
-            name = self._instructions[values[number].name].attributes.op_name
-            leaf = category_of_leaf_name(name) if name is not None else None
-            found[number] = _OTHER if leaf is None else Categorized(leaf, "the name of the input")
-        return found
-
-    def _is_trained(self, number: int, value: Value) -> bool:
-        """Return False if the new content of an input is made before any gradient.
-
-        A result in the input's bytes is its new content. For an input that shares no bytes
-        with a result, results of its shape decide if they agree, else what reads the input.
-        """
-        own = self._allocations[number].maybe_live_out
-        made = {
-            self._phases.follows_gradient(other.name)
-            for other, span in zip(self._plan.values, self._spans, strict=True)
-            if (
-                other.allocation == number and other is not value and self._is_last(span)
-                if own
-                else self._is_result(other, span) and other.shape.bare == value.shape.bare
-            )
-        }
-        return made == {True} if len(made) == 1 else self._phases.reach_backward(value)
-
-    def _returned(self, inputs: Mapping[int, Value]) -> dict[int, bool | None]:
-        """Return whether a result takes the place of each input; None if that is unknown.
-
-        An input that shares no bytes with a result is returned if as many results as such inputs
-        have its shape, and not returned if none has. Results of the backward pass are gradients.
-        """
-        results: Counter[str] = Counter()
-        gradients: set[str] = set()
-        for value, span in zip(self._plan.values, self._spans, strict=True):
-            if not self._is_result(value, span):
-                continue
-            if self._phases.of(value.name) is Phase.BACKWARD:
-                gradients.add(value.shape.bare)
-            else:
-                results[value.shape.bare] += 1
-        separate: dict[str, list[int]] = defaultdict(list)
-        returned: dict[int, bool | None] = {}
-        for number, value in inputs.items():
-            if self._allocations[number].maybe_live_out:
-                returned[number] = True
-            else:
-                separate[value.shape.bare].append(number)
-        for shape, numbers in separate.items():
-            count = results[shape]
-            is_unknown = count or shape in gradients or self._end is None
-            state = True if count >= len(numbers) else None if is_unknown else False
-            returned |= dict.fromkeys(numbers, state)
-        return returned
+        name = value.name
+        for _ in range(_LONGEST_WAY if owner.rule is SearchRule.OPERAND else 0):
+            if (found := self._input_by_instruction.get(name)) is not None:
+                return Categorized(found.category, "a copy of an input")
+            known = self._instructions.get(name)
+            if known is None or len(known.operand_names) != 1:
+                break
+            name = known.operand_names[0]
+        return _OTHER
 
 
 def _phase_of_program(inputs: set[str]) -> int | None:

@@ -127,6 +127,8 @@ def derive_facts(
         for each, place in zip(instructions, places_of_named, strict=True)
     ]
     last_uses = _last_uses(plan, steps)
+    replanned = planner_inputs(plan, spans, steps, program)
+    sets = None if replanned is None else replanned.buffer_sets
     return CompilationFacts(
         plan=plan,
         spans=spans,
@@ -140,7 +142,9 @@ def derive_facts(
         instructions=tuple(with_facts),
         loops=_loop_of_computations(instructions),
         attributions=belonging.owners,
-        categories=categories(plan, spans, belonging.owners, named, program.root_opcode, patterns),
+        categories=categories(
+            plan, spans, belonging.owners, named, program.root_opcode, sets, patterns
+        ),
         stacks=belonging.stacks,
         call_path_of_values=tuple(map(path_of_frame, value_frames)),
         call_paths=paths.paths,
@@ -148,7 +152,7 @@ def derive_facts(
         partitions=program.partitions,
         dependences=dependences(program) if plan.live_ranges is not None else {},
         scoped_memory=program.scoped_memory,
-        planner_inputs=planner_inputs(plan, spans, steps, program),
+        planner_inputs=replanned,
     )
 
 

@@ -4,9 +4,15 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-__all__ = ["Category", "category_of_input_name", "category_of_leaf_name", "category_of_patterns"]
+__all__ = [
+    "Categorized",
+    "Category",
+    "category_of_input_name",
+    "category_of_leaf_name",
+    "category_of_patterns",
+]
 
 
 class Category(StrEnum):
@@ -31,6 +37,15 @@ class Category(StrEnum):
     OTHER = "other"
 
 
+class Categorized(NamedTuple):
+    """A category and the evidence for it."""
+
+    category: str
+    """A `Category`, or a name that the user gives."""
+    reason: str | None
+    """None if no rule applies."""
+
+
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _WORDS: Final[Sequence[tuple[Category, frozenset[str]]]] = (
     (
@@ -47,12 +62,20 @@ _WORDS: Final[Sequence[tuple[Category, frozenset[str]]]] = (
     (
         Category.STATE,
         frozenset(
-            ("batch_stats", "non_trainable_variables", "metrics_variables", "cache", "kv_cache")
+            (
+                *("batch_stats", "non_trainable_variables", "metrics_variables", "cache"),
+                *("kv_cache", "ema", "ema_params", "ema_state"),
+            )
         ),
     ),
     (
         Category.WEIGHT,
-        frozenset(("params", "weights", "trainable_variables", "model")),
+        frozenset(
+            (
+                *("params", "weights", "trainable_variables", "model", "base_params"),
+                *("frozen", "frozen_params", "lora", "lora_params", "target_params"),
+            )
+        ),
     ),
     (Category.BATCH, frozenset(("batch", "inputs", "labels", "targets", "images", "tokens"))),
 )

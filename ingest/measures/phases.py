@@ -1,7 +1,7 @@
 """Phases of a training step: which instructions run before, in and after its backward pass."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -21,6 +21,10 @@ class Phase:
     UPDATE: Final = 3
 
 
+_INPUT_OF_TENSORFLOW: Final = "XLA_Args"
+"""Op name of every input of a TensorFlow program, and so of their copies."""
+
+
 @lru_cache(maxsize=1 << 14)
 def _marked_phase(op_name: str) -> int | None:
     if is_backward(op_name):
@@ -29,7 +33,10 @@ def _marked_phase(op_name: str) -> int | None:
 
 
 class Phases:
-    """The phase of each instruction; ``op_names`` has the attributed op name of each."""
+    """The phase of each instruction.
+
+    ``op_names`` has the attributed op name of each, ``sets`` the buffer set of each value.
+    """
 
     def __init__(
         self,
@@ -37,8 +44,17 @@ class Phases:
         spans: Sequence[Span | None],
         op_names: Mapping[str, str],
         instructions: Mapping[str, Instruction],
+        sets: Sequence[int] | None = None,
     ) -> None:
         self._plan = plan
+        self._sets = sets
+        self._set_of: dict[int, int] = {}
+        self._states: dict[int | None, list[int]] = defaultdict(list)
+        if sets is not None and any(each.opcode == "while" for each in instructions.values()):
+            for value, buffer_set in zip(plan.values, sets, strict=True):
+                self._set_of[value.value_id] = buffer_set
+                if instructions[value.name].opcode in ("parameter", "while"):
+                    self._states[buffer_set].append(value.value_id)
         self._spans = spans
         self._op_names = op_names
         self._instructions = instructions
@@ -64,11 +80,16 @@ class Phases:
             self._found[instruction] = self._found_phase(instruction)
         return self._found[instruction]
 
+    def op_name(self, instruction: str) -> str | None:
+        """Return the op name that an instruction is attributed to, else its own."""
+        found = self._op_names.get(instruction)
+        if found is None and instruction in self._instructions:
+            found = self._instructions[instruction].attributes.op_name
+        return found
+
     def _found_phase(self, instruction: str) -> int | None:
-        op_name = self._op_names.get(instruction)
-        if op_name is None and instruction in self._instructions:
-            op_name = self._instructions[instruction].attributes.op_name
-        if op_name is None:
+        op_name = self.op_name(instruction)
+        if op_name in (None, _INPUT_OF_TENSORFLOW):
             return None
         if (marked := _marked_phase(op_name)) is not None:
             return marked
@@ -84,6 +105,34 @@ class Phases:
 
     def reach_backward(self, value: Value) -> bool:
         """Return True if an instruction of the backward pass reads a value, through any others."""
+        return any(
+            self.of(reader) is Phase.BACKWARD
+            for value_id in self.values_made_of(value)
+            for reader in self.readers.get(value_id, ())
+        )
+
+    def values_made_of(self, value: Value) -> Iterator[int]:
+        """Yield the ids of a value and of those computed from it, directly or through others."""
+        seen: set[int] = set()
+        values = [value.value_id]
+        while values:
+            value_id = values.pop()
+            if value_id in seen:
+                continue
+            seen.add(value_id)
+            yield value_id
+            for reader in self.readers.get(value_id, ()):
+                values += self._states_of_loop(value_id, reader) or self._made_by[reader]
+
+    def readers_of_results(self, instruction: str) -> Iterator[str]:
+        """Yield the names of the instructions that read what an instruction makes."""
+        for made in self._made_by[instruction]:
+            yield from self.readers.get(made, ())
+
+    def of_readers(self, value: Value) -> set[int | None]:
+        """Return the phases that read an input, also in loops, and through copies of its name."""
+        name = self._op_names.get(value.name)
+        phases: set[int | None] = set()
         seen: set[int] = set()
         values = [value.value_id]
         while values:
@@ -92,34 +141,36 @@ class Phases:
                 continue
             seen.add(value_id)
             for reader in self.readers.get(value_id, ()):
-                if self.of(reader) is Phase.BACKWARD:
-                    return True
-                values += self._made_by[reader]
-        return False
-
-    def of_readers(self, value: Value) -> set[int | None]:
-        """Return the phases that read an input, also through copies and slices with its name."""
-        name = self._op_names.get(value.name)
-        phases: set[int | None] = set()
-        seen: set[str] = set()
-        readers = list(self.readers.get(value.value_id, ()))
-        while readers:
-            reader = readers.pop()
-            if reader in seen:
-                continue
-            seen.add(reader)
-            if name is not None and self._op_names.get(reader) == name:
-                for made in self._made_by[reader]:
-                    readers += self.readers.get(made, ())
-            else:
-                phases.add(self.of(reader))
+                inside = self._states_of_loop(value_id, reader)
+                if inside:
+                    values += inside
+                elif name is not None and self._op_names.get(reader) == name:
+                    values += self._made_by[reader]
+                else:
+                    phases.add(self.of(reader))
         return phases
+
+    def _states_of_loop(self, value_id: int, reader: str) -> Sequence[int]:
+        """Return the parameters and results of a loop that begins with a value."""
+        known = self._instructions.get(reader)
+        if known is None or known.opcode != "while":
+            return ()
+        return self._states.get(self._set_of.get(value_id), ())
 
     def _made_after_backward(self) -> frozenset[str]:
         """Return the instructions that read a value of the backward pass, also through others.
 
         Values are followed in the schedule's order, so not into the next iteration of a loop.
+        The result of a loop follows what its body returns: they are one buffer set.
         """
+        made_in: dict[str, list[str]] = defaultdict(list)
+        if self._sets is not None:
+            makers: dict[int, list[str]] = defaultdict(list)
+            for value, buffer_set in zip(self._plan.values, self._sets, strict=True):
+                makers[buffer_set].append(value.name)
+            for value, buffer_set in zip(self._plan.values, self._sets, strict=True):
+                if self._instructions[value.name].opcode == "while" and not value.shape.is_tuple:
+                    made_in[value.name] += makers[buffer_set]
         order = sorted(
             (span.first, value.value_id, value.name)
             for value, span in zip(self._plan.values, self._spans, strict=True)
@@ -132,6 +183,10 @@ class Phases:
         }
         found: set[str] = set()
         for _, value_id, name in order:
+            if name not in found and any(
+                made in found or made in backward for made in made_in[name]
+            ):
+                found.add(name)
             if name in found or name in backward:
                 found.update(self.readers.get(value_id, ()))
         return frozenset(found)

@@ -142,3 +142,86 @@ def test_a_program_that_reads_weights_and_has_no_gradients_is_a_forward_pass():
         (2, TEMP, "b", 2, 2, "negate(%a,)", "jit(f)/neg"),
     )
     assert categories_of(*lines, end=3) == {"a": "weight", "x": "batch", "b": "forward"}
+
+
+def test_an_average_of_weights_that_no_weight_is_made_of_is_state():
+    average = (8, P.format(8) + ", maybe-live-out", "ema", 8, 9, "parameter(5)", "s[2]")
+    averaged = (
+        *(8, P.format(8) + ", maybe-live-out", "averaged", 9, 10),
+        *("add(%ema, %new,)", "jit(f)/add"),
+    )
+    extended = [(*line[:4], line[4] + 2 * (line[4] == 8), *line[5:]) for line in STEP]
+    found = categories_of(*extended, average, averaged, end=10)
+    assert (found["ema"], found["averaged"], found["m"]) == ("state", "state", "optimizerState")
+
+
+def test_an_update_has_weights_and_gradients_by_the_shape_of_the_state():
+    lines = (
+        (0, P.format(0) + ", maybe-live-out", "w", 0, 4, "parameter(0)", "p"),
+        (1, P.format(1), "g", 1, 3, "parameter(1)", "g"),
+        (2, P.format(2) + ", maybe-live-out", "m", 2, 3, "parameter(2)", "s[0].mu['w']"),
+        (2, P.format(2) + ", maybe-live-out", "moment", 3, 5, "add(%m, %g,)", "jit(f)/add"),
+        (0, P.format(0) + ", maybe-live-out", "new", 4, 5, "add(%w, %moment,)", "jit(f)/add"),
+    )
+    found = categories_of(*lines, end=5)
+    assert (found["w"], found["g"], found["m"]) == ("weight", "gradient", "optimizerState")
+
+
+VALUE_OF_U = ("v", 1, 2, "negate(%u,)", "jit(f)/neg")
+
+
+@pytest.mark.parametrize("is_donated", [True, False])
+def test_an_input_that_a_result_overwrites_is_state_without_gradients(is_donated):
+    facts = P.format(0) + (", maybe-live-out" if is_donated else "")
+    lines = (
+        (0, facts, "u", 0, 1, "parameter(0)", "u"),
+        (int(not is_donated), facts if is_donated else "maybe-live-out", *VALUE_OF_U),
+    )
+    assert categories_of(*lines, end=2)["u"] == ("state" if is_donated else "other")
+
+
+def test_an_input_whose_gradient_is_returned_is_a_weight():
+    lines = (
+        (0, P.format(0), "w", 0, 3, "parameter(0)", "s[0]"),
+        (4, TEMP, "hidden", 1, 2, "tanh(%w,)", "jit(f)/jvp(a)/tanh"),
+        (7, "maybe-live-out", "slope", 2, 3, "negate(%hidden,)", "jit(f)/transpose(jvp(a))/mul"),
+    )
+    found = categories_of(*lines, end=3)
+    assert (found["w"], found["slope"]) == ("weight", "output")
+
+
+def test_a_copy_of_an_input_of_tensorflow_is_of_no_phase():
+    lines = (
+        (0, P.format(0), "w", 0, 4, "parameter(0)", "XLA_Args"),
+        (3, TEMP, "copied", 1, 3, "copy(%w,)", ""),
+        (4, TEMP, "hidden", 2, 3, "tanh(%copied,)", "Tanh"),
+        (5, TEMP, "slope", 3, 4, "mul(%copied, %hidden,)", "gradient_tape/MatMul"),
+    )
+    assert categories_of(*lines, end=4)["copied"] == "batch"
+
+
+@pytest.mark.parametrize(
+    ("shape", "reader", "category"),
+    [
+        ("f32[9,2]", "jit(f)/jvp(a)/dot_general", "weight"),
+        ("f32[4,2]", "jit(f)/jvp(a)/dot_general", "batch"),  # the dimension of the batch
+        ("f32[9,2]", "jit(f)/jvp(a)/add", "batch"),  # not multiplied, such as a mask
+        ("s32[9,2]", "jit(f)/jvp(a)/dot_general", "batch"),
+    ],
+)
+def test_a_matrix_that_is_multiplied_and_has_no_batch_dimension_is_a_frozen_weight(
+    shape, reader, category
+):
+    text = dump_of(
+        (0, P.format(0), "x", 0, 2, "parameter(0)", "x"),
+        (1, P.format(1), "table", 1, 2, "parameter(1)", "base['w']"),
+        (2, TEMP, "hidden", 2, 3, "dot(%x, %table,)", reader),
+        (3, TEMP, "slope", 3, 4, "negate(%hidden,)", "jit(f)/transpose(jvp(a))/mul"),
+        end=4,
+    ).replace("f32[4]{0}", "f32[4,4]{1,0}")
+    lines = [
+        line.replace("f32[4,4]", shape) if "table @" in line or "%table = " in line else line
+        for line in text.splitlines()
+    ]
+    rows = rows_of("\n".join(lines) + "\n")
+    assert dict(pairs(nodes(rows, "Value", "name", "category")))["table"] == category
