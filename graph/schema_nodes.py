@@ -267,6 +267,7 @@ class InstructionNodes(NodeRows, key_prefix="#i/"):
         "absent without the module's text after code generation"
     )
     scoped_limit_bytes: Integers = described("limit of that VMEM")
+    scoped_smem_bytes: Integers = described("SMEM that it takes only while it runs")
 
 
 class OpNodes(NodeRows, is_shared=True):

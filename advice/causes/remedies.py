@@ -11,6 +11,7 @@ __all__ = [
     "INFLATED",
     "LARGE",
     "LOGITS",
+    "OFFLOADED",
     "PER_EXAMPLE",
     "REDUCED_STACKS",
     "REPLICATED",
@@ -56,6 +57,13 @@ FLOAT64: Final[Mapping[str, str]] = {
     " inputs are made.",
     "tensorflow": "Compute in tf.float32: cast the inputs, and set the dtype of the layers.",
     "pytorch": "Compute in torch.float32: convert the inputs and the model (.float()).",
+}
+OFFLOADED: Final[Mapping[str, str]] = {
+    "jax": "Keep the values on the device: remove their names from names_which_can_be_offloaded of"
+    " jax.checkpoint_policies.save_and_offload_only_these_names, or the device_put to"
+    " pinned_host; offload values that are live at the peak.",
+    "tensorflow": "Keep the values on the device; offload values that are live at the peak.",
+    "pytorch": "Keep the values on the device; offload values that are live at the peak.",
 }
 PER_EXAMPLE: Final[Mapping[str, str]] = {
     "jax": "Sum the gradients as they are made: jax.lax.scan over examples or small groups of them,"

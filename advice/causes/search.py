@@ -20,6 +20,7 @@ from xlagraph.advice.causes.large_values import (
     logits,
     per_example_gradients,
 )
+from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.replicated_parameters import replicated_parameters
 from xlagraph.advice.causes.unused_donations import (
@@ -55,3 +56,4 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from idle_values(program)
     yield from inflated_values(program)
     yield from costly_order(program)
+    yield from useless_offloads(program)

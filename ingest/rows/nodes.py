@@ -266,6 +266,7 @@ def _instructions(source: NumberedFacts) -> InstructionNodes:
         unique_id=[None if each is None else each.unique_id for each in needs],
         scoped_bytes=[None if each is None else each.used_bytes for each in scoped],
         scoped_limit_bytes=[None if each is None else each.limit_bytes for each in scoped],
+        scoped_smem_bytes=[None if each is None else each.smem_bytes for each in scoped],
     )
 
 

@@ -47,14 +47,14 @@ def program_of(module: Module) -> Program:
 def _scoped_memory(message: Message) -> dict[str, ScopedMemory]:
     """Return the VMEM that instructions take while they run; profiles of a TPU have it."""
     configs = (
-        (instruction.name, instruction.backend_config)
+        (instruction.name, instruction.opcode == "custom-call", instruction.backend_config)
         for computation in message.computations
         for instruction in computation.instructions
     )
     found = {
-        name: scoped_memory(config.decode(errors="replace"))
-        for name, config in configs
-        if b"used_scoped_memory_configs" in config
+        name: scoped_memory(config.decode(errors="replace"), is_kernel=is_kernel)
+        for name, is_kernel, config in configs
+        if b"scoped_memory_configs" in config
     }
     return {name: scoped for name, scoped in found.items() if scoped is not None}
 

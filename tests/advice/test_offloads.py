@@ -1,0 +1,36 @@
+"""`advise` names offloads without which the device's peak would be the same."""
+
+import pytest
+
+from xlagraph.advice.causes.offloads import useless_offloads
+
+ALLOCATIONS = """
+    0 | 4096  | parameter 0, shape |f32[1024]| at ShapeIndex {}
+    1 | 32768 | preallocated-temp
+    2 | 16384 | color 5, preallocated-temp
+    3 | 4096  | maybe-live-out
+"""
+VALUES = """
+    0 | p    | f32[1024]        | 0 | 4096  | 0-6 | parameter(0)
+    1 | kept | f32[4096]        | 0 | 16384 | 1-2 | tanh(p)       | jit(f)/jvp(a)/tanh
+    2 | host | f32[4096]{{0:S(5)}} | 0 | 16384 | {} | copy(kept)
+    1 | big  | f32[{}]        | 0 | {} | 3-4 | exponential(p)
+    1 | back | f32[4096]        | 0 | 16384 | 5-6 | copy(host)
+    3 | out  | f32[1024]        | 0 | 4096  | 6-6 | fusion(back)
+"""
+
+
+@pytest.mark.parametrize(
+    ("on_host", "elements", "is_useless"),
+    [
+        ("2-5", 8192, False),  # 32 KiB are live at the peak, and 16 more without the offload
+        ("2-5", 1024, False),  # no longer the peak, but it would be
+        ("2-3", 1024, True),  # the peak is where the value is on the device anyway
+    ],
+)
+def test_an_offload_is_useless_if_its_bytes_fit_below_the_peak(
+    programs, on_host, elements, is_useless
+):
+    program = programs(ALLOCATIONS, VALUES.format(on_host, elements, elements * 4))
+    found = list(useless_offloads(program))
+    assert [[row["value"] for row in cause.rows] for cause in found] == [["host"]] * is_useless
