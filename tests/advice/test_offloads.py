@@ -24,7 +24,7 @@ VALUES = """
     ("on_host", "elements", "is_useless"),
     [
         ("2-5", 8192, False),  # 32 KiB are live at the peak, and 16 more without the offload
-        ("2-5", 1024, False),  # no longer the peak, but it would be
+        ("2-5", 2048, False),  # 24 KiB are live at the peak, which would be at 28
         ("2-3", 1024, True),  # the peak is where the value is on the device anyway
     ],
 )
