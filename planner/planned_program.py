@@ -139,6 +139,21 @@ class PlannedProgram:
         return own + self.given_bytes.get(memory_space, 0)
 
     @cached_property
+    def in_blocks_of_other_spaces(self) -> dict[int, tuple[PlannedValue, ...]]:
+        """Values in temporary blocks of another memory space, by number of the allocation.
+
+        Since 2026 XLA gives values of a GPU's memory bytes of blocks for collectives.
+        """
+        held: dict[int, tuple[PlannedValue, ...]] = {}
+        for value in self.values:
+            allocation = self._allocation_by_number.get(value.allocation)
+            if allocation is None or allocation.role != "temp":
+                continue
+            if allocation.memory_space != value.memory_space and not value.is_table:
+                held[allocation.number] = (*held.get(allocation.number, ()), value)
+        return held
+
+    @cached_property
     def _allocation_by_number(self) -> dict[int, PlannedAllocation]:
         return {allocation.number: allocation for allocation in self.allocations}
 

@@ -101,6 +101,12 @@ def write_replays(
     write_rows(_REPLAYS, first_rows(rows, limit, options.format), options)
     exact = sum(block.is_exact for block in blocks)
     note(f"{exact:,} of {counted(len(blocks), 'temporary block')} replay byte for byte")
+    mixed = sum(block.values_of_other_spaces > 0 for block in blocks)
+    if mixed:
+        note(
+            f"{counted(mixed, 'temporary block')} with values of another memory space: XLA packs"
+            " them by rules that are not replayed"
+        )
 
 
 def write_schedules(

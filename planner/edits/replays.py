@@ -25,6 +25,8 @@ class ReplayedBlock:
     temp_bytes: int
     temp_bytes_replayed: int
     offsets_equal: bool
+    values_of_other_spaces: int = 0
+    """Values in it that belong to another memory space, which XLA packs by rules of its own."""
 
     @property
     def is_exact(self) -> bool:
@@ -54,6 +56,7 @@ def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBloc
             block.allocation.size_bytes,
             block.size_bytes,
             block.offsets_equal,
+            len(each.program.in_blocks_of_other_spaces.get(block.allocation.number, ())),
         )
         for each in read
         if each.has_ranges

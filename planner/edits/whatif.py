@@ -20,6 +20,7 @@ from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.result import Effect, PeakValue, WhatIf
 from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.planner.memory_plan import HeapPlan
+from xlagraph.presentation.byte_sizes import counted, human_bytes
 from xlagraph.queries.errors import QueryError
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.runtime.garbage_collection import collector_paused
@@ -155,6 +156,14 @@ def _doubts(compilation: PlannableCompilation, result: WhatIf) -> list[str]:
     if any(allocation.memory_space == 1 for allocation in compilation.program.allocations):
         name = f" ({compilation.space_names[1]})" if 1 in compilation.space_names else ""
         doubts.append(f"memory space 1{name} is not replanned: XLA assigns it first")
+    elsewhere = compilation.program.in_blocks_of_other_spaces
+    if elsewhere:
+        values = [value for found in elsewhere.values() for value in found]
+        doubts.append(
+            "changes save nothing of"
+            f" {counted(len(values), 'value')} ({human_bytes(sum(e.size_bytes for e in values))})"
+            " in blocks of another memory space, which are not replanned"
+        )
     return doubts
 
 
