@@ -11,7 +11,7 @@ are those of the same instruction.
    their order. For a tuple element it begins at that operand of the root.
 3. operand: the defining instruction only moves or reshapes, or is a fusion of such
    instructions. Rules 0 to 3 are applied to its first operand; for the result of a loop or
-   call, to the value passed in.
+   call, to the value passed in. So a conversion or copy of a stack belongs to its element.
 4. reader: the first reader in the schedule for which rule 0, 1 or 2 finds one.
 
 A value belongs to no op if no rule finds one.

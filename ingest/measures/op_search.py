@@ -108,8 +108,12 @@ class OpSearch:
         return self._find_inside(result)
 
     def _find_element(self, result: InstructionResult) -> Instruction | None:
-        """Apply rule 0."""
-        stack = self._stacks.get(result.key) if self._stacks else None
+        """Apply rule 0, also to an element that is read from the result of a loop."""
+        if not self._stacks:
+            return None
+        if result.instruction.opcode == "get-tuple-element":
+            result = self._origins.read_element(result) or result
+        stack = self._stacks.get(result.key)
         if stack is None:
             return None
         element = stack.element

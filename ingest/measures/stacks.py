@@ -135,7 +135,8 @@ class _Loop:
         if turns < 2 or (runs is not None and turns > runs * len(writes)):
             return None, ()  # one part is the whole, or the iterations cannot fill it
         element = self._element(writes[0])
-        stack = Stack(self._loop.name, turns, element.result, self._maker(element))
+        maker = self._maker(element) or self._fusion_of(element, writes[0])
+        stack = Stack(self._loop.name, turns, element.result, maker)
         return stack, (
             InstructionResult(self._loop, (number,)),
             *path,
@@ -241,6 +242,11 @@ class _Loop:
             at = found
         return None
 
+    def _fusion_of(self, element: _At, write: _At) -> str | None:
+        """Return the fusion that makes an element, unless that also writes it into the stack."""
+        makers = [each.name for each in element.calls if each not in write.calls]
+        return makers[0] if makers and makers[0] in self._named else None
+
     def _element(self, write: _At) -> _At:
         """Return the result that an iteration writes, before the loop puts it into place."""
         home = self._where(self._loop) or self._where(write.result.instruction)
@@ -265,7 +271,22 @@ class _Loop:
                 return self._given(at)
             # the previous iteration returned it
             return self._returned(element[0]) if self._is_in_state(at) else None
-        return self._moved(at) if self._is_of_loop(instruction, home) else None
+        if self._is_of_loop(instruction, home):
+            return self._moved(at)
+        return self._inside(at, home)
+
+    def _inside(self, at: _At, home: object) -> _At | None:
+        """Return what a fusion of the loop's line computes, if it only moves that at the end.
+
+        On CPU results of bfloat16 are rounded in the fusion that computes them.
+        """
+        instruction = at.result.instruction
+        if instruction.opcode != "fusion" or self._where(instruction) != home:
+            return None
+        roots = self._origins.roots(at.result)
+        if not roots or not self._is_of_loop(roots[0].instruction, home):
+            return None
+        return _At(roots[0], (*at.calls, instruction))
 
     def _moved(self, at: _At) -> _At | None:
         """Return the operand that an instruction moves or writes; None if it computes."""

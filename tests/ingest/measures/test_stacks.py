@@ -99,6 +99,31 @@ def test_state_that_is_passed_on_unchanged_belongs_to_the_value_passed_in():
     assert owners(module, "loop{1}") == [("stack", "rows", 1)]
 
 
+def test_a_conversion_of_a_stack_after_its_loop_belongs_to_what_a_turn_writes():
+    module = SCAN.replace("PART", "soft").replace(
+        "  ROOT all = f32[8,4] get-tuple-element(loop), index=1",
+        "  all = f32[8,4] get-tuple-element(loop), index=1, op=while @ 12\n"
+        "  wide = bf16[8,4] convert(all)\n  ROOT turned = bf16[4,8] transpose(wide)",
+    )
+    assert owners(module, "wide", "turned") == [("operand", "exp", 7)] * 2
+
+
+def test_a_fusion_of_the_loop_s_line_that_rounds_at_its_end_is_what_it_computes():
+    rounding = """
+rounded {
+  taken = f32[4] parameter(0)
+  exact = f32[4] sine(taken), op=sin @ 8
+  ROOT short = f32[4] convert(exact), op=closed_call @ 12
+}
+body {"""
+    module = SCAN.replace("PART", "soft").replace("\nbody {", rounding)
+    module = module.replace(
+        "exponential(copied), op=exp @ 7", "fusion(copied), calls=rounded, op=x @ 12"
+    )
+    assert owners(module, "loop{1}") == [("stack", "sin", 8)]
+    assert facts_of(module, "loop{1}").stacks == (("loop", 8, "soft"),)
+
+
 def test_a_write_at_another_line_than_the_loop_belongs_to_the_user():
     module = SCAN.replace("PART", "soft").replace("op=update @ 12", "op=scatter @ 5")
     assert owners(module, "loop{1}") == [("stack", "scatter", 5)]
