@@ -9,8 +9,8 @@
 // @column   value        STRING          name of the value, with its tuple index
 // @column   sizeBytes    INTEGER         assigned size, including padding
 // @column   reason       STRING          library call, sort, collective, loop boundary, transfer,
-//           layout change, copy, several readers, result, input or constant; null if this reader
-//           does not require the value in memory
+//           layout change, copy, padding, scatter, update in place, several readers, result, input
+//           or constant; null if this reader does not require the value in memory
 // @column   reader       STRING          instruction that reads the value; null in a row about the
 //           value itself
 // @column   readerOpcode STRING          opcode of the reader
@@ -41,6 +41,7 @@
 // @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and similar.
 //           loop boundary: while, conditional, call, async-start. transfer: to another memory space
 //           or out of the program. several readers: each would have to recompute it.
+//           padding, scatter, update in place: an instruction of its own, with which XLA fused nothing.
 // @note     The instruction that makes the value may be the reason too: loops, collectives and
 //           library calls write their results to memory. See opcode.
 // @status   stable
@@ -90,6 +91,9 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes,
             WHEN i.opcode = 'copy' AND m.shape = v.shape
                  AND coalesce(m.layout, '') = coalesce(v.layout, '') THEN 'copy'
             WHEN i.opcode IN ['copy', 'transpose', 'bitcast-convert'] THEN 'layout change'
+            WHEN i.opcode = 'pad' THEN 'padding'
+            WHEN i.opcode IN ['scatter', 'select-and-scatter'] THEN 'scatter'
+            WHEN i.opcode = 'dynamic-update-slice' THEN 'update in place'
             // loop state cannot be recomputed at its readers
             WHEN readers > 1 AND NOT coalesce(v.isPhi, false) THEN 'several readers' ELSE null END AS reason,
        i.name AS reader, i.opcode AS readerOpcode, i.target AS readerTarget,
