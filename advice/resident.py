@@ -1,9 +1,9 @@
-"""Compute a lower bound for the memory of programs that are loaded together."""
+"""Compute bounds for the memory of programs that are loaded together."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from xlagraph.advice.capacity import (
     bytes_beyond,
@@ -26,7 +26,8 @@ class ResidentProgram:
     compilation: str
     argument_bytes: int
     shared_argument_bytes: int
-    """Bytes of arguments that are counted for an earlier program with the same shape."""
+    """Bytes of arguments that are counted for an earlier program: those with a name and shape of
+    its arguments."""
     constant_bytes: int
     running_bytes: int
     """Bytes of temporaries and results, which only the running program needs."""
@@ -57,6 +58,11 @@ class ResidentSpace:
         return sum(program.adds_bytes for program in self.programs)
 
     @property
+    def most_bytes(self) -> int:
+        """Upper bound: if no program is passed an array of another one."""
+        return self.least_bytes + sum(program.shared_argument_bytes for program in self.programs)
+
+    @property
     def fits(self) -> bool | None:
         """True if the bound does not exceed the capacity; None without a capacity."""
         return None if self.capacity_bytes is None else not self.missing_bytes
@@ -68,20 +74,32 @@ class ResidentSpace:
 
 
 def check_resident(
-    graph: Graph, names: Sequence[str], capacities: Mapping[int, int] | None = None
+    graph: Graph,
+    names: Sequence[str],
+    capacities: Mapping[int, int] | None = None,
+    *,
+    is_shared: bool = False,
 ) -> tuple[ResidentSpace, ...]:
     """Add up runs and compilations that are loaded at the same time, for each memory space.
 
-    Arguments of one shape and size are assumed to be the same arrays in all programs and count
-    once. Constants of every program count. Temporaries and results count for the largest program.
+    Arguments of one name, shape and size are assumed to be the same arrays in all programs of a
+    run, if `is_shared` of all runs, and count once. Constants of every program count. Temporaries
+    and results count for the largest program.
     Raises EmptyGraph, NoSuchCompilation for an unknown name, and NoSuchMemorySpace.
     """
     rows = graph.query(_ALLOCATIONS, {"compilations": list(select_all(graph, names))}).rows
     spaces: dict[tuple[int, str | None], dict[str, list[_Allocation]]] = {}
-    for key, color, name, *allocation in rows:
+    for key, color, name, role, shape, size, count, argument, run in rows:
         programs = spaces.setdefault((cast("int", color), cast("str | None", name)), {})
+        named = None if argument is None else ("" if is_shared else str(run), str(argument))
         programs.setdefault(str(key), []).append(
-            _Allocation(*cast("tuple[str | None, str | None, int, int]", tuple(allocation)))
+            _Allocation(
+                cast("str | None", role),
+                cast("str | None", shape),
+                cast("int", size),
+                cast("int", count),
+                named,
+            )
         )
     reject_unknown_spaces(capacities or (), {color for color, _ in spaces})
     return tuple(
@@ -92,12 +110,18 @@ def check_resident(
 
 @dataclass(frozen=True, slots=True)
 class _Allocation:
-    """Allocations of one role, shape and size in a compilation."""
+    """Allocations of one role, shape, size and argument in a compilation."""
 
     role: str | None
     shape: str | None
     size_bytes: int
     count: int
+    argument: tuple[str, str] | None
+    """Run and name of an argument; None if the dump does not name it, and of all others."""
+
+
+_Argument: TypeAlias = tuple[tuple[str, str] | None, str | None, int]
+"""Run and name, shape and size."""
 
 
 def _programs(
@@ -112,17 +136,21 @@ def _programs(
         for key, allocations in allocations_by_key.items()
     }
     largest = max(running, key=lambda key: (running[key], key))
-    arguments: Counter[tuple[str | None, int]] = Counter()
+    arguments: Counter[_Argument] = Counter()
     programs = []
     for key, allocations in allocations_by_key.items():
         own = Counter(
-            {(e.shape, e.size_bytes): e.count for e in allocations if e.role == "parameter"}
+            {
+                (e.argument, e.shape, e.size_bytes): e.count
+                for e in allocations
+                if e.role == "parameter"
+            }
         )
         new = own - arguments
-        arguments |= own
+        arguments |= Counter({each: own[each] for each in own if each[0] is not None})
         constant_bytes = sum(e.size_bytes * e.count for e in allocations if e.role == "constant")
-        added = sum(size * count for (_, size), count in new.items()) + constant_bytes
-        argument_bytes = sum(size * count for (_, size), count in own.items())
+        added = sum(size * count for (_, _, size), count in new.items()) + constant_bytes
+        argument_bytes = sum(size * count for (_, _, size), count in own.items())
         programs.append(
             ResidentProgram(
                 key,

@@ -96,7 +96,7 @@ def add_snapshot(
     ]
     arguments: list[tuple[str | None, int]] = []
     running = 0
-    for _, color, _, role, shape, size, count in graph.query(
+    for _, color, _, role, shape, size, count, *_ in graph.query(
         _ALLOCATIONS, {"compilations": [compilation]}
     ).rows:
         size_bytes, allocations = cast("int", size), cast("int", count)

@@ -115,6 +115,14 @@ class MemoryStatisticNodes(NodeRows, key_prefix="#s/"):
     agrees: Booleans = described("whether both are equal; absent without a sum")
 
 
+class PackedModuleNodes(NodeRows, key_prefix="#p/"):
+    """The compiled module, compressed: what its operations do with dimensions is read from it."""
+
+    key: Numbers = described("`compilation#p/0`")
+    form: Strings = described("`text`, or `proto` for a serialized HloModuleProto")
+    packed: Strings = described("base64 of zlib")
+
+
 class AllocationNodes(NodeRows, key_prefix="#a/"):
     """One buffer of the plan."""
 

@@ -11,6 +11,7 @@ from xlagraph.graph.schema_nodes import (
     MemoryStatisticNodes,
     ModuleNodes,
     OpNodes,
+    PackedModuleNodes,
     RunNodes,
     ScopeNodes,
     SourceLineNodes,
@@ -33,6 +34,10 @@ class UsesSpaceRows(RelationshipRows, source=CompilationNodes, target=MemorySpac
 
 class StatesRows(RelationshipRows, source=CompilationNodes, target=MemoryStatisticNodes):
     """A number that JAX states for the compilation."""
+
+
+class PacksRows(RelationshipRows, source=CompilationNodes, target=PackedModuleNodes):
+    """The compiled module."""
 
 
 class AllocatesRows(RelationshipRows, source=CompilationNodes, target=AllocationNodes):

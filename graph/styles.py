@@ -83,6 +83,7 @@ NODE_STYLES: Final[Mapping[str, NodeStyle]] = MappingProxyType(
                 110,
             ),
             NodeStyle("MemoryStatistic", "{field}", ("{statedBytes}",), PLAIN_COLOR, 80),
+            NodeStyle("PackedModule", "module as {form}", (), PLAIN_COLOR, 60),
             NodeStyle(
                 "Allocation",
                 "allocation {number}",

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Attributes, Instruction, ProgramError
 from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.packed_module import PackedModule
 from xlagraph.hlo.scoped_memory import ScopedMemory
 
 __all__ = ["EntryParameter", "Program"]
@@ -56,6 +57,8 @@ class Program:
     """VMEM that instructions take while they run, by name."""
     is_gpu: bool = False
     """True if it was evidently compiled for a GPU."""
+    packed: PackedModule | None = None
+    """The module as the input format has it, compressed; None if it has only the plan."""
 
     @property
     def has_computations(self) -> bool:

@@ -37,6 +37,7 @@ class CheckOptions(RowOptions):
     )
     limit: int | None = limit_option()
     resident: bool = flag("Add up programs that are loaded together: a lower bound.")
+    shared: bool = flag("With --resident: arguments of one name are the same arrays in all runs.")
     snapshot: str | None = option(
         "Add a program to what was resident: a profile of JAX, or one stored by `resident`.",
         metavar="FILE|NAME",
@@ -60,8 +61,9 @@ def check(
     every memory space the reserved bytes, whether they fit, how much is missing, and what to
     change: as many findings of `advise` as are needed to fit, replanned together. A sentence above
     the rows names memory that is not counted.
-    --resident adds up programs that are loaded at the same time: arguments of one shape once,
-    constants of each, the largest temporaries and results. With --capacity it is a gate, too.
+    --resident adds up programs that are loaded at the same time: arguments of one name and shape
+    once for each run (with --shared once for all runs), constants of each, the largest temporaries
+    and results. An upper bound counts all arguments. With --capacity it is a gate, too.
     --snapshot adds one program to the arrays that were resident when a profile of JAX was saved,
     from its file or stored with a run (see `resident`): those that it is passed count once. With
     --capacity it is a gate, too.
@@ -86,6 +88,8 @@ def check(
     if options.replay and (options.capacity or options.resident):
         other = "--resident" if options.resident else "--capacity"
         raise UsageError(f"{other} and --replay print different rows: give one of them")
+    if options.shared and not options.resident:
+        raise UsageError("--shared says which arguments are the same: give --resident too")
     if options.schedule and not options.replay:
         raise UsageError("--schedule shows more of a replay: give --replay too")
     with open_graph_of(options) as graph:
@@ -151,7 +155,9 @@ def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions)
     from xlagraph.advice.resident import check_resident
     from xlagraph.cli.summaries.capacity import write_resident
 
-    spaces = check_resident(graph, names, _sizes(options.capacity or ()))
+    spaces = check_resident(
+        graph, names, _sizes(options.capacity or ()), is_shared=options.shared
+    )
     write_resident(spaces, options.limit, options)
     lacking = [space for space in spaces if space.fits is False]
     for space in lacking:

@@ -17,6 +17,15 @@ def order(
     moves: Annotated[
         int, typer.Option(min=0, help="Moves of instructions to look for, at most.")
     ] = 5,
+    solve: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="Search for the smallest temporary block with OR-Tools, for this long at most;"
+            " needs pip install 'xlagraph[solver]'.",
+        ),
+    ] = 0,
 ) -> None:
     """Show what the order of instructions costs.
 
@@ -29,7 +38,7 @@ def order(
     from xlagraph.planner.edits.order_result import order_cells
 
     with open_graph_of(options) as graph:
-        result = order_cost(graph, name, moves=moves)
+        result = order_cost(graph, name, moves=moves, solve=solve)
     for text in result.notes:
         note(text)
     write_record(order_cells(result), options, partial(write_order, result))

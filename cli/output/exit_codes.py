@@ -26,6 +26,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     from xlagraph.graph import errors as graph
     from xlagraph.hlo.descriptor_sets import ProtobufMissing
     from xlagraph.ingest import errors as ingest
+    from xlagraph.planner.solving import SolverMissing
     from xlagraph.queries import errors as queries
 
     codes: tuple[tuple[type[Exception], ExitCode], ...] = (
@@ -35,6 +36,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
         (ingest.NotInstallable, ExitCode.FAILED),
         (ingest.ExtraMissing, ExitCode.USAGE),
         (ProtobufMissing, ExitCode.USAGE),
+        (SolverMissing, ExitCode.USAGE),
         (queries.UnknownQuery, ExitCode.USAGE),
         (queries.BadParameter, ExitCode.USAGE),
         (queries.QueryError, ExitCode.FAILED),

@@ -35,8 +35,8 @@ RESIDENT_COLUMNS: Final = (
     "constantBytes", "runningBytes", "codeBytes", "addsBytes",
 )  # fmt: skip
 _LOWER_BOUND: Final = (
-    "This is a lower bound. Arguments of one shape are assumed to be the same arrays and count"
-    " once. Temporaries and results count for the largest program, because one program runs at a"
+    "This is a lower bound. Arguments of one name and shape in a run are assumed to be the same"
+    " arrays and count once (with --shared in all runs). Temporaries and results count for the largest program, because one program runs at a"
     " time. Not counted: the code of programs (if null), arrays that are not arguments, and the"
     " allocator's rounding and fragmentation."
 )
@@ -229,14 +229,19 @@ def write_resident(
 
 
 def _together(space: "ResidentSpace") -> str:
-    least = human_bytes(space.least_bytes)
+    least, most = human_bytes(space.least_bytes), human_bytes(space.most_bytes)
     count = counted(len(space.programs), "program")
     text = f"Together {count} need {least} or more of {space.space_text}"
+    if space.most_bytes > space.least_bytes:
+        text += f", {most} if none is passed an array of another one"
     if space.capacity_bytes is None:
         return f"{text}."
     capacity = human_bytes(space.capacity_bytes)
     if space.fits:
         free = human_bytes(space.capacity_bytes - space.least_bytes)
+        if space.most_bytes <= space.capacity_bytes:
+            left = human_bytes(space.capacity_bytes - space.most_bytes)
+            return f"{text}: either fits in {capacity}, with at least {left} left."
         return f"{text}: they may fit in {capacity}, with at most {free} left."
     missing = human_bytes(space.missing_bytes or 0)
     return f"{text}: they do not fit in {capacity}, {missing} are missing."

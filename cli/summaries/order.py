@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xlagraph.planner.edits.order_result import OrderCost
+    from xlagraph.planner.solving import SolvedPacking
 
 SHOWN: Final = 10
 """Number of groups of waiting values on a page."""
@@ -19,6 +20,8 @@ SHOWN: Final = 10
 def write_order(result: "OrderCost", format_: Format, stream: TextIO) -> None:
     """Write a page: the answer, XLA's orders, the values that wait, and moves that save."""
     lines = [f"{result.compilation}: {result.sentence}", _parts(result)]
+    if result.solved is not None:
+        lines.append(_solved(result.solved, result.temp_bytes))
     write_lines(lines, format_, stream)
     write_sections(list(_sections(result)), format_, stream)
     settings = [
@@ -43,6 +46,17 @@ def _parts(result: "OrderCost") -> str:
         f" {human_bytes(result.sharing_bytes)} in blocks that temporaries cannot use at the peak,"
         f" {human_bytes(result.packing_bytes)} because of the packing"
         f" ({share_text(share)} of the temporary block{proof})."
+    )
+
+
+def _solved(solved: "SolvedPacking", temp_bytes: int) -> str:
+    """Say what the search found, and its bound."""
+    saved = temp_bytes - solved.size_bytes
+    found = f"a block {human_bytes(saved)} smaller than XLA's" if saved > 0 else "no smaller block"
+    proof = "which is proved" if solved.is_optimal else "and is not complete"
+    return (
+        f"The search found {found} in {solved.seconds:.1f} s, {proof}: no packing in this order"
+        f" takes less than {human_bytes(solved.bound_bytes)}."
     )
 
 

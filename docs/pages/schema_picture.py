@@ -25,6 +25,7 @@ LINE: Final = 15
 PLACES: Final[Mapping[str, tuple[float, float]]] = {
     "Run": (0, 0), "Compilation": (1.6, 0), "Module": (3.3, 0),
     "MemorySpace": (0, 1), "Allocation": (1, 1.1), "MemoryStatistic": (3.3, 1),
+    "PackedModule": (4.3, 0.4),
     "Value": (1.6, 2.1), "Instruction": (3.3, 2.1),
     "Scope": (1.1, 3.4), "Op": (2.1, 3.4), "SourceLine": (3.1, 3.4), "Frame": (4.1, 3.4),
 }  # fmt: skip

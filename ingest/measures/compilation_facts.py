@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.packed_module import PackedModule
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.scoped_memory import ScopedMemory
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
@@ -94,6 +95,7 @@ class CompilationFacts:
     """VMEM that instructions take while they run, by name."""
     planner_inputs: PlannerInputs | None
     """Inputs of replanning; None without computations, uses or live ranges."""
+    packed_module: PackedModule | None
 
 
 def derive_facts(
@@ -153,6 +155,7 @@ def derive_facts(
         dependences=dependences(program) if plan.live_ranges is not None else {},
         scoped_memory=program.scoped_memory,
         planner_inputs=replanned,
+        packed_module=program.packed,
     )
 
 

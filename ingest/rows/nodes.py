@@ -17,6 +17,7 @@ from xlagraph.graph.schema_nodes import (
     MemoryStatisticNodes,
     ModuleNodes,
     OpNodes,
+    PackedModuleNodes,
     RunNodes,
     ScopeNodes,
     SourceLineNodes,
@@ -122,6 +123,16 @@ def _memory_statistics(source: NumberedFacts) -> MemoryStatisticNodes:
         stated_bytes=[each.stated_bytes for each in statistics],
         allocation_bytes=[each.allocation_bytes for each in statistics],
         agrees=[each.agrees for each in statistics],
+    )
+
+
+def _packed_modules(source: NumberedFacts) -> PackedModuleNodes:
+    packed = source.facts.packed_module
+    modules = [] if packed is None else [packed]
+    return PackedModuleNodes(
+        key=list(range(len(modules))),
+        form=[each.form for each in modules],
+        packed=[each.packed for each in modules],
     )
 
 
@@ -323,6 +334,7 @@ NODES_OF_PROVENANCE: Final[
 NODES_OF_TEXT: Final[Mapping[type[NodeRows], Callable[[NumberedFacts], NodeRows]]] = {
     MemorySpaceNodes: _memory_spaces,
     MemoryStatisticNodes: _memory_statistics,
+    PackedModuleNodes: _packed_modules,
     AllocationNodes: _allocations,
     ValueNodes: _values,
     InstructionNodes: _instructions,

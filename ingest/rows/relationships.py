@@ -26,6 +26,7 @@ from xlagraph.graph.schema_relationships import (
     MayOverwriteRows,
     NextRows,
     OfModuleRows,
+    PacksRows,
     ReusesRows,
     SchedulesRows,
     StatesRows,
@@ -60,6 +61,11 @@ def _uses_space(source: NumberedFacts) -> UsesSpaceRows:
 def _states(source: NumberedFacts) -> StatesRows:
     count = len(source.facts.plan.statistics)
     return StatesRows(source=[0] * count, target=_numbers(count))
+
+
+def _packs(source: NumberedFacts) -> PacksRows:
+    count = int(source.facts.packed_module is not None)
+    return PacksRows(source=[0] * count, target=_numbers(count))
 
 
 def _allocates(source: NumberedFacts) -> AllocatesRows:
@@ -260,6 +266,7 @@ RELATIONSHIPS_OF_TEXT: Final[
 ] = {
     UsesSpaceRows: _uses_space,
     StatesRows: _states,
+    PacksRows: _packs,
     AllocatesRows: _allocates,
     HoldsRows: _holds,
     UsedByRows: _used_by,

@@ -15,7 +15,7 @@ _GPU_OPTIONS: Final = {
     "xla_gpu_enable_latency_hiding_scheduler": False,
     "xla_gpu_enable_analytical_sol_latency_estimator": False,
 }
-_FIRST_WITH_TYPE: Final = (0, 10)
+_FIRST_WITH_TYPE: Final = (0, 9, 1)
 """First jaxlib whose CPU compiler knows the type of its scheduler."""
 
 
@@ -61,7 +61,7 @@ def _options_of_schedule(schedule: Literal["memory"], platform: str) -> Mapping[
         return _GPU_OPTIONS
     if platform != "cpu":
         raise ValueError(f"there is no memory-optimized order for {platform}, only for CPU and GPU")
-    if tuple(map(int, version("jaxlib").split(".")[:2])) >= _FIRST_WITH_TYPE:
+    if tuple(map(int, version("jaxlib").split(".")[:3])) >= _FIRST_WITH_TYPE:
         return {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
     return {"xla_cpu_enable_concurrency_optimized_scheduler": False}
 

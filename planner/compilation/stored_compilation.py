@@ -7,6 +7,7 @@ from typing import Final, cast
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.hlo.packed_module import ModuleForm, PackedModule
 from xlagraph.planner.compilation.records import (
     CompilationTotals,
     Record,
@@ -22,6 +23,8 @@ from xlagraph.planner.compilation.records import (
     StoredValue,
     read_records,
 )
+from xlagraph.planner.dimensions.records import ModuleOperations
+from xlagraph.planner.dimensions.stored_operations import module_operations
 from xlagraph.queries.runner.compilations import check_stored
 from xlagraph.runtime.garbage_collection import collector_paused
 
@@ -42,6 +45,7 @@ _USES: Final = load_statement(__file__, "uses")
 _POSITIONS: Final = load_statement(__file__, "positions")
 _SUCCESSIONS: Final = load_statement(__file__, "successions")
 _OVERWRITES: Final = load_statement(__file__, "overwrites")
+_PACKED_MODULE: Final = load_statement(__file__, "packed-module")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
 FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
 
@@ -107,6 +111,15 @@ class StoredCompilation:
     def overwrites(self) -> tuple[StoredOverwrite, ...]:
         """Possible overwrites, by value id and operand."""
         return self._read(_OVERWRITES, StoredOverwrite)
+
+    @cached_property
+    def operations(self) -> ModuleOperations | None:
+        """All operations of the module, also those inside of fusions; None if not stored."""
+        rows = self._graph.query(_PACKED_MODULE, {"compilation": self.key}).rows
+        if not rows:
+            return None
+        form, packed = rows[0]
+        return module_operations(PackedModule(cast("ModuleForm", form), str(packed)))
 
     @cached_property
     def frame_by_value(self) -> Mapping[int, str]:

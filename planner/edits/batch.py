@@ -1,23 +1,24 @@
 """Find the values that carry the batch, and the part of their bytes that a smaller batch keeps.
 
-Two compilations of the same program with different batches show which dimensions are the batch:
-those of the entry parameters that differ. Each value differs from its counterpart (the value of the
-same name, op and type) by some power of the ratio. Without another compilation the user names
-parameters whose first dimension is the batch.
-
-A value without a counterpart is judged by its shape (`batch_shapes`).
+The user names dimensions of parameters, or another compilation of the same program shows them:
+those of the entry parameters that differ. All other dimensions are followed through the operations
+of the module (`xlagraph.planner.dimensions`); lengths alone decide nothing.
 """
 
 # ruff: noqa: D102, ARG002  `Edit` describes an edit's methods
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
+from typing import Final, NamedTuple
 
+from xlagraph.hlo.shape_indices import index_numbers
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
-from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.batch_shapes import BatchDimension, ShapeRule
+from xlagraph.planner.dimensions.following import FollowedDimensions
+from xlagraph.planner.dimensions.lengths import Scaled
+from xlagraph.planner.dimensions.operation_rules import element
 from xlagraph.planner.edits.donating import named_parameters
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.resizing import resized, resized_text
@@ -34,8 +35,16 @@ __all__ = [
     "scaled_batch",
 ]
 
-_MOST_POWERS = 3
-_MOST_NAMED = 4
+_MOST_NAMED: Final = 4
+
+
+class BatchDimension(NamedTuple):
+    """A dimension of an entry parameter that is the batch."""
+
+    parameter: int
+    """Value id."""
+    dimension: int
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,71 +150,64 @@ def named_dimensions(
 def scaled_batch(
     compilation: PlannableCompilation,
     kept: Fraction,
-    found: list[BatchDimension],
-    other: tuple[PlannableCompilation, Fraction] | None = None,
+    found: Sequence[BatchDimension],
+    followed: FollowedDimensions,
+    other: tuple[str, Fraction] | None = None,
 ) -> ScaleBatch:
     """Return the edit that keeps this part of the batch.
 
-    `other` is a compilation with another batch, and the ratio of its batch to this one's.
+    `other` is the key of a compilation with another batch, and the ratio of its batch to this one.
     """
-    rule = ShapeRule(compilation, found)
-    powers: dict[int, int] = {}
-    judged = 0
-    counterparts = {} if other is None else _counterparts(other[0])
-    for value_id, value in compilation.values.items():
-        if value_id not in compilation.program.by_id or not value.is_array:
-            continue
-        power = None
-        if other is not None:
-            power = _power(value, counterparts.get(_identity(value)), other[1])
-        if power is None:
-            power = int(rule.carries(value_id))
-            judged += power
-        if power:
-            powers[value_id] = power
-    # members of one buffer set have one size, so all take the largest power among them
-    for members in compilation.program.sets.values():
-        power = max(powers.get(value.value_id, 0) for value in members)
-        if power:
-            powers |= {value.value_id: power for value in members if not value.is_table}
+    given: dict[int, Fraction] = {}
+    fixed: set[int] = set()
+    named = {(each.parameter, each.dimension) for each in found}
+    for value_id, (number, index) in compilation.parameters.items():
+        array = element(followed.parameters.get(number), index_numbers(index))
+        for place, dimension in enumerate(array if isinstance(array, tuple) else ()):
+            if (value_id, place) in named:
+                given[dimension] = kept * followed.lengths.length(dimension)
+            else:
+                fixed.add(dimension)
+    scaled = followed.lengths.scaled(given, fixed)
+    kept_by_id = _kept_bytes(compilation, followed, scaled)
     return ScaleBatch(
         kept,
-        {value_id: kept**power for value_id, power in powers.items()},
-        _text(compilation, found, other, len(powers)),
-        _assumptions(compilation, found, judged, len(powers), compared=other is not None),
+        kept_by_id,
+        _text(compilation, found, other, len(kept_by_id)),
+        tuple(
+            _assumptions(compilation, followed, scaled, kept_by_id.keys() - {p for p, _ in named})
+        ),
     )
 
 
-def _identity(value: StoredValue) -> tuple[object, ...]:
-    op = (value.known_op_name or "").rpartition("/")[2]
-    return value.label, value.opcode, value.dtype, op
-
-
-def _counterparts(other: PlannableCompilation) -> dict[tuple[object, ...], StoredValue]:
-    return {_identity(value): value for value in other.values.values()}
-
-
-def _power(value: StoredValue, counterpart: StoredValue | None, ratio: Fraction) -> int | None:
-    """Return how many dimensions differ by the ratio; None if the two are not counterparts."""
-    if counterpart is None:
-        return None
-    lengths, others = value.dimensions, counterpart.dimensions
-    if len(lengths) != len(others) or 0 in lengths:
-        return None
-    found = 0
-    for length, another in zip(lengths, others, strict=True):
-        if length == another:
-            continue
-        if Fraction(another, length) != ratio:
-            return None
-        found += 1
-    return found if found <= _MOST_POWERS else None
+def _kept_bytes(
+    compilation: PlannableCompilation, followed: FollowedDimensions, scaled: Scaled
+) -> dict[int, Fraction]:
+    """Return the part that each value keeps; values of one buffer set keep the same part."""
+    lengths, program = followed.lengths, compilation.program
+    kept: dict[int, Fraction] = {}
+    for members in program.sets.values():
+        before = after = Fraction(0)
+        arrays = [value.value_id for value in members if not value.is_table]
+        for value_id in arrays:
+            value = compilation.values[value_id]
+            array = followed.at(value.name, index_numbers(value.shape_index)) or ()
+            changed = [each for each in map(lengths.find, array) if each in scaled.lengths]
+            part = prod(
+                (scaled.lengths[each] / lengths.length(each) for each in changed),
+                start=Fraction(1),
+            )
+            size = value.dense_bytes or value.size_bytes
+            before, after = max(before, Fraction(size)), max(after, size * part)
+        if before and after != before:
+            kept |= dict.fromkeys(arrays, after / before)
+    return kept
 
 
 def _text(
     compilation: PlannableCompilation,
-    found: list[BatchDimension],
-    other: tuple[PlannableCompilation, Fraction] | None,
+    found: Sequence[BatchDimension],
+    other: tuple[str, Fraction] | None,
     count: int,
 ) -> str:
     names = [
@@ -216,38 +218,45 @@ def _text(
         names.append(f"{len(found) - _MOST_NAMED} more")
     text = f"the batch is {', '.join(names)}"
     if other is not None:
-        text += f", {found[0].length * other[1]} in {other[0].key}"
+        text += f", {found[0].length * other[1]} in {other[0]}"
     return f"{text}; {count} of {len(compilation.program.values)} values carry it"
 
 
 def _assumptions(
     compilation: PlannableCompilation,
-    found: list[BatchDimension],
-    judged: int,
-    count: int,
-    *,
-    compared: bool,
-) -> tuple[str, ...]:
-    """Return what is assumed about values that are judged by their shapes."""
-    if compared and not judged:
-        return ()
-    if compared:
-        by_shape = f"{judged} of the {count} values that carry the batch have no counterpart in"
-        by_shape += " the other compilation and are judged by their shapes"
-    else:
-        by_shape = "which values carry the batch is judged by their shapes"
-    carriers = {each.parameter for each in found}
-    length = found[0].length
-    if count <= len(carriers) and not compared:
-        by_shape += (
-            f", and no computed value has a dimension of {length}: slices such as `tokens[:-1]` are"
-            " not followed, so do not trust the figure; compare with another batch (--batch-like)"
+    followed: FollowedDimensions,
+    scaled: Scaled,
+    others: Collection[int],
+) -> Iterable[str]:
+    """Yield what was decided without evidence, and where the batch could not be followed.
+
+    `others` are the values that carry the batch, without the parameters that the user named.
+    """
+    if not others:
+        yield "no computed value carries the batch, so do not trust the figure"
+    shrunk = [compilation.values[each].label for each in others if each in compilation.parameters]
+    if shrunk:
+        more = f" and {len(shrunk) - 1} more" if shrunk[1:] else ""
+        yield (
+            f"{min(shrunk)}{more} must have the length of the batch, too, and shrink; if they do"
+            " not, name another dimension or compare with another batch (--batch-like)"
         )
-    same = [
-        value.label
-        for value in compilation.array_parameters
-        if value.value_id not in carriers and length in value.dimensions
+    for split in dict.fromkeys(scaled.splits):
+        length, parts = split.length, split.parts
+        yield (
+            f"a dimension of {length} is split into {parts[0]} x {parts[1]}: the"
+            f" {'second' if split.changed else 'first'} is taken to shrink"
+        )
+    find = followed.lengths.find
+    lost = [
+        each
+        for each in followed.unfollowed
+        if any(find(dimension) in scaled.lengths for dimension in each.read)
     ]
-    if same and not compared:
-        by_shape += f", which may be wrong: {same[0]} also has a dimension of {length}"
-    return (by_shape,)
+    if lost:
+        names = ", ".join(each.name for each in lost[:_MOST_NAMED])
+        more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
+        yield (
+            f"the batch cannot be followed through {names}{more}: each result is assumed to keep"
+            " the leading dimensions of the first operand"
+        )

@@ -1,6 +1,7 @@
 """Find what the order of instructions costs, and which values wait because of it."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from xlagraph.graph.engine import Graph
@@ -27,6 +28,8 @@ from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import Rule, rules_of
 from xlagraph.planner.orders.schedulable import Order
 from xlagraph.planner.orders.waiting import WaitingValue, waiting_values
+from xlagraph.planner.packing import pack
+from xlagraph.planner.solving import SolvedPacking, solve_packing
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.runtime.garbage_collection import collector_paused
 
@@ -37,17 +40,22 @@ _COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all
 
 
 @collector_paused(has_many=True)
-def order_cost(graph: Graph, compilation: str | None = None, *, moves: int = _MOVES) -> OrderCost:
+def order_cost(
+    graph: Graph, compilation: str | None = None, *, moves: int = _MOVES, solve: float = 0
+) -> OrderCost:
     """Replan a compilation in XLA's other orders; find the values that wait, and what moves save.
 
-    At most `moves` moves are returned. Raises QueryError if the dump does not tell what
-    the instructions depend on.
+    At most `moves` moves are returned. `solve` is a number of seconds in which to search for the
+    smallest heap. Raises QueryError if the dump does not tell what the instructions depend on,
+    and SolverMissing.
     """
     key = find_compilation(graph, compilation)
     stored = StoredCompilation(graph, key.key)
     plannable = plannable_compilation(stored)
     found = reordering_of(stored, plannable)
-    return _Costs(plannable, found).result(moves, () if key.note is None else (key.note,))
+    costs = _Costs(plannable, found)
+    result = costs.result(moves, () if key.note is None else (key.note,))
+    return replace(result, solved=costs.solved(solve)) if solve else result
 
 
 class _Costs:
@@ -95,6 +103,25 @@ class _Costs:
             moves=tuple(self._moves(moves)),
             doubts=tuple(self._doubts()),
             notes=notes,
+        )
+
+    def solved(self, seconds: float) -> SolvedPacking | None:
+        """Search for the smallest temporary block; None if there is none."""
+        heap = self._before.heap()
+        if heap is None or not heap.groups:
+            return None
+        known = next(
+            each
+            for each in self._stored.replays
+            if each.allocation.memory_space == heap.memory_space
+        )
+        packing = pack(heap.groups, known.alignment, known.strategy)
+        found = solve_packing(heap.groups, known.alignment, packing.size_bytes, seconds)
+        tables = heap.size_bytes - packing.size_bytes
+        return replace(
+            found,
+            size_bytes=found.size_bytes + tables,
+            bound_bytes=found.bound_bytes + tables,
         )
 
     def _plan(self, order: Order) -> MemoryPlan:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xlagraph.graph.engine import Cell
+from xlagraph.planner.solving import SolvedPacking
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
@@ -97,6 +98,8 @@ class OrderCost(Outlined):
     """Reasons not to trust the figures."""
     notes: tuple[str, ...] = ()
     """Note that names the compilation if it was chosen by default."""
+    solved: SolvedPacking | None = None
+    """The smallest temporary block that a search found; None if nothing was searched."""
 
     def outline(self) -> Outline:
         """Return the answer, XLA's orders, and the values that wait at the peak."""
@@ -118,8 +121,13 @@ class OrderCost(Outlined):
 
     @property
     def is_packing_optimal(self) -> bool:
-        """True if the temporary block is as large as the bytes live at one step."""
-        return self.packing_bytes == 0
+        """True if no packing of the temporary block is smaller.
+
+        It is as large as the bytes live at one step, or a search proved it.
+        """
+        return self.packing_bytes == 0 or (
+            self.solved is not None and self.solved.bound_bytes == self.temp_bytes
+        )
 
     @property
     def sharing_bytes(self) -> int:
@@ -175,6 +183,8 @@ def order_cells(result: OrderCost) -> dict[str, Cell]:
         "sharingBytes": result.sharing_bytes,
         "packingBytes": result.packing_bytes,
         "isPackingOptimal": result.is_packing_optimal,
+        "solvedBytes": result.solved.size_bytes if result.solved else None,
+        "solvedBoundBytes": result.solved.bound_bytes if result.solved else None,
         "peakStep": result.peak_step,
         "orders": [
             {

@@ -12,6 +12,7 @@ from xlagraph.planner.compilation.plannable_compilation import (
     plannable_compilation,
 )
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.dimensions.following import FollowedDimensions, follow
 from xlagraph.planner.edits.batch import (
     ScaleBatch,
     batch_ratio,
@@ -33,14 +34,15 @@ def find_batch(
 ) -> ScaleBatch | None:
     """Return which values carry the batch and what they keep; None if the batch is unchanged.
 
-    Raises BadParameter if nothing shows which dimension is the batch; the message says what to
-    name.
+    Raises BadParameter if nothing shows which dimension is the batch, and if the module is not
+    stored; the message says what to name or do.
     """
     if changes.batch is None:
         return None
     kept = parse_factor(changes.batch)
     if changes.batch_of:
-        found = scaled_batch(compilation, kept, named_dimensions(compilation, changes.batch_of))
+        named = named_dimensions(compilation, changes.batch_of)
+        found = scaled_batch(compilation, kept, named, _followed(graph, compilation))
         names = (word for name in changes.batch_of for word in ("--batch-of", name))
         return replace(found, named_by=tuple(names))
     if changes.batch_like is not None:
@@ -55,8 +57,19 @@ def find_batch(
             f" {_advice(compilation)}"
         )
     dimensions, ratio = compared
-    scaled = scaled_batch(compilation, kept, dimensions, (other, ratio))
+    followed = _followed(graph, compilation)
+    scaled = scaled_batch(compilation, kept, dimensions, followed, (key, ratio))
     return replace(scaled, named_by=("--batch-like", key))
+
+
+def _followed(graph: Graph, compilation: PlannableCompilation) -> FollowedDimensions:
+    operations = StoredCompilation(graph, compilation.key).operations
+    if operations is None:
+        raise BadParameter(
+            f"{compilation.key}: the module is not stored, so the batch cannot be followed through"
+            " it; ingest the dump again, with the `.txt` file of the module next to it"
+        )
+    return follow(operations)
 
 
 def _of_same_module(graph: Graph, compilation: PlannableCompilation, kept: Fraction) -> str:

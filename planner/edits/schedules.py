@@ -27,7 +27,7 @@ __all__ = [
 
 _CPU: Final = (
     'compiler_options={"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"} of jax.jit'
-    " (tried with jaxlib 0.10.2 and 0.12.0.1; from 0.5.1 to 0.9.0"
+    " (tried with jaxlib 0.9.1 to 0.12.0.1; from 0.5.1 to 0.9.0"
     ' {"xla_cpu_enable_concurrency_optimized_scheduler": False})'
 )
 _GPU: Final = (

@@ -23,6 +23,15 @@ def test_arguments_of_one_shape_count_once_and_the_largest_program_runs(two_runs
     assert space.least_bytes == 384
 
 
+def test_arguments_of_two_runs_are_shared_by_the_word_of_the_user_only(two_runs):
+    (space,) = check_resident(two_runs, ["before", "after"])
+    (shared,) = check_resident(two_runs, ["before", "after"], is_shared=True)
+    (alone,) = check_resident(two_runs, ["before"])
+    assert alone.most_bytes == alone.least_bytes + 64  # p of both programs
+    assert space.most_bytes == shared.most_bytes
+    assert space.least_bytes == shared.least_bytes + 64
+
+
 def test_one_program_needs_what_it_reserves(two_runs):
     (space,) = check_resident(two_runs, [AFTER_F])
     assert space.least_bytes == 640

@@ -8,6 +8,7 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.metadata import StackFrame, acyclic_callers
+from xlagraph.hlo.packed_module import packed_module
 from xlagraph.hlo.program import EntryParameter, Program
 from xlagraph.hlo.scoped_memory import ScopedMemory, scoped_memory
 from xlagraph.hlo.shape_indices import index_text
@@ -41,7 +42,16 @@ def program_of(module: Module) -> Program:
         partitions=devices or None,
         scoped_memory=_scoped_memory(message),
         is_gpu=module.is_gpu,
+        packed=packed_module("proto", _without_unknown_fields(message)),
     )
+
+
+def _without_unknown_fields(message: Message) -> bytes:
+    """Serialize a module without what no rule reads, above all the literals of constants."""
+    copied = type(message)()
+    copied.CopyFrom(message)
+    copied.DiscardUnknownFields()
+    return bytes(copied.SerializeToString())
 
 
 def _scoped_memory(message: Message) -> dict[str, ScopedMemory]:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from xlagraph.hlo.packed_module import packed_module
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.scoped_memory import scoped_memory_of_lines
 from xlagraph.ingest.carriers.carrier import Carrier, Contents
@@ -43,7 +44,11 @@ def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
     program = parse_module_text(text, plan.instructions)
     code = contents.take("code text")
     code_text = text if code is None else code.decode(errors="replace")
-    return plan, replace(program, scoped_memory=dict(scoped_memory_of_lines(code_text)))
+    return plan, replace(
+        program,
+        scoped_memory=dict(scoped_memory_of_lines(code_text)),
+        packed=packed_module("text", text.encode()) if program.has_computations else None,
+    )
 
 
 def _plan_parts(contents: Contents) -> tuple[DumpPart, ...]:

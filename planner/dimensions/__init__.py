@@ -1,0 +1,1 @@
+"""Dimensions of a program's arrays, followed through its operations."""

@@ -1,0 +1,474 @@
+"""Which dimensions of an operation's operands and result are the same, by opcode.
+
+The rules are those of XLA's shape inference (xla/service/shape_inference.cc). An operation without
+a rule that keeps the shape of an operand keeps its dimensions: all elementwise ones.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Final, NamedTuple, TypeAlias
+
+from xlagraph.planner.dimensions.lengths import Lengths
+from xlagraph.planner.dimensions.records import ArrayShape, Operation, ShapeTree
+
+__all__ = ["Array", "Tree", "Unfollowed", "arrays", "element", "fresh", "result_of", "same"]
+
+Array: TypeAlias = tuple[int, ...]
+"""The dimensions of an array."""
+Tree: TypeAlias = Array | list["Tree"]
+"""The dimensions of an array, or of the elements of a tuple."""
+
+
+class Unfollowed(NamedTuple):
+    """An operation whose result has dimensions that its operands do not explain."""
+
+    name: str
+    opcode: str
+    read: tuple[int, ...]
+    """Dimensions of its operands that the result does not have."""
+
+
+def fresh(lengths: Lengths, shape: ShapeTree) -> Tree:
+    """Return dimensions of which nothing is known."""
+    if isinstance(shape, ArrayShape):
+        return tuple([lengths.add(length) for length in shape.lengths])
+    return [fresh(lengths, each) for each in shape]
+
+
+def element(tree: Tree | None, index: Sequence[int]) -> Tree | None:
+    """Return an element of a tuple; None if there is none."""
+    for number in index:
+        if not isinstance(tree, list) or number >= len(tree):
+            return None
+        tree = tree[number]
+    return tree
+
+
+def arrays(tree: Tree) -> Iterator[Array]:
+    """Yield the arrays of a tuple in order."""
+    if isinstance(tree, tuple):
+        yield tree
+    else:
+        for each in tree:
+            yield from arrays(each)
+
+
+def same(lengths: Lengths, one: Tree, other: Tree) -> None:
+    """Make the dimensions of two results the same."""
+    for some, others in zip(arrays(one), arrays(other), strict=False):
+        if len(some) == len(others):
+            lengths.all_equal(some, others)
+
+
+class _Operation:
+    """An operation with the dimensions of its operands."""
+
+    def __init__(
+        self,
+        record: Operation,
+        operands: Sequence[Tree],
+        shapes: Sequence[ShapeTree | None],
+        lengths: Lengths,
+    ) -> None:
+        self.record = record
+        self.operands = operands
+        self.shapes = shapes
+        """Shapes of the operands, if known."""
+        self.lengths = lengths
+
+    def numbers(self, key: str) -> Sequence[int]:
+        return self.record.numbers.get(key, ())
+
+    def array(self, number: int) -> Array:
+        """Return the dimensions of an operand that is an array."""
+        found = self.operands[number] if number < len(self.operands) else ()
+        return found if isinstance(found, tuple) else ()
+
+    def fresh(self) -> Tree:
+        return fresh(self.lengths, self.record.shape)
+
+    def fresh_array(self) -> Array:
+        found = self.fresh()
+        return found if isinstance(found, tuple) else next(arrays(found), ())
+
+    def link(self, one: int, other: int, *, is_weak: bool = False, is_mutual: bool = False) -> None:
+        """Make a dimension equal to another one, or a constant part or multiple of it."""
+        lengths = self.lengths
+        length, another = lengths.length(one), lengths.length(other)
+        if length == another:
+            lengths.equal(one, other)
+        elif length > 1 and another > 1:
+            factor = Fraction(length, another)
+            lengths.follow(one, [other], factor, is_weak=is_weak, is_mutual=is_mutual)
+
+
+def result_of(
+    record: Operation,
+    operands: Sequence[Tree],
+    shapes: Sequence[ShapeTree | None],
+    lengths: Lengths,
+    unfollowed: list[Unfollowed],
+) -> Tree:
+    """Return the dimensions of an operation's result; add to `unfollowed` what has no rule."""
+    used = [lengths.used(each) if isinstance(each, tuple) else each for each in operands]
+    operation = _Operation(record, used, shapes, lengths)
+    try:
+        rule = _rule(record)
+        result = _elementwise(operation, unfollowed) if rule is None else rule(operation)
+    except (IndexError, ValueError):  # numbers that do not fit the shapes: a damaged text
+        return operation.fresh()
+    if isinstance(result, tuple) and record.opcode != "get-tuple-element":
+        is_constant = record.opcode in _CONSTANT or (
+            bool(used) and all(map(_is_free, operands, [lengths] * len(used)))
+        )
+        if is_constant:
+            lengths.free(result)
+    return result
+
+
+def _is_free(tree: Tree, lengths: Lengths) -> bool:
+    return isinstance(tree, tuple) and all(map(lengths.is_free, tree))
+
+
+def _rule(record: Operation) -> Callable[[_Operation], Tree] | None:
+    opcode, numbers = record.opcode, record.numbers
+    if opcode == "custom-call":  # of a library, with the attributes of what it computes
+        if "lhs_contracting_dims" in numbers:
+            return _dot
+        return _convolution if "lhs" in numbers else None
+    if opcode.endswith("-start"):
+        return _started
+    return _done if opcode.endswith("-done") else _RULES.get(opcode)
+
+
+def _elementwise(operation: _Operation, unfollowed: list[Unfollowed]) -> Tree:
+    """Return the operand's dimensions if it has the shape of the result."""
+    record, lengths = operation.record, operation.lengths
+    result: Tree | None = None
+    if isinstance(record.shape, ArrayShape):
+        alike = [
+            each
+            for each in operation.operands
+            if isinstance(each, tuple) and tuple(map(lengths.length, each)) == record.shape.lengths
+        ]
+        if alike and record.opcode != "custom-call":
+            for other in alike[1:]:
+                lengths.all_equal(alike[0], other)
+            result = alike[0]
+    if result is None:
+        result = operation.fresh()
+        if operation.operands and _leading(result, operation.operands[0], lengths):
+            read = tuple(
+                number
+                for operand in operation.operands
+                for array in arrays(operand)
+                for number in array
+            )
+            unfollowed.append(Unfollowed(record.name, record.opcode, read))
+    return result
+
+
+def _leading(result: Tree, operand: Tree, lengths: Lengths) -> bool:
+    """Take equal leading dimensions for the same; return False if there is nothing to follow.
+
+    Library calls have no rule: most keep the leading dimensions of their first operand.
+    """
+    first = next(arrays(operand), ())
+    has_any = False
+    for array in arrays(result):
+        has_any = has_any or any(lengths.length(each) > 1 for each in array)
+        for one, other in zip(array, first, strict=False):
+            if lengths.length(one) != lengths.length(other):
+                break
+            lengths.equal(one, other)
+    return has_any
+
+
+def _operand(number: int) -> Callable[[_Operation], Tree]:
+    return lambda operation: operation.operands[number]
+
+
+def _fresh(operation: _Operation) -> Tree:
+    return operation.fresh()
+
+
+def _tuple(operation: _Operation) -> Tree:
+    return list(operation.operands)
+
+
+def _element_of_tuple(operation: _Operation) -> Tree:
+    found = element(operation.operands[0], operation.numbers("index"))
+    return operation.fresh() if found is None else found
+
+
+def _sort(operation: _Operation) -> Tree:
+    first = operation.operands[0]
+    for other in operation.operands[1:]:
+        same(operation.lengths, first, other)
+    return first if len(operation.operands) == 1 else list(operation.operands)
+
+
+def _broadcast(operation: _Operation) -> Tree:
+    result, places = operation.fresh_array(), operation.numbers("dimensions")
+    for own, place in zip(operation.array(0), places, strict=False):
+        operation.lengths.equal(result[place], own)
+    operation.lengths.free(each for place, each in enumerate(result) if place not in places)
+    return result
+
+
+def _reshape(operation: _Operation) -> Tree:
+    result = operation.fresh_array()
+    operation.lengths.products(operation.array(0), result)
+    return result
+
+
+def _transpose(operation: _Operation) -> Tree:
+    own = operation.array(0)
+    return tuple([own[number] for number in operation.numbers("dimensions")])
+
+
+def _reduce(operation: _Operation) -> Tree:
+    count = len(operation.operands) // 2
+    first, removed = operation.array(0), frozenset(operation.numbers("dimensions"))
+    for number in range(1, count):
+        operation.lengths.all_equal(first, operation.array(number))
+    kept = tuple([each for number, each in enumerate(first) if number not in removed])
+    return kept if count == 1 else [kept] * count
+
+
+def _dot(operation: _Operation) -> Tree:
+    result = operation.fresh()
+    left, right = operation.array(0), operation.array(1)
+    numbers, equal = operation.numbers, operation.lengths.all_equal
+    used = []
+    for side, array in (("lhs", left), ("rhs", right)):
+        batch, contracting = numbers(f"{side}_batch_dims"), numbers(f"{side}_contracting_dims")
+        free = [n for n in range(len(array)) if n not in batch and n not in contracting]
+        used.append([[array[n] for n in each] for each in (batch, contracting, free)])
+    equal(used[0][0], used[1][0])
+    equal(used[0][1], used[1][1])
+    product = next(arrays(result), ())
+    # a library's product may add its other operands, and reserves a workspace
+    equal(product, (*used[0][0], *used[0][2], *used[1][2]))
+    return result
+
+
+def _concatenate(operation: _Operation) -> Tree:
+    result = operation.fresh_array()
+    (along,) = operation.numbers("dimensions")[:1]
+    parts = [operation.array(number) for number in range(len(operation.operands))]
+    for part in parts:
+        for number, each in enumerate(part):
+            if number != along:
+                operation.lengths.equal(result[number], each)
+    if len(parts) == 1:
+        operation.lengths.equal(result[along], parts[0][along])
+    else:
+        operation.lengths.follow(result[along], [part[along] for part in parts], is_mutual=True)
+    return result
+
+
+def _slice(operation: _Operation) -> Tree:
+    result, own, bounds = operation.fresh_array(), operation.array(0), operation.numbers("slice")
+    lengths = operation.lengths
+    for number, (one, other) in enumerate(zip(result, own, strict=False)):
+        start, _, stride = bounds[3 * number : 3 * number + 3]
+        length, whole = lengths.length(one), lengths.length(other)
+        if length == whole or (_is_part(length, whole, start) and stride == 1):
+            operation.link(one, other)
+        elif stride > 1:
+            lengths.follow(one, [other], Fraction(1, stride))
+        elif 2 * length > whole:  # all but a few: x[:-1]
+            lengths.follow(one, [other])
+    return result
+
+
+def _is_part(length: int, whole: int, start: int) -> bool:
+    """Return True if a whole is split in equal parts, and this is one of them."""
+    return length > 0 and whole % length == 0 and start % length == 0
+
+
+def _pad(operation: _Operation) -> Tree:
+    result, own, padding = operation.fresh_array(), operation.array(0), operation.numbers("padding")
+    lengths = operation.lengths
+    for number, (one, other) in enumerate(zip(result, own, strict=False)):
+        low, _, interior = padding[3 * number : 3 * number + 3]
+        length, whole = lengths.length(other), lengths.length(one)
+        if interior:
+            lengths.follow(one, [other], Fraction(1 + interior))
+        elif length == whole or (length > 1 and _is_part(length, whole, low)):
+            operation.link(one, other, is_mutual=True)
+        elif length > 1:
+            lengths.follow(one, [other], is_mutual=True)
+    return result
+
+
+def _dynamic_slice(operation: _Operation) -> Tree:
+    result = operation.fresh_array()
+    for one, other in zip(result, operation.array(0), strict=False):
+        operation.link(one, other, is_weak=True)
+        if operation.lengths.length(one) == 1:
+            operation.lengths.iterate(other, is_written=False)
+    return result
+
+
+def _dynamic_update_slice(operation: _Operation) -> Tree:
+    for whole, part in zip(operation.array(0), operation.array(1), strict=False):
+        operation.link(whole, part, is_weak=True)
+        if operation.lengths.length(part) == 1:
+            operation.lengths.iterate(whole, is_written=True)
+    return operation.operands[0]
+
+
+def _gather(operation: _Operation) -> Tree:
+    result, own, indices = operation.fresh_array(), operation.array(0), operation.array(1)
+    numbers, lengths = operation.numbers, operation.lengths
+    offsets = numbers("offset_dims")
+    inside = {*numbers("collapsed_slice_dims"), *numbers("operand_batching_dims")}
+    kept = [each for number, each in enumerate(own) if number not in inside]
+    for place, each in zip(offsets, kept, strict=False):
+        lengths.equal(result[place], each)
+    _of_indices(operation, indices, result, offsets)
+    _batching(operation, own, indices, "operand_batching_dims", "start_indices_batching_dims")
+    return result
+
+
+def _scatter(operation: _Operation) -> Tree:
+    count = (len(operation.operands) - 1) // 2
+    indices, numbers = operation.array(count), operation.numbers
+    windows = numbers("update_window_dims")
+    inside = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}
+    for number in range(count):
+        own, update = operation.array(number), operation.array(count + 1 + number)
+        kept = [each for place, each in enumerate(own) if place not in inside]
+        for place, each in zip(windows, kept, strict=False):
+            operation.lengths.equal(update[place], each)
+        _of_indices(operation, indices, update, windows)
+        _batching(operation, own, indices, "input_batching_dims", "scatter_indices_batching_dims")
+    return operation.operands[0] if count == 1 else list(operation.operands[:count])
+
+
+def _of_indices(
+    operation: _Operation, indices: Array, array: Array, windows: Sequence[int]
+) -> None:
+    """Give the dimensions of an array outside of windows those of the indices."""
+    (vector,) = operation.numbers("index_vector_dim")[:1] or (len(indices),)
+    own = [each for number, each in enumerate(indices) if number != vector]
+    outside = [each for number, each in enumerate(array) if number not in windows]
+    operation.lengths.all_equal(outside, own)
+
+
+def _batching(
+    operation: _Operation, own: Array, indices: Array, of_operand: str, of_indices: str
+) -> None:
+    pairs = zip(operation.numbers(of_operand), operation.numbers(of_indices), strict=False)
+    for one, other in pairs:
+        operation.lengths.equal(own[one], indices[other])
+
+
+def _convolution(operation: _Operation) -> Tree:
+    result = operation.fresh()
+    out, left, right = next(arrays(result), ()), operation.array(0), operation.array(1)
+    batch, feature, *spatial = operation.numbers("out")
+    left_batch, left_feature, *left_spatial = operation.numbers("lhs")
+    input_feature, output_feature, *_ = operation.numbers("rhs")
+    equal = operation.lengths.equal
+    equal(out[batch], left[left_batch])  # of another length if batches are grouped
+    equal(out[feature], right[output_feature])
+    equal(left[left_feature], right[input_feature])  # of another length if features are grouped
+    for one, other in zip(spatial, left_spatial, strict=False):
+        operation.link(out[one], left[other])
+    return result
+
+
+def _by_part(operation: _Operation) -> Tree:
+    """Make dimensions equal to the operand's, or a constant part or multiple of it."""
+    result = operation.fresh()
+    pairs = zip(arrays(result), map(operation.array, range(len(operation.operands))), strict=False)
+    for own, others in pairs:
+        if len(own) == len(others):
+            for one, other in zip(own, others, strict=False):
+                operation.link(one, other)
+    return result
+
+
+def _solve(operation: _Operation) -> Tree:
+    matrix, sides = operation.array(0), operation.array(1)
+    operation.lengths.all_equal(matrix[:-2], sides[:-2])
+    return sides
+
+
+def _bitcast(operation: _Operation) -> Tree:
+    """Split the same bytes into other dimensions, in the order of the layouts."""
+    result = operation.fresh_array()
+    operation.lengths.products(
+        _outermost_first(operation.array(0), operation.shapes[0]),
+        _outermost_first(result, operation.record.shape),
+    )
+    return result
+
+
+def _outermost_first(array: Array, shape: ShapeTree | None) -> list[int]:
+    """Return dimensions from the outermost to the innermost of the layout."""
+    order = shape.minor_to_major if isinstance(shape, ArrayShape) else ()
+    if len(order) != len(array):
+        return list(array)
+    return [array[number] for number in reversed(order)]
+
+
+def _started(operation: _Operation) -> Tree:
+    """Return operands and results of a copy or collective that was started."""
+    result = operation.fresh()
+    for own in result if isinstance(result, list) else [result]:
+        for one, operand in zip(arrays(own), operation.operands, strict=False):
+            for other in arrays(operand):
+                for mine, theirs in zip(one, other, strict=False):
+                    operation.link(mine, theirs)
+                break
+    return result
+
+
+def _done(operation: _Operation) -> Tree:
+    """Return the result of what was started: the element of its shape."""
+    result = operation.fresh()
+    given = operation.operands[0]
+    found = [tuple(map(operation.lengths.length, each)) for each in arrays(result)]
+    for each in given if isinstance(given, list) else [given]:
+        shapes = [tuple(map(operation.lengths.length, array)) for array in arrays(each)]
+        if shapes == found:
+            same(operation.lengths, result, each)
+    return result
+
+
+_CONSTANT: Final = ("constant", "iota")
+_RULES: Final[Mapping[str, Callable[[_Operation], Tree]]] = {
+    **dict.fromkeys(("parameter", "constant", "iota", "infeed", "partition-id", "rng"), _fresh),
+    **dict.fromkeys(
+        ("optimization-barrier", "add-dependency", "while", "domain", "reverse", "cholesky",
+         "set-dimension-size", "copy", "convert"),
+        _operand(0),
+    ),
+    **dict.fromkeys(
+        ("all-gather", "reduce-scatter", "all-to-all", "reduce-window", "fft", "all-reduce",
+         "collective-permute", "select-and-scatter"),
+        _by_part,
+    ),
+    "tuple": _tuple,
+    "get-tuple-element": _element_of_tuple,
+    "sort": _sort,
+    "broadcast": _broadcast,
+    "reshape": _reshape,
+    "bitcast": _bitcast,
+    "transpose": _transpose,
+    "reduce": _reduce,
+    "dot": _dot,
+    "concatenate": _concatenate,
+    "slice": _slice,
+    "pad": _pad,
+    "dynamic-slice": _dynamic_slice,
+    "dynamic-update-slice": _dynamic_update_slice,
+    "gather": _gather,
+    "scatter": _scatter,
+    "convolution": _convolution,
+    "triangular-solve": _solve,
+}  # fmt: skip

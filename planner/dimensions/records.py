@@ -1,0 +1,63 @@
+"""Operations of a module, as far as they decide about dimensions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from xlagraph.hlo.shapes import Shape
+
+__all__ = ["ArrayShape", "ModuleOperations", "OperandName", "Operation", "ShapeTree", "shape_tree"]
+
+
+class ArrayShape(NamedTuple):
+    """Lengths of an array's dimensions."""
+
+    lengths: tuple[int, ...]
+    minor_to_major: tuple[int, ...]
+    """Dimensions in the order of the layout, innermost first; empty if unknown."""
+
+
+ShapeTree: TypeAlias = ArrayShape | list["ShapeTree"]
+"""An array, or the elements of a tuple."""
+
+
+class OperandName(NamedTuple):
+    """An operation that another one reads."""
+
+    name: str
+    element: tuple[int, ...] = ()
+    """Tuple index within it."""
+
+
+class Operation(NamedTuple):
+    """An operation; names of attributes are those of XLA's text."""
+
+    name: str
+    opcode: str
+    shape: ShapeTree
+    operands: Sequence[OperandName]
+    callees: Mapping[str, Sequence[str]]
+    """Called computations by attribute: calls, to_apply, condition, body, branches."""
+    numbers: Mapping[str, Sequence[int]]
+    """Numbers of each attribute, in order: of a slice start, limit and stride of each dimension,
+    of padding low, high and interior. `lhs`, `rhs` and `out` of a convolution are the places of
+    batch and feature, or of input and output feature, then of each spatial dimension."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleOperations:
+    """The operations of each computation, operands first."""
+
+    entry: str
+    computations: Mapping[str, Sequence[Operation]]
+    roots: Mapping[str, str]
+    """Name of the operation that returns the result of each computation."""
+
+
+def shape_tree(shape: Shape) -> ShapeTree:
+    """Return the lengths in a shape."""
+    if shape.is_tuple:
+        return [shape_tree(element) for element in shape.elements]
+    order = (shape.layout or "{}")[1:].partition("}")[0].partition(":")[0]
+    numbers = tuple(map(int, order.split(","))) if order.replace(",", "").isdecimal() else ()
+    return ArrayShape(shape.dimensions or (), numbers)
