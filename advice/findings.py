@@ -12,6 +12,7 @@ from typing import Final, cast
 from xlagraph.advice.causes.cause import CAUSE_COLUMNS, Cause
 from xlagraph.advice.causes.large_values import largest_line
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.returned_values import is_gradient_only
 from xlagraph.advice.causes.search import find_causes
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.planned_donations import best_donation
@@ -182,6 +183,7 @@ class _Search:
             row
             for row in each_value_once(rows)
             if row.get("memorySpace", program.memory_space) == program.memory_space
+            and not is_gradient_only(program, str(row["value"]))
         ]
         if not self._is_enough(_sum(here, "sizeBytes"), "reserved"):
             return None
