@@ -5,7 +5,7 @@ leaves this in doubt.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -47,10 +47,12 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
     ]
     found: set[int] = set()
     rows = []
+    is_unread = True
     for value in stacks:
         members = handed_on(program, [value.value_id])
         if not results.isdisjoint(members) and value.value_id not in found:
             found |= members
+            is_unread = is_unread and not _is_read(program, members)
             loop = file_and_line(*program.place_of(value.stack_loop or "")) or value.stack_loop
             turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
             rows.append(evidence_row(value, f"values of {turns} iterations of the loop at {loop}"))
@@ -59,7 +61,9 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             "peak/contributors",
             "A loop stacks a value of each iteration, and the program returns the stack",
             ChangeKind.WITHOUT,
-            KeepInside(frozenset(found)),
+            Remove.of(program.compilation, [program.values[each].label for each in sorted(found)])
+            if is_unread
+            else KeepInside(frozenset(found)),
             tuple(rows),
             remedies.RETURNED_STACKS,
             _CALLER,
@@ -243,6 +247,24 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=0.7,
         )
+
+
+def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
+    """Return True if an instruction reads these values for anything but themselves.
+
+    The write of a part may read the old part first.
+    """
+    own = {program.values[each].name for each in members}
+    names = {name for each in members for name in program.readers_of.get(each, ())}
+    return any(
+        program.instructions[name].opcode not in _FORWARDING
+        and name not in own
+        and not all(
+            own.issuperset(program.readers_of.get(made.value_id, ("",)))
+            for made in program.made_by.get(name, ())
+        )
+        for name in names
+    )
 
 
 def _reads_less(program: PeakProgram, instruction: str) -> bool:

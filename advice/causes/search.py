@@ -23,7 +23,7 @@ from xlagraph.advice.causes.large_values import (
 )
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.replicated_parameters import replicated_parameters
+from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     returned_forward_values,
@@ -35,7 +35,10 @@ from xlagraph.advice.causes.unused_donations import (
 )
 from xlagraph.graph.engine import Cell
 
-__all__ = ["find_causes"]
+__all__ = ["INPUTS_OF_DEVICES", "find_causes"]
+
+INPUTS_OF_DEVICES = "inputs-of-devices"
+"""Key of the rows of that statement among the answers."""
 
 Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
 
@@ -53,6 +56,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
         knows_merged=bool(answers.get("lifetime/not-recomputed")),
     )
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
+    yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from per_example_gradients(program)
     yield from logits(program)
     yield from returned_stacks(program)
