@@ -32,7 +32,9 @@ __all__ = [
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD_OF_RETURNED: Final = 0.75
 """Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
-_FORWARDING: Final = frozenset(("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional"))
+_FORWARDING: Final = frozenset(
+    ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
+)
 _LEAST_CONSTANT: Final = 1 << 16
 """Bytes of a constant that a program closes over."""
 

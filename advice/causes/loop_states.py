@@ -52,7 +52,7 @@ def stack_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
 
 
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
-    """Yield donated inputs that a loop reads part by part while it stacks their new parts."""
+    """Yield states that a loop reads part by part while it stacks their new parts."""
     found: list[tuple[StoredValue, StoredValue]] = []
     removed: list[str] = []
     for value in program.temporaries:
@@ -61,12 +61,12 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
         if stack is None or stack.stack_loop is None or planned is None:
             continue
         members = {each.value_id for each in program.program.sets[planned.buffer_set]}
-        old = _replaced_input(program, stack, members)
-        if old is not None and _is_read_in_parts(program, old, stack.stack_loop):
+        old = _replaced_state(program, stack, members)
+        if old is not None:
             found.append((stack, old))
             removed += [program.values[each].label for each in members]
     if found:
-        names = pattern_of(old.op_name or old.label for _, old in found)
+        names = pattern_of(old.op_name or old.attributed_op_name or old.label for _, old in found)
         rows = []
         for stack, _ in found:
             loop = stack.stack_loop or ""
@@ -75,7 +75,7 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
             rows.append(evidence_row(stack, reason))
         yield Cause(
             "alias/copies",
-            "A loop reads an input as xs and returns it as ys, so the old and new value exist",
+            "A loop reads a state as xs and returns it as ys, so the old and new value exist",
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, removed),
             tuple(rows),
@@ -85,10 +85,13 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
-def _replaced_input(
+def _replaced_state(
     program: PeakProgram, stack: StoredValue, members: Collection[int]
 ) -> StoredValue | None:
-    """Return the donated input of its shape that a copy of the stack is written over."""
+    """Return the input, or an outer loop's state, that a copy of the stack is written over.
+
+    The loop reads it in parts.
+    """
     for value_id in members:
         for reader in program.readers_of.get(value_id, ()):
             for copy in program.made_by.get(reader, ()):
@@ -96,12 +99,15 @@ def _replaced_input(
                 if planned is None or not planned.is_copy or copy.shape != stack.shape:
                     continue
                 for each in program.program.sets[planned.buffer_set]:
-                    if each.is_stored:
-                        return program.values[each.value_id]
+                    old = program.values[each.value_id]
+                    if (each.is_stored or old.is_phi) and _is_read_in_parts(
+                        program, old, stack.stack_loop
+                    ):
+                        return old
     return None
 
 
-def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str) -> bool:
+def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None) -> bool:
     """Return True if a loop reads slices of a value and nothing else of it."""
     readers = [
         name

@@ -1,4 +1,4 @@
-"""Find inputs that are replicated on every device, though others, or their batch, could be split."""
+"""Find inputs that are replicated on every device, though they could be split."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -30,7 +30,6 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         if value.dimensions not in shapes and not value.is_backward and not value.stack_loop
     ]
     yield from _cause(
-        program,
         "A training step returns values of its forward pass",
         [(value, "computed by the forward pass, and returned") for value in found],
         remedies.RETURNED_FORWARD_VALUES,
@@ -52,7 +51,6 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
     text = pattern_of(names[value.dimensions] for value in found)
     reason = f"a gradient of the shape of {text}; no parameter of this shape is updated"
     yield from _cause(
-        program,
         "Gradients of parameters that the step does not update are returned",
         [(value, reason) for value in found],
         remedies.GRADIENTS_OF_FROZEN,
@@ -95,7 +93,6 @@ def is_gradient_only(program: PeakProgram, label: str) -> bool:
 
 
 def _cause(
-    program: PeakProgram,
     title: str,
     found: Sequence[tuple[StoredValue, str]],
     texts: remedies.Remedies,
@@ -128,9 +125,7 @@ def _is_update(program: PeakProgram, value: StoredValue) -> bool:
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     return (
         value.dimensions != ()
-        and (
-            value.is_backward
-            or any(each.is_backward and each.dimensions == value.dimensions for each in read)
-        )
-        and any(each.opcode == "parameter" and each.shape == value.shape for each in read)
+        and not value.is_backward
+        and any(each.is_backward for each in read)
+        and any(each.opcode in ("parameter", "copy") and each.shape == value.shape for each in read)
     )
