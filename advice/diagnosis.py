@@ -88,7 +88,7 @@ class Finding(Outlined):
     @property
     def most_bytes(self) -> int:
         """Most of the range of potential savings."""
-        return max(self.bytes, self.savings.at_most or 0)
+        return self.savings.most_bytes
 
     @property
     def bytes(self) -> int:

@@ -12,7 +12,8 @@ from typing import Final, cast
 from xlagraph.advice.causes.cause import CAUSE_COLUMNS, Cause
 from xlagraph.advice.causes.large_values import largest_line
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.search import find_causes
+from xlagraph.advice.causes.returned_values import is_gradient_only
+from xlagraph.advice.causes.search import INPUTS_OF_DEVICES, find_causes
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.planned_donations import best_donation
 from xlagraph.advice.planned_savings import (
@@ -22,6 +23,7 @@ from xlagraph.advice.planned_savings import (
 )
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.errors import QueryFailed, QueryRefused
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.edits.changes import whatif_arguments
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
@@ -80,6 +82,7 @@ LEAST_SHARE: Final = 0.05
 LEAST_BYTES: Final = 1024
 """Smallest saving that is reported for programs of any size."""
 _MOST_ARGUMENTS: Final = 24
+_INPUTS_OF_DEVICES: Final = load_statement(__file__, INPUTS_OF_DEVICES)
 _DONATED: Final = "alias/donated"
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
@@ -186,7 +189,12 @@ class _Search:
             compilation.is_donated(each.value_id) for each in compilation.array_parameters
         ):
             rows = self._ask(donated)
-        found = find_causes(self._program, {**answers, _DONATED: rows or ()})
+        inputs = self._graph.query(
+            _INPUTS_OF_DEVICES, {"compilation": self._diagnosed.compilation}
+        ).mappings()
+        found = find_causes(
+            self._program, {**answers, _DONATED: rows or (), INPUTS_OF_DEVICES: inputs}
+        )
         return [cause for cause in found if cause.query in self._catalogue]
 
     def _of_cause(self, cause: Cause) -> Finding | None:
@@ -226,6 +234,7 @@ class _Search:
             row
             for row in each_value_once(rows)
             if row.get("memorySpace", program.memory_space) == program.memory_space
+            and not is_gradient_only(program, str(row["value"]))
         ]
         if not self._is_enough(_sum(here, "sizeBytes"), "reserved"):
             return None

@@ -91,12 +91,18 @@ class PotentialSavings:
     likelihood: float = 1.0
     """Part of the range's middle to expect; 0 if nothing is expected here."""
     in_memory_order: Savings | None = None
-    """Savings together with the memory-optimized order, which other orders prevent."""
+    """Further savings once the memory-optimized order is used, if other orders prevent them."""
 
     @property
     def middle(self) -> int:
         """The range's middle."""
         return (self.bytes + (self.bytes if self.at_most is None else self.at_most)) // 2
+
+    @property
+    def most_bytes(self) -> int:
+        """The range's end; that of the memory-optimized order, if only that saves anything."""
+        found = self if self.in_memory_order is None else self.in_memory_order
+        return max(found.bytes, found.at_most or 0)
 
     @property
     def expected_bytes(self) -> int:
@@ -109,7 +115,7 @@ class PotentialSavings:
         if self.in_memory_order is not None:
             found = self.in_memory_order
             saved = _range_text(found.bytes, found.at_most, is_certain=True)
-            return f"little in this order; {saved} with the memory-optimized one"
+            return f"little in this order; {saved} more with the memory-optimized one"
         if self.doubt == _RECOMPUTES_EARLY:
             return "little in this order of instructions"
         if not self.likelihood:
@@ -216,15 +222,17 @@ def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
 
 
 def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
-    """Return the savings of an edit and of the memory-optimized order together, if there are any.
+    """Return what an edit saves beyond the memory-optimized order alone.
 
-    None too if another order cannot be planned.
+    None if another order cannot be planned.
     """
     order = program.memory_order
     if order is None:
         return None
+    alone = max(0, replanned_savings(program, [order]).bytes)
     found = replanned_savings(program, [order, edit])
-    return found if max(found.bytes, found.at_most or 0) > 0 else None
+    most = found.bytes if found.at_most is None else found.at_most
+    return Savings(max(0, found.bytes - alone), max(0, most - alone))
 
 
 def _savings_of_stacks(program: PeakProgram, edit: Edit) -> Savings | None:

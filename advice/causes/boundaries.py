@@ -5,12 +5,13 @@ leaves this in doubt.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.loop_states import handed_on, stack_of
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
@@ -21,6 +22,7 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 __all__ = [
     "dense_gradients",
     "large_constants",
+    "own_results",
     "reduced_stacks",
     "returned_gradients",
     "returned_stacks",
@@ -30,27 +32,40 @@ __all__ = [
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD_OF_RETURNED: Final = 0.75
 """Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
-_FORWARDING: Final = frozenset(("tuple", "get-tuple-element", "bitcast", "while", "copy"))
+_FORWARDING: Final = frozenset(
+    ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
+)
 _LEAST_CONSTANT: Final = 1 << 16
 """Bytes of a constant that a program closes over."""
 
 
 def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
     """Yield the results that hold a value of each iteration of a loop."""
-    found = [
-        value for value in _own_results(program) if value.stack_loop and value.stack_turns != 1
+    results = {value.value_id for value in own_results(program)}
+    stacks = [
+        value
+        for each in (*own_results(program), *program.temporaries)
+        if (value := stack_of(program, each)) is not None and value.stack_turns != 1
     ]
+    found: set[int] = set()
     rows = []
-    for value in found:
-        loop = file_and_line(*program.place_of(value.stack_loop or "")) or value.stack_loop
-        turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
-        rows.append(evidence_row(value, f"values of {turns} iterations of the loop at {loop}"))
-    if found:
+    is_unread = True
+    for value in stacks:
+        members = handed_on(program, [value.value_id])
+        if not results.isdisjoint(members) and value.value_id not in found:
+            found |= members
+            is_unread = is_unread and not _is_read(program, members)
+            loop = file_and_line(*program.place_of(value.stack_loop or "")) or value.stack_loop
+            turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
+            rows.append(evidence_row(value, f"values of {turns} iterations of the loop at {loop}"))
+    if rows:
         yield Cause(
             "peak/contributors",
             "A loop stacks a value of each iteration, and the program returns the stack",
             ChangeKind.WITHOUT,
-            KeepInside(frozenset(value.value_id for value in found)),
+            Remove.of(program.compilation, [program.values[each].label for each in sorted(found)])
+            if is_unread
+            else KeepInside(frozenset(found)),
             tuple(rows),
             remedies.RETURNED_STACKS,
             _CALLER,
@@ -63,7 +78,7 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield gradients that are returned next to the parameters that they update."""
     inputs = reversed(program.compilation.array_parameters)  # parameters come before their state
     names = {value.dimensions: value.op_name for value in inputs}
-    results = _own_results(program)
+    results = own_results(program)
     found = [
         value
         for value in results
@@ -94,18 +109,19 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
     """Yield stacks of loops of which only a part, or a reduction, is read after the loop."""
     found = []
     removed: list[str] = []
-    for value in program.temporaries:
-        loop = value.stack_loop
-        if loop is None or (value.stack_turns or 0) < 2:
+    for each in program.temporaries:
+        value = stack_of(program, each)
+        if value is None or (value.stack_turns or 0) < 2:
             continue
-        planned = program.program.by_id[value.value_id]
-        ids = [each.value_id for each in program.program.sets[planned.buffer_set]]
+        loop = value.stack_loop or ""
+        ids = handed_on(program, [value.value_id])
         readers = {
             name
             for each in ids
             for name in program.readers_of.get(each, ())
             if program.instructions[name].opcode not in _FORWARDING
             and program.instructions[name].loop != loop
+            and not ids & {made.value_id for made in program.made_by.get(name, ())}
         }
         made = [each for name in readers for each in program.made_by.get(name, ())]
         around = program.instructions[loop].loop
@@ -119,7 +135,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             place = file_and_line(*program.place_of(min(readers))) or min(readers)
             reason = f"{place} reads a part or a reduction of a stack of {value.stack_turns}"
             found.append((value, f"{reason} iterations, and nothing else reads it"))
-            removed += [program.values[each].label for each in ids]
+            removed += [program.values[each].label for each in sorted(ids)]
     if found:
         yield Cause(
             "peak/contributors",
@@ -235,6 +251,24 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
+def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
+    """Return True if an instruction reads these values for anything but themselves.
+
+    The write of a part may read the old part first.
+    """
+    own = {program.values[each].name for each in members}
+    names = {name for each in members for name in program.readers_of.get(each, ())}
+    return any(
+        program.instructions[name].opcode not in _FORWARDING
+        and name not in own
+        and not all(
+            own.issuperset(program.readers_of.get(made.value_id, ("",)))
+            for made in program.made_by.get(name, ())
+        )
+        for name in names
+    )
+
+
 def _reads_less(program: PeakProgram, instruction: str) -> bool:
     """Return True if an instruction reduces what it reads, or reads a part."""
     return any(
@@ -243,7 +277,7 @@ def _reads_less(program: PeakProgram, instruction: str) -> bool:
     )
 
 
-def _own_results(program: PeakProgram) -> list[StoredValue]:
+def own_results(program: PeakProgram) -> list[StoredValue]:
     """Return the array results that take no input's bytes, largest first."""
     found = [
         value

@@ -21,7 +21,14 @@ from xlagraph.planner.edits.recomputing import Move
 from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["idle_values", "inflated_values", "largest_line", "logits", "per_example_gradients"]
+__all__ = [
+    "idle_values",
+    "inflated_values",
+    "largest_line",
+    "logits",
+    "one_hot_products",
+    "per_example_gradients",
+]
 
 _LEAST_VOCABULARY: Final = 4096
 _PARTS: Final = 8
@@ -43,6 +50,7 @@ _REPEATING: Final = frozenset(
     )
 )  # fmt: skip
 """Opcodes that repeat, compare or select elements."""
+_ONE_HOT: Final = _REPEATING | {"slice", "parameter"}
 _STORED_FIRST: Final = frozenset(
     ("dot", "convolution", "custom-call", "sort", "scatter", "while", "call", "tuple", "gather")
 )
@@ -199,11 +207,17 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
 
 
 def inflated_values(program: PeakProgram) -> Iterator[Cause]:
-    """Yield stored values that only repeat, compare and select much smaller ones."""
+    """Yield stored masks, which only repeat, compare and select much smaller values.
+
+    A plain broadcast is stored because its reader needs it so, for example a library's kernel: no
+    line of the program changes this.
+    """
     found: list[tuple[StoredValue, str]] = []
     for value in program.at_peak:
         maker = program.instructions.get(value.name)
         if maker is None or not maker.computes_only(_REPEATING) or not program.is_alone(value):
+            continue
+        if not (maker.computes_with("compare") or maker.computes_with("select")):
             continue
         if value.op_name is None:
             continue  # a pass of the compiler made it: no line of the program removes it
@@ -217,18 +231,55 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
             if (each := program.values.get(operand)) is not None and each.dtype != "tuple"
         )
         if made_of * _INFLATION <= value.size_bytes:
-            is_mask = maker.computes_with("compare") or maker.computes_with("select")
-            kind = "a mask" if is_mask else "a broadcast"
-            found.append((value, f"{kind}, computed from {made_of:,} bytes and stored"))
+            found.append((value, f"a mask, computed from {made_of:,} bytes and stored"))
     if found:
         rows = tuple(evidence_row(value, reason) for value, reason in found)
         yield Cause(
             "waste/broadcasts",
-            "Broadcasts or masks are stored, though computed from much less data",
+            "Masks are stored, though computed from much less data",
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, [value.label for value, _ in found]),
             rows,
             remedies.INFLATED,
+        )
+
+
+def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
+    """Yield matrices that compare integers with their own column numbers, and are multiplied."""
+    found: list[tuple[StoredValue, str]] = []
+    for value in program.temporaries:
+        maker = program.instructions.get(value.name)
+        if maker is None or not program.is_alone(value) or not maker.computes_only(_ONE_HOT):
+            continue
+        if not (maker.computes_with("compare") and maker.computes_with("iota")):
+            continue
+        read = [program.values[each] for each in program.read_by.get(value.name, ())]
+        indices = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
+        products = [
+            name
+            for name in program.readers_of.get(value.value_id, ())
+            if program.computes_with(name, "dot")
+        ]
+        if (
+            products
+            and len(read) == len(indices) == 1
+            and (value.dtype or "").startswith(("f", "bf"))
+            and indices[0].size_bytes * _INFLATION <= value.size_bytes
+        ):
+            line = file_and_line(*program.place_of(products[0])) or products[0]
+            name = indices[0].op_name or indices[0].label
+            reason = f"{name} compared with column numbers; {line} multiplies by it"
+            found.append((value, reason))
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "A one-hot matrix is stored for a product, where an index would do",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, [value.label for value, _ in found]),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            remedies.ONE_HOT,
+            is_exact=True,
+            likelihood=0.9,
         )
 
 

@@ -7,17 +7,26 @@ __all__ = [
     "CONSTANTS",
     "DENSE_GRADIENTS",
     "FLOAT64",
+    "GRADIENTS_OF_FROZEN",
     "IDLE",
     "INFLATED",
     "LARGE",
     "LOGITS",
     "OFFLOADED",
+    "ONE_HOT",
     "PER_EXAMPLE",
     "REDUCED_STACKS",
     "REPLICATED",
+    "REPLICATED_BATCH",
+    "RETURNED_FORWARD_VALUES",
     "RETURNED_GRADIENTS",
     "RETURNED_STACKS",
+    "REWRITTEN_INPUTS",
+    "UNCHANGED_INPUTS",
+    "Remedies",
 ]
+
+Remedies = Mapping[str, str]
 
 RETURNED_STACKS: Final[Mapping[str, str]] = {
     "jax": "Return only what the caller needs: the last carry, a sum in the carry, or every n-th"
@@ -32,6 +41,45 @@ RETURNED_GRADIENTS: Final[Mapping[str, str]] = {
     "tensorflow": "Do not return the gradients of the step; return their norms"
     " (tf.linalg.global_norm).",
     "pytorch": "Drop the gradients (optimizer.zero_grad()) before torch_xla.sync().",
+}
+GRADIENTS_OF_FROZEN: Final[Mapping[str, str]] = {
+    "jax": "Differentiate with respect to the parameters that are updated alone (argnums of"
+    " jax.grad, or a partition of the tree), and return only the new ones.",
+    "tensorflow": "Pass only the updated variables to tape.gradient.",
+    "pytorch": "Set requires_grad_(False) on the frozen parameters.",
+}
+RETURNED_FORWARD_VALUES: Final[Mapping[str, str]] = {
+    "jax": "Return what the caller reads alone, such as the loss or a mean: leave activations and"
+    " logits out of the auxiliary results (has_aux=True), or reduce them in the step.",
+    "tensorflow": "Return the loss or a mean instead of the activations.",
+    "pytorch": "Drop the activations (del, or .detach() of a mean) before torch_xla.sync().",
+}
+REWRITTEN_INPUTS: Final[Mapping[str, str]] = {
+    "jax": "Pass it in the carry of jax.lax.scan instead of xs, scan over jnp.arange(n), read part"
+    " i of the carry, and write only what changes with carry.at[i, ...].set(new) or"
+    " jax.lax.dynamic_update_slice.",
+    "tensorflow": "Make it a loop variable, and write part i with tf.tensor_scatter_nd_update.",
+    "pytorch": "Make it a carry of torch_xla.experimental.scan, and write part i in place.",
+}
+UNCHANGED_INPUTS: Final[Mapping[str, str]] = {
+    "jax": "Do not return it: the caller has the array that it passed.",
+    "tensorflow": "Do not return it: the caller has the tensor that it passed.",
+    "pytorch": "Do not return it: the caller has the tensor that it passed.",
+}
+ONE_HOT: Final[Mapping[str, str]] = {
+    "jax": "Index instead of multiplying with jax.nn.one_hot: table[ids] for one_hot(ids) @ table,"
+    " jax.ops.segment_sum(x, ids, n) for one_hot(ids, n).T @ x.",
+    "tensorflow": "Index instead of multiplying with tf.one_hot: tf.gather, or"
+    " tf.math.unsorted_segment_sum for the transposed product.",
+    "pytorch": "Index instead of multiplying with one_hot: table[ids], or index_add_ for the"
+    " transposed product.",
+}
+REPLICATED_BATCH: Final[Mapping[str, str]] = {
+    "jax": "Shard the batch over the devices: in_shardings of jax.jit, or jax.device_put(batch,"
+    " NamedSharding(mesh, P('data'))).",
+    "tensorflow": "Split the dataset over the replicas"
+    " (strategy.experimental_distribute_dataset), or give the batch a sharded DTensor layout.",
+    "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the batch.",
 }
 REDUCED_STACKS: Final[Mapping[str, str]] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan,"

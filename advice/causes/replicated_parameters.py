@@ -1,17 +1,26 @@
-"""Find parameters that are replicated on every device while others of their kind are sharded."""
+"""Find inputs that are replicated on every device, though they could be split."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import cast
+from typing import Final, cast
 
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.remedies import REPLICATED
+from xlagraph.advice.causes.remedies import REPLICATED, REPLICATED_BATCH
 from xlagraph.graph.engine import Cell
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.batch import BatchDimension, scaled_batch
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["replicated_parameters"]
+__all__ = ["replicated_batch", "replicated_parameters"]
+
+_TALKING: Final = (
+    "all-", "collective-", "reduce-scatter", "partition-id", "replica-id", "ragged-all-to-all",
+    "send", "recv", "async-",
+)  # fmt: skip
+"""Beginnings of opcodes by which devices do different work, or exchange it."""
 
 
 def replicated_parameters(
@@ -36,3 +45,50 @@ def replicated_parameters(
             tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
             REPLICATED,
         )
+
+
+def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
+    """Yield the batch of a program in which each device computes the same.
+
+    All inputs are replicated, and the devices exchange nothing. The batch is the common first
+    dimension of the largest inputs that no result replaces, and of the results that replace none.
+    """
+    if not inputs or any(row["sharding"] != "{replicated}" for row in inputs):
+        return
+    if any(_talks(each.opcode or "") for each in program.instructions.values()):
+        return
+    devices = int(str(inputs[0]["devices"]))
+    results = [program.values[each] for each in program.compilation.results]
+    updated = {value.shape for value in results}
+    given = {value.shape for value in program.compilation.array_parameters}
+    made = {value.dimensions[0] for value in results if value.dimensions} - {
+        value.dimensions[0] for value in results if value.dimensions and value.shape in given
+    }
+    batches: defaultdict[int, list[StoredValue]] = defaultdict(list)
+    for value in program.compilation.array_parameters:
+        length = value.dimensions[0] if value.dimensions else 1
+        if value.shape not in updated and not length % devices and (not made or length in made):
+            batches[length].append(value)
+    if not batches:
+        return
+    length, found = max(batches.items(), key=lambda each: sum(v.size_bytes for v in each[1]))
+    dimensions = [BatchDimension(value.value_id, 0, length) for value in found]
+    reason = f"replicated on each of {devices} devices, which all compute the same"
+    yield Cause(
+        "waste/gathered",
+        "Every device computes the whole batch: all inputs are replicated",
+        ChangeKind.SHARD,
+        scaled_batch(program.compilation, Fraction(1, devices), dimensions),
+        tuple(
+            evidence_row(value, reason)
+            for value in sorted(found, key=lambda value: -value.size_bytes)
+        ),
+        REPLICATED_BATCH,
+        f"the first dimension of these inputs, {length}, is taken for the batch",
+        is_exact=True,
+        likelihood=0.9,
+    )
+
+
+def _talks(opcode: str) -> bool:
+    return opcode.startswith(_TALKING)

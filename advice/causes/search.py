@@ -18,18 +18,28 @@ from xlagraph.advice.causes.large_values import (
     idle_values,
     inflated_values,
     logits,
+    one_hot_products,
     per_example_gradients,
 )
 from xlagraph.advice.causes.offloads import useless_offloads
+from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.replicated_parameters import replicated_parameters
+from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
+from xlagraph.advice.causes.returned_values import (
+    gradients_of_frozen,
+    returned_forward_values,
+    unchanged_inputs,
+)
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
 )
 from xlagraph.graph.engine import Cell
 
-__all__ = ["find_causes"]
+__all__ = ["INPUTS_OF_DEVICES", "find_causes"]
+
+INPUTS_OF_DEVICES = "inputs-of-devices"
+"""Key of the rows of that statement among the answers."""
 
 Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
 
@@ -37,6 +47,8 @@ Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
 def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     """Yield the causes in a compilation; ``answers`` maps query ids to their rows."""
     yield from forced_copies(program)
+    yield from rewritten_inputs(program)
+    yield from unchanged_inputs(program)
     yield from unused_donations(program, answers.get("alias/donated", ()))
     yield from results_of_another_type(program)
     yield from kept_by_checkpoints(
@@ -45,15 +57,19 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
         knows_merged=bool(answers.get("lifetime/not-recomputed")),
     )
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
+    yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from per_example_gradients(program)
     yield from logits(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
     yield from returned_gradients(program)
+    yield from gradients_of_frozen(program)
+    yield from returned_forward_values(program)
     yield from dense_gradients(program)
     yield from large_constants(program)
     yield from wide_floats(program)
     yield from idle_values(program)
+    yield from one_hot_products(program)
     yield from inflated_values(program)
     yield from costly_order(program)
     yield from useless_offloads(program)

@@ -18,7 +18,7 @@ KINDS: Final = {
     "reader": Words(
         r"[Rr]eader of the old|reads the old|old value", r"copies|reader|reads the old"
     ),
-    "swap": Words(r"swap|change places", r"swap|change places|copies"),
+    "swap": Words(r"swap|change places|moves to another place", r"swap|change places|copies"),
     "logits": Words(r"[Ll]ogits|vocabulary", r"logits|vocabulary|softmax|cross.entropy"),
     "output": Words(
         r"[Oo]utput|[Rr]esult|return(ed|s)", r"outputs?\b(?<!or outputs)|result|returned"

@@ -11,6 +11,12 @@ from xlagraph.advice.causes.boundaries import (
     returned_gradients,
     wide_floats,
 )
+from xlagraph.advice.causes.returned_values import (
+    gradients_of_frozen,
+    is_gradient_only,
+    returned_forward_values,
+    unchanged_inputs,
+)
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.returning import KeepInside
 
@@ -117,3 +123,55 @@ def test_a_dense_gradient_is_named_unless_a_state_has_the_shape_of_the_table(
     )
     found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
     assert found == named
+
+
+STEP = """
+    0 | w    | f32[1024] | 0 | 4096 | 0-4 | parameter(0)
+    1 | old  | f32[512]  | 0 | 2048 | 0-4 | parameter(1)
+    2 | acts | f32[256]  | 0 | 1024 | 1-4 | multiply(w) | jit(f)/jvp()/mul
+    3 | g    | f32[1024] | 0 | 4096 | 2-4 | multiply(acts) | jit(f)/transpose(jvp())/mul
+    4 | d    | f32[512]  | 0 | 2048 | 2-4 | multiply(acts) | jit(f)/transpose(jvp())/mul
+    5 | new  | f32[512]  | 0 | 2048 | 3-4 | subtract({}) | jit(f)/sub
+"""
+BLOCKS = """
+    0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+    1 | 2048 | parameter 1, shape |f32[512]| at ShapeIndex {}
+    2 | 1024 | maybe-live-out
+    3 | 4096 | maybe-live-out
+    4 | 2048 | preallocated-temp
+    5 | 2048 | maybe-live-out
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "named"),
+    [("old, d", [["acts"], ["g"]]), ("old", [[], []])],  # without a gradient nothing is updated
+)
+def test_a_step_that_updates_needs_no_activations_and_no_gradients_of_others(
+    returning, read, named
+):
+    program = returning(BLOCKS, STEP.format(read), "acts", "g", "new")
+    found = [
+        [row["value"] for cause in causes(program) for row in cause.rows]
+        for causes in (returned_forward_values, gradients_of_frozen)
+    ]
+    assert found == named
+    assert is_gradient_only(program, "w")  # only its gradient could take the bytes of w
+    assert not is_gradient_only(program, "old")
+
+
+@pytest.mark.parametrize(("opcode", "named"), [("copy", ["out"]), ("negate", [])])
+def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode, named):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | w   | f32[1024] | 0 | 4096 | 0-1 | parameter(0)
+        1 | out | f32[1024] | 0 | 4096 | 1-1 | {opcode}(w)
+        """,
+        "out",
+    )
+    causes = list(unchanged_inputs(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named

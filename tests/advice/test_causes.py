@@ -14,7 +14,7 @@ from xlagraph.advice.causes.large_values import (
     logits,
     per_example_gradients,
 )
-from xlagraph.advice.causes.replicated_parameters import replicated_parameters
+from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
@@ -404,3 +404,27 @@ def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
     assert changed(cause).kept_by_label == {"w": Fraction(1, 8)}
     assert "with_sharding_constraint" in cause.remedies["jax"]
     assert not list(replicated_parameters(program, [{**row, "sharding": None}]))
+
+
+@pytest.mark.parametrize(
+    ("sharding", "between", "named"),
+    [
+        ("{replicated}", "negate", [("x", Fraction(1, 8))]),
+        ("{replicated}", "all-reduce", []),
+        ("{devices=[8]<=[8]}", "negate", []),
+    ],
+)
+def test_a_batch_is_named_if_all_devices_compute_the_same(programs, sharding, between, named):
+    program = programs(
+        """
+        0 | 8192 | parameter 0, shape |f32[16,128]| at ShapeIndex {}
+        1 | 8192 | preallocated-temp
+        """,
+        f"""
+        0 | x | f32[16,128] | 0 | 8192 | 0-1 | parameter(0)
+        1 | y | f32[16,128] | 0 | 8192 | 1-1 | {between}(x)
+        """,
+    )
+    row: dict[str, Cell] = {"value": "x", "devices": 8, "sharding": sharding}
+    causes = list(replicated_batch(program, [row]))
+    assert [(row["value"], cause.edit.kept) for cause in causes for row in cause.rows] == named

@@ -1,0 +1,118 @@
+"""Find large arrays that pass through a loop beside a copy of their own.
+
+An array that a loop reads as `xs` and writes as `ys` exists twice: the loop cannot write the new
+stack over the old one, which it still reads. As a carry it is updated in place.
+"""
+
+from collections.abc import Collection, Iterator
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["handed_on", "rewritten_inputs", "stack_of"]
+
+_CALLBACK = "callback"
+
+
+def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int]:
+    """Return values with the copies of them that conditionals and checks on the host return.
+
+    A check such as that of `equinox.error_if` reads a value and returns it.
+    """
+    found: set[int] = set()
+    waiting = list(value_ids)
+    while waiting:
+        value_id = waiting.pop()
+        planned = program.program.by_id.get(value_id)
+        if planned is None or value_id in found:
+            continue
+        members = {each.value_id for each in program.program.sets[planned.buffer_set]}
+        waiting += members - found
+        found |= {value_id}
+        for reader in program.readers_of.get(value_id, ()):
+            known = program.instructions[reader]
+            if known.opcode == "custom-call" and _CALLBACK in (known.target or ""):
+                shape = program.values[value_id].shape
+                made = program.made_by.get(reader, ())
+                waiting += [each.value_id for each in made if each.shape == shape]
+    return frozenset(found)
+
+
+def stack_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+    """Return a value that must share its address, itself first, and that a loop stacks."""
+    planned = program.planned(value)
+    members = () if planned is None else program.program.sets[planned.buffer_set]
+    joined = (value, *(program.values[each.value_id] for each in members))
+    return next((each for each in joined if each.stack_loop is not None), None)
+
+
+def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
+    """Yield states that a loop reads part by part while it stacks their new parts."""
+    found: list[tuple[StoredValue, StoredValue]] = []
+    removed: list[str] = []
+    for value in program.temporaries:
+        stack = stack_of(program, value)
+        planned = program.planned(value)
+        if stack is None or stack.stack_loop is None or planned is None:
+            continue
+        members = {each.value_id for each in program.program.sets[planned.buffer_set]}
+        old = _replaced_state(program, stack, members)
+        if old is not None:
+            found.append((stack, old))
+            removed += [program.values[each].label for each in members]
+    if found:
+        names = pattern_of(old.op_name or old.attributed_op_name or old.label for _, old in found)
+        rows = []
+        for stack, _ in found:
+            loop = stack.stack_loop or ""
+            place = file_and_line(*program.place_of(loop)) or loop
+            reason = f"the loop at {place} reads parts of {names} and stacks their new values here"
+            rows.append(evidence_row(stack, reason))
+        yield Cause(
+            "alias/copies",
+            "A loop reads a state as xs and returns it as ys, so the old and new value exist",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, removed),
+            tuple(rows),
+            remedies.REWRITTEN_INPUTS,
+            is_exact=True,
+            likelihood=1.0,
+        )
+
+
+def _replaced_state(
+    program: PeakProgram, stack: StoredValue, members: Collection[int]
+) -> StoredValue | None:
+    """Return the input, or an outer loop's state, that a copy of the stack is written over.
+
+    The loop reads it in parts.
+    """
+    for value_id in members:
+        for reader in program.readers_of.get(value_id, ()):
+            for copy in program.made_by.get(reader, ()):
+                planned = program.planned(copy)
+                if planned is None or not planned.is_copy or copy.shape != stack.shape:
+                    continue
+                for each in program.program.sets[planned.buffer_set]:
+                    old = program.values[each.value_id]
+                    if (each.is_stored or old.is_phi) and _is_read_in_parts(
+                        program, old, stack.stack_loop
+                    ):
+                        return old
+    return None
+
+
+def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None) -> bool:
+    """Return True if a loop reads slices of a value and nothing else of it."""
+    readers = [
+        name
+        for name in program.readers_of.get(value.value_id, ())
+        if program.instructions[name].loop == loop
+        and program.instructions[name].opcode not in ("tuple", "get-tuple-element", "while")
+    ]
+    return bool(readers) and all(program.computes_with(each, "dynamic-slice") for each in readers)

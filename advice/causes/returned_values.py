@@ -1,0 +1,131 @@
+"""Find results of a training step that the caller may not need, and inputs that it has already."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.boundaries import own_results
+from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.planner.edits.returning import KeepInside
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["gradients_of_frozen", "is_gradient_only", "returned_forward_values", "unchanged_inputs"]
+
+_CALLER: Final = "only if the caller does not need it, which a dump does not show"
+_LIKELIHOOD: Final = 0.75
+
+
+def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the results of the forward pass of a step that updates parameters."""
+    if not _updates_parameters(program):
+        return
+    shapes = {value.dimensions for value in program.compilation.array_parameters}
+    found = [
+        value
+        for value in own_results(program)
+        if value.dimensions not in shapes and not value.is_backward and not value.stack_loop
+    ]
+    yield from _cause(
+        "A training step returns values of its forward pass",
+        [(value, "computed by the forward pass, and returned") for value in found],
+        remedies.RETURNED_FORWARD_VALUES,
+    )
+
+
+def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
+    """Yield returned gradients of parameters that a step, which updates others, does not update."""
+    if not _updates_parameters(program):
+        return
+    inputs = reversed(program.compilation.array_parameters)
+    names = {value.dimensions: value.op_name or value.label for value in inputs}
+    updated = {value.dimensions for value in _results(program) if _is_update(program, value)}
+    found = [
+        value
+        for value in own_results(program)
+        if value.is_backward and value.dimensions in names and value.dimensions not in updated
+    ]
+    text = pattern_of(names[value.dimensions] for value in found)
+    reason = f"a gradient of the shape of {text}; no parameter of this shape is updated"
+    yield from _cause(
+        "Gradients of parameters that the step does not update are returned",
+        [(value, reason) for value in found],
+        remedies.GRADIENTS_OF_FROZEN,
+    )
+
+
+def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
+    """Yield results that are copies of inputs, which are not donated."""
+    found = []
+    for value in own_results(program):
+        planned = program.program.by_id[value.value_id]
+        source = planned.operands[0] if planned.is_copy and planned.operands else None
+        known = program.program.by_id.get(source) if source is not None else None
+        if known is not None and known.is_stored and not known.lives_out:
+            old = program.values[known.value_id]
+            found.append((value, f"a copy of {old.op_name or old.label}, which the caller has"))
+    if found:
+        yield Cause(
+            "alias/copies",
+            "An input is returned unchanged, so it is copied",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, [value.label for value, _ in found]),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            remedies.UNCHANGED_INPUTS,
+            is_exact=True,
+            likelihood=1.0,
+        )
+
+
+def is_gradient_only(program: PeakProgram, label: str) -> bool:
+    """Return True for an input whose bytes only gradients could take.
+
+    A caller needs the parameters after their gradients, so that they cannot be donated.
+    """
+    value = program.by_label.get(label)
+    if value is None:
+        return False
+    takers = [each for each in own_results(program) if each.shape == value.shape]
+    return bool(takers) and all(each.is_backward for each in takers)
+
+
+def _cause(
+    title: str,
+    found: Sequence[tuple[StoredValue, str]],
+    texts: remedies.Remedies,
+) -> Iterator[Cause]:
+    if found:
+        yield Cause(
+            "peak/contributors",
+            title,
+            ChangeKind.WITHOUT,
+            KeepInside(frozenset(value.value_id for value, _ in found)),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            texts,
+            _CALLER,
+            is_exact=True,
+            likelihood=_LIKELIHOOD,
+        )
+
+
+def _results(program: PeakProgram) -> list[StoredValue]:
+    found = (program.values.get(each) for each in program.compilation.results)
+    return [value for value in found if value is not None]
+
+
+def _updates_parameters(program: PeakProgram) -> bool:
+    return any(_is_update(program, value) for value in _results(program))
+
+
+def _is_update(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a result of an input's shape that is computed from it and a gradient."""
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    return (
+        value.dimensions != ()
+        and not value.is_backward
+        and any(each.is_backward for each in read)
+        and any(each.opcode in ("parameter", "copy") and each.shape == value.shape for each in read)
+    )
