@@ -21,8 +21,8 @@ from xlagraph.advice.causes.large_values import (
     one_hot_products,
     per_example_gradients,
 )
-from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.loop_states import rewritten_inputs
+from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.returned_values import (
