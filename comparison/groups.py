@@ -159,7 +159,7 @@ def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGro
     return (*growths[:limit], everything_else)
 
 
-def group_name(by: By, group: Group) -> str | None:
+def group_name(by: By, group: Sequence[Cell]) -> str | None:
     """Return a group as one text; a line is yours, followed by the library's line it calls."""
     if by not in (By.LINE, By.TEMPORARY) or group[0] == EVERYTHING_ELSE:
         return _joined(group)
@@ -167,7 +167,7 @@ def group_name(by: By, group: Group) -> str | None:
     return _joined((" → ".join(places) or None, *group[4:]))
 
 
-def _joined(cells: Group) -> str | None:
+def _joined(cells: Sequence[Cell]) -> str | None:
     known = [str(cell) for cell in cells if cell is not None]
     return ":".join(known) if known else None
 
