@@ -6,7 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from xlagraph.comparison.argument_names import branches, pattern, stacked
-from xlagraph.comparison.checkpoints import ChangedCheckpoints, changed_checkpoints
+from xlagraph.comparison.checkpoints import (
+    ChangedCheckpoints,
+    changed_checkpoints,
+    checkpointed_parts,
+)
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
@@ -362,7 +366,7 @@ class _Explanation:
         ):
             if scopes:
                 reason = self.of(kind)
-                reason.scopes = {"/".join(scope) for scope in scopes}
+                reason.scopes = checkpointed_parts(values, scopes)
                 reason.count_a = reason.count_b = sum(
                     self.checkpoints.around(value) is not None and has_checkpoint(value.op_name)
                     for value in values

@@ -64,6 +64,7 @@ LAYERS = """
     1 | b | f32[16]{0} | 64 | 64 | 2-4 | exp(a)    | jit(f)/jvp(layer_1)/exp @ f.py:1
     1 | c | f32[8]{0} | 128 | 32 | 3-4 | negate(b) | jit(f)/loss/neg @ f.py:9
 """
+REMATTED = "jit(f)/transpose(jvp(model))/jvp(model)/checkpoint/rematted_computation"
 LOOP = "jit(f)/while/body/closed_call"
 SAME_TYPE = """
     1 | a | f32[16]{0} | 0   | 64 | 1-3 | exp(x)    | jit(f)/exp @ f.py:1
@@ -127,6 +128,23 @@ CASES = {
             """,
         ),
         ["checkpoint of layer_0 gone (mostly f.py:1): +64 B"],
+    ),
+    "checkpoints of blocks of a model": Case(
+        temporaries(
+            64,
+            """
+            1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x)  | jit(f)/jvp(model)/block_0/exp @ f.py:1
+            1 | b | f32[16]{0} | 0 | 64 | 3-3 | tanh(x) | jit(f)/jvp(model)/block_1/exp @ f.py:1
+            """,
+        ),
+        temporaries(
+            96,
+            f"""
+            1 | a | f32[16]{{0}} | 0  | 64 | 1-2 | exp(x)  | {REMATTED}/block_0/exp @ f.py:1
+            1 | b | f32[8]{{0}}  | 64 | 32 | 2-2 | tanh(x) | {REMATTED}/block_1/exp @ f.py:1
+            """,
+        ),
+        ["checkpoint of model/block_* added (mostly f.py:1): +32 B"],
     ),
     "checkpoint in a loop": Case(
         temporaries(
