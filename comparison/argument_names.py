@@ -8,12 +8,13 @@ Numbers in names are those of repeated parts, such as layers.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["branches", "folded", "pattern"]
+__all__ = ["branches", "folded", "pattern", "stacked"]
 
 _STEP: Final = re.compile(r"\[[^\]]*\]|\.[^\[.]+|[^\[.]+")
+_INDEX: Final = re.compile(r"\[\d+\]")
 _NUMBER: Final = re.compile(r"\d+")
 _NAMED: Final = 3
 
@@ -31,6 +32,27 @@ def branches(names: Iterable[str], others: Iterable[str] = ()) -> list[str]:
 def pattern(name: str) -> str:
     """Return a name with `*` for its numbers."""
     return _NUMBER.sub("*", name)
+
+
+def stacked(one_by_one: Mapping[str, str], stacks: Mapping[str, str]) -> set[str] | None:
+    """Return the branches whose repeated parts are stacks in the other program.
+
+    Both are shapes by name: ``w[0] f32[8]`` and ``w[1] f32[8]`` become ``w f32[2,8]``. None if an
+    input is not in a stack, or a stack has other shapes.
+    """
+    found: set[str] = set()
+    left = dict(one_by_one)
+    for stack, shape in stacks.items():
+        parts = {
+            name: name[: index.start()]
+            for name in left
+            for index in _INDEX.finditer(name)
+            if name[: index.start()] + name[index.end() :] == stack
+        }
+        if {left.pop(name).replace("[", f"[{len(parts)},") for name in parts} != {shape}:
+            return None
+        found.update(f"{branch}[*]" for branch in parts.values())
+    return found if found and not left else None
 
 
 def folded(names: Iterable[str]) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.reasons import ReasonKind
 from xlagraph.hlo.op_names import has_checkpoint, names_before_checkpoint, stem
 
-__all__ = ["ChangedCheckpoints", "changed_checkpoints"]
+__all__ = ["ChangedCheckpoints", "changed_checkpoints", "checkpointed_parts"]
 
 Scope = tuple[str, ...]
 """Names of nested scopes, outermost first; empty for the whole program."""
@@ -45,6 +46,27 @@ def changed_checkpoints(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> Chang
     return ChangedCheckpoints(
         frozenset((inside_a - inside_b) & all_b), frozenset((inside_b - inside_a) & all_a)
     )
+
+
+def checkpointed_parts(values: Iterable[HeldValue], scopes: Iterable[Scope]) -> set[str]:
+    """Return the scopes of checkpoints by name, or the repeated parts that they recompute.
+
+    ``model`` if a checkpoint is in it, but ``model/block_0`` and ``model/block_1`` if these are all
+    that checkpoints in it contain.
+    """
+    found = set()
+    op_names = {value.op_name for value in values if has_checkpoint(value.op_name)}
+    for scope in scopes:
+        depth = len(scope)
+        inside = {
+            names[: depth + 1]
+            for op_name in op_names
+            if names_before_checkpoint(op_name) == scope and len(names := stem(op_name)) > depth + 1
+        }
+        patterns = {pattern(names[-1]) for names in inside}
+        is_repeated = len(patterns) == 1 and patterns.isdisjoint(names[-1] for names in inside)
+        found |= {"/".join(names) for names in (inside if is_repeated else [scope])}
+    return found
 
 
 def _scopes(values: Iterable[HeldValue]) -> tuple[set[Scope], set[Scope]]:

@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
-from xlagraph.comparison.groups import GROWTH_COLUMNS, By, GroupGrowth, largest_groups
+from xlagraph.comparison.groups import (
+    GROWTH_COLUMNS,
+    By,
+    GroupGrowth,
+    group_name,
+    largest_groups,
+)
 from xlagraph.comparison.sentences import Sentence
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
@@ -195,7 +201,7 @@ def part_rows(comparison: Comparison, limit: int | None) -> Rows:
         for row in pair_rows(pairs)
     ]
     groups = [
-        (by.value, _group_name(row[: len(by.columns)]), None, None, *row[len(by.columns) :])
+        (by.value, group_name(by, row[: len(by.columns)]), None, None, *row[len(by.columns) :])
         for by in comparison.groups
         for row in group_rows(comparison, by, limit)
     ]
@@ -264,11 +270,5 @@ def one_row(comparison: Comparison) -> tuple[Cell, ...]:
 def _most_grown(comparison: Comparison, by: By) -> tuple[Cell, Cell]:
     # the largest change is first, and it may be a decrease
     growths = comparison.groups.get(by, ())
-    grown = (growth for growth in growths if growth.growth_bytes > 0 and growth.group[0])
-    first = next(grown, None)
-    return (None, None) if first is None else (_group_name(first.group), first.growth_bytes)
-
-
-def _group_name(cells: tuple[Cell, ...]) -> Cell:
-    known = [str(cell) for cell in cells if cell is not None]
-    return ":".join(known) if known else None
+    grown = ((group_name(by, each.group), each.growth_bytes) for each in growths)
+    return next((each for each in grown if each[0] and each[1] > 0), (None, None))

@@ -5,14 +5,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from xlagraph.comparison.argument_names import branches, pattern
-from xlagraph.comparison.checkpoints import ChangedCheckpoints, changed_checkpoints
+from xlagraph.comparison.argument_names import branches, pattern, stacked
+from xlagraph.comparison.checkpoints import (
+    ChangedCheckpoints,
+    changed_checkpoints,
+    checkpointed_parts,
+)
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import element_factor
 from xlagraph.comparison.value_matching import Matching, match_values
-from xlagraph.hlo.op_names import has_checkpoint, own_op_name, primitive, scope_names, stem
+from xlagraph.hlo.metadata import from_packages
+from xlagraph.hlo.op_names import has_checkpoint, in_loop, own_op_name, primitive, scope_names, stem
 
 __all__ = ["explain_pair", "merge_reasons"]
 
@@ -22,6 +27,10 @@ _UNMATCHED: Final = {
     ReservedPart.CONSTANTS: ReasonKind.CONSTANTS,
     ReservedPart.LIVE: ReasonKind.REPLACED,
 }
+_FLOAT: Final = re.compile(r"b?f\d")
+_LEAST_SHARE: Final = 0.05
+_LEAST_VALUES: Final = 3
+"""Minimum share and number of the computed values that make an element type a change."""
 
 
 def explain_pair(a: Reserved, b: Reserved) -> list[Reason]:
@@ -67,6 +76,17 @@ class _Explanation:
         key = Subject(kind, **subject)
         return self.found.setdefault(key, Reason(key))
 
+    @property
+    def of_sizes(self) -> Reason:
+        """Return the reason of values of another size: the program is split, or larger."""
+        splits = [str(side.partitions or "") for side in (self.a, self.b)]
+        if "" in splits or splits[0] == splits[1]:
+            return self.of(ReasonKind.SIZE)
+        return self.of(ReasonKind.SPLIT, before=splits[0], after=splits[1])
+
+    def _looped(self, is_new: bool) -> Reason:
+        return self.of(ReasonKind.LOOPED, after=_word(is_new))
+
     def reasons(self) -> list[Reason]:
         for a, b in self.matching.pairs:
             if a.held_bytes != b.held_bytes:
@@ -81,8 +101,18 @@ class _Explanation:
         self._count_checkpoints()
         self._count_totals()
         self._count_libraries()
+        self._join_loops()
         self._name_inputs()
-        is_all_equal = not any(reason.growth_bytes for reason in self.found.values())
+        self._join_element_type()
+        for split in [
+            each for each in self.found.values() if each.subject.kind is ReasonKind.SPLIT
+        ]:
+            if replaced := self.found.pop(Subject(ReasonKind.REPLACED), None):
+                split.absorb(replaced)
+        unmatched = self.matching.only_a or self.matching.only_b
+        is_all_equal = not unmatched and not any(
+            reason.growth_bytes for reason in self.found.values()
+        )
         for kind, growth_bytes in (
             (ReasonKind.IDLE, self.b.idle_bytes - self.a.idle_bytes),
             (ReasonKind.FRAGMENTATION, self.b.fragmentation_bytes - self.a.fragmentation_bytes),
@@ -93,6 +123,7 @@ class _Explanation:
                 reason.growth_bytes = growth_bytes
                 reason.only_reason = is_all_equal
         self._join_order()
+        self._name_new_code()
         return list(self.found.values())
 
     def _reason_of_pair(self, a: HeldValue, b: HeldValue) -> Reason:
@@ -104,17 +135,20 @@ class _Explanation:
             kind = ReasonKind.UNDONATED if is_input_a else ReasonKind.DONATED
             sizes = self.undonated_sizes if is_input_a else self.donated_sizes
             return self.of(kind if self._take(sizes, b if is_input_a else a) else ReasonKind.REUSED)
+        is_looped = in_loop(a.op_name) is not in_loop(b.op_name)
         if a.shape != b.shape:
             factor = element_factor(a, b)
             if factor == 1 and a.dtype != b.dtype:
                 return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
-            reason = self.of(ReasonKind.SIZE)
+            reason = self._looped(in_loop(b.op_name)) if is_looped else self.of_sizes
             reason.factors.update(() if factor is None else {factor})
-            if is_input_a and is_input_b and _grows_more((a, b), reason.input_example):
+            if a.is_input and b.is_input and _grows_more((a, b), reason.input_example):
                 reason.input_example = (a, b)
             return reason
         if a.is_result is not b.is_result:
             return self.of(ReasonKind.OUTPUTS)
+        if is_looped and a.part is b.part:
+            return self._looped(in_loop(b.op_name))
         if library(a) != library(b) and {library(a), library(b)} & self.libraries:
             return self._of_library(a, b)
         if a.part is not b.part:
@@ -207,7 +241,7 @@ class _Explanation:
                 changed = [
                     b
                     for a, b in self.matching.pairs
-                    if _is_input(b) and a.dtype == before and b.dtype == reason.subject.after
+                    if b.is_input and a.dtype == before and b.dtype == reason.subject.after
                 ]
                 reason.input_count = len(changed)
                 reason.inputs = set(branches(_input_names(changed), self._names_of_other(changed)))
@@ -215,7 +249,7 @@ class _Explanation:
         if inputs is None:
             return
         only_a, only_b = (
-            [value for value in side if _is_input(value)]
+            [value for value in side if value.is_input]
             for side in (self.matching.only_a, self.matching.only_b)
         )
         names_a, names_b = _input_names(self.a.values), _input_names(self.b.values)
@@ -237,10 +271,81 @@ class _Explanation:
                 if 0 in (reason.count_a, reason.count_b):
                     is_new = bool(reason.count_b)
                     if is_new is bool(only_b):
-                        repeated.absorb(reason)
-                        repeated.count_a += reason.count_a
-                        repeated.count_b += reason.count_b
-                        del self.found[reason.subject]
+                        repeated.join(self.found.pop(reason.subject))
+
+    def _name_new_code(self) -> None:
+        """Name files of libraries that only the second side calls, or else ops that it adds."""
+        for names_of in (_library_file, _last_names):
+            known = {names_of(value) for value in self.a.values if value.is_computed}
+            new = [
+                (name, value)
+                for value in self.b.values
+                if value.is_computed and (name := names_of(value)) and name not in known
+            ]
+            if new:
+                reason = self.of(ReasonKind.NEW_CODE)
+                reason.scopes = {name for name, _ in new}
+                reason.count_b = len({value.name for _, value in new})
+                return
+
+    def _join_loops(self) -> None:
+        """Join a loop that only one side has with the repeated scopes and inputs it replaces."""
+        for is_new, kind, replaced in (
+            (True, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE),
+            (False, ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW),
+        ):
+            loop = self.found.pop(Subject(kind, after="while"), None)
+            if loop is None and Subject(ReasonKind.LOOPED, after=_word(is_new)) not in self.found:
+                continue
+            reason = self._looped(is_new)
+            for other in [each for each in self.found.values() if each.subject.kind is replaced]:
+                if "*" in other.subject.after:
+                    reason.scopes |= other.scopes
+                    reason.join(self.found.pop(other.subject))
+            if loop:
+                reason.join(loop)
+            self._join_stacked(reason, is_new=is_new)
+
+    def _join_stacked(self, reason: Reason, *, is_new: bool) -> None:
+        inputs = [
+            {value.op_name or "": value.shape for value in side if value.is_input}
+            for side in (self.matching.only_a, self.matching.only_b)
+        ]
+        one_by_one, stacks = inputs if is_new else inputs[::-1]
+        found = stacked(one_by_one, stacks)
+        if found and (of_inputs := self.found.pop(Subject(ReasonKind.INPUTS), None)):
+            reason.inputs = found
+            reason.absorb(of_inputs)
+
+    def _join_element_type(self) -> None:
+        """Join what follows from an element type that only one side computes with."""
+        of_type = [
+            Counter(value.dtype or "" for value in side.values if value.is_computed)
+            for side in (self.a, self.b)
+        ]
+        counts = [sum(side.values()) for side in of_type]
+        only = [
+            dtype
+            for dtype in of_type[0].keys() | of_type[1].keys()
+            if _FLOAT.match(dtype)
+            and 0 in (of_type[0][dtype], of_type[1][dtype])
+            and any(
+                side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * count)
+                for side, count in zip(of_type, counts, strict=True)
+            )
+        ]
+        reasons = list(self.found.values())
+        typed = [each for each in reasons if each.subject.kind is ReasonKind.DTYPE]
+        if len(only) != 1 or any(each.input_count for each in typed):
+            return
+        (dtype,) = only
+        is_new = bool(of_type[1][dtype])
+        reason = self.of(ReasonKind.NARROWED, **{"after" if is_new else "before": dtype})
+        for each in reasons:
+            if each in typed or each.subject.kind in (ReasonKind.CASTS, ReasonKind.REPLACED):
+                reason.absorb(self.found.pop(each.subject))
+        reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
+        reason.of = counts[0], counts[1]
 
     def _join_order(self) -> None:
         """Join what follows from the order if both sides have the same values in another one."""
@@ -261,11 +366,28 @@ class _Explanation:
         ):
             if scopes:
                 reason = self.of(kind)
-                reason.scopes = {"/".join(scope) for scope in scopes}
+                reason.scopes = checkpointed_parts(values, scopes)
                 reason.count_a = reason.count_b = sum(
                     self.checkpoints.around(value) is not None and has_checkpoint(value.op_name)
                     for value in values
                 )
+
+
+def _word(is_new: bool) -> str:
+    return "new" if is_new else "gone"
+
+
+def _library_file(value: HeldValue) -> str | None:
+    if value.source_line is None or value.source_line == value.user_line:
+        return None
+    return from_packages(value.source_line[0])
+
+
+def _last_names(value: HeldValue) -> str | None:
+    """Return the last scope and the primitive of a value's op, with `*` for numbers."""
+    is_one = "/" in (value.op_name or "") and ";" not in (value.op_name or "")
+    names = stem(value.op_name)[-2:] if is_one else ()
+    return pattern("/".join(names)) if len(names) == 2 else None
 
 
 def _all_scopes(values: Sequence[HeldValue]) -> frozenset[str]:
@@ -279,12 +401,8 @@ def _is_copy(value: HeldValue) -> bool:
     return value.part is ReservedPart.LIVE and (value.opcode == "copy" or is_target)
 
 
-def _is_input(value: HeldValue) -> bool:
-    return value.part is ReservedPart.INPUTS and value.opcode == "parameter"
-
-
 def _input_names(values: Iterable[HeldValue]) -> set[str]:
-    return {value.op_name for value in values if _is_input(value) and value.op_name}
+    return {value.op_name for value in values if value.is_input and value.op_name}
 
 
 def _donated(matching: Matching, *, before: bool) -> list[HeldValue]:
@@ -304,7 +422,7 @@ def _grows_more(
 
 def _order(values: Iterable[HeldValue]) -> list[tuple[str | None, ...]]:
     """Return what the program computes in the schedule's order, without names."""
-    computed = [value for value in values if value.opcode not in ("parameter", "constant")]
+    computed = [value for value in values if value.is_computed]
     return [
         (own_op_name(value.op_name), value.opcode, value.shape_index, value.shape)
         for value in sorted(computed, key=lambda value: (value.live_from, value.name))

@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from xlagraph.graph.engine import Graph, Scalar
+from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.schema_tables import Detail
 from xlagraph.hlo.metadata import from_packages
 
@@ -21,7 +21,9 @@ __all__ = [
     "GroupGrowth",
     "changed_groups",
     "group_growths",
+    "group_name",
     "largest_groups",
+    "without_environment",
 ]
 
 Group = tuple[str | int | None, ...]
@@ -123,7 +125,7 @@ def _merged(growths: Iterable[GroupGrowth]) -> tuple[GroupGrowth, ...]:
     merged: dict[Group, GroupGrowth] = {}
     moved = False
     for growth in growths:
-        group = tuple(from_packages(cell) if isinstance(cell, str) else cell for cell in growth[0])
+        group = cast("Group", tuple(map(without_environment, growth[0])))
         known = merged.get(group, GroupGrowth(group, 0, 0))
         moved |= group in merged
         merged[group] = GroupGrowth(
@@ -131,6 +133,11 @@ def _merged(growths: Iterable[GroupGrowth]) -> tuple[GroupGrowth, ...]:
         )
     found = merged.values()
     return tuple(sorted(found, key=lambda each: -abs(each.growth_bytes)) if moved else found)
+
+
+def without_environment(cell: Cell) -> Cell:
+    """Return the path of an installed package from ``site-packages`` on; other cells unchanged."""
+    return from_packages(cell) if isinstance(cell, str) else cell
 
 
 def changed_groups(growths: Sequence[GroupGrowth]) -> int:
@@ -150,6 +157,19 @@ def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGro
         sum(growth.bytes_b for growth in left_out),
     )
     return (*growths[:limit], everything_else)
+
+
+def group_name(by: By, group: Sequence[Cell]) -> str | None:
+    """Return a group as one text; a line is yours, followed by the library's line it calls."""
+    if by not in (By.LINE, By.TEMPORARY) or group[0] == EVERYTHING_ELSE:
+        return _joined(group)
+    places = dict.fromkeys(filter(None, [_joined(group[:2]), _joined(group[2:4])]))
+    return _joined((" → ".join(places) or None, *group[4:]))
+
+
+def _joined(cells: Sequence[Cell]) -> str | None:
+    known = [str(cell) for cell in cells if cell is not None]
+    return ":".join(known) if known else None
 
 
 @cache

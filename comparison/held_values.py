@@ -68,6 +68,19 @@ class HeldValue(NamedTuple):
     """True if the program returns the value."""
     target: str | None = None
     """Target of the custom call that makes the value."""
+    sharding: str | None = None
+    """How an input is split over devices, as the module text prints it."""
+
+    @property
+    def is_input(self) -> bool:
+        """True for an argument of the program; parameters of loops in its bytes hold none."""
+        is_parameter = self.opcode == "parameter" and self.held_bytes > 0
+        return self.part is ReservedPart.INPUTS and is_parameter
+
+    @property
+    def is_computed(self) -> bool:
+        """True for a value that is neither a parameter nor a constant."""
+        return self.opcode not in ("parameter", "constant")
 
 
 class Reserved(NamedTuple):
@@ -83,6 +96,8 @@ class Reserved(NamedTuple):
     unknown_bytes: int = 0
     copies: int = 0
     """Number of copies that `alias/copies` lists."""
+    partitions: int | None = None
+    """Devices over which the program is split; None if the dump has no module text."""
 
     @property
     def total_bytes(self) -> int:
@@ -116,6 +131,8 @@ class _Row(NamedTuple):
     peak_bytes: int | None
     target: str | None
     is_result: bool
+    sharding: str | None
+    partitions: int | None
 
     @property
     def user_place(self) -> SourceLine | None:
@@ -154,6 +171,7 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
             sum(part.fragmentation_bytes for part in parts),
             sum(part.unknown_bytes for part in parts),
             copies.get(compilation, 0),
+            parts[0].partitions,
         )
     return reserved
 
@@ -165,15 +183,17 @@ def _reserved_by(rows: Sequence[_Row]) -> Reserved:
     if part is not ReservedPart.LIVE:
         holder = _holder(part, rows)
         held = [first.allocation_bytes if row is holder else 0 for row in rows]
-        return Reserved(_values(part, rows, held))
+        return Reserved(_values(part, rows, held), partitions=first.partitions)
     held = [row.peak_bytes or 0 for row in rows]
     values = _values(part, rows, held)
     if not first.is_peak_known or first.fullest_bytes is None:
-        return Reserved(values, unknown_bytes=first.allocation_bytes - sum(held))
+        unknown_bytes = first.allocation_bytes - sum(held)
+        return Reserved(values, unknown_bytes=unknown_bytes, partitions=first.partitions)
     return Reserved(
         values,
         idle_bytes=first.fullest_bytes - sum(held),
         fragmentation_bytes=first.allocation_bytes - first.fullest_bytes,
+        partitions=first.partitions,
     )
 
 
@@ -205,6 +225,7 @@ def _values(part: ReservedPart, rows: Sequence[_Row], held: Sequence[int]) -> tu
             row.live_from or 0,
             row.is_result,
             row.target,
+            row.sharding,
         )
         for row, held_bytes in zip(rows, held, strict=True)
         if row.value_id is not None or held_bytes

@@ -9,6 +9,7 @@ from xlagraph.comparison.held_values import SourceLine
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.hlo.metadata import from_packages
+from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -46,8 +47,17 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return f"checkpoint{_of(reason.scopes)} added"
         case ReasonKind.DTYPE:
             return f"dtype of {_typed(reason)} is now {after}, was {before}"
+        case ReasonKind.NARROWED:
+            return _narrowed(reason, before or after)
+        case ReasonKind.NEW_CODE:
+            values = counted(reason.count_b, "value")
+            return f"{values} made by {folded(reason.scopes)}, none before"
         case ReasonKind.SIZE:
             return _sizes(reason)
+        case ReasonKind.SPLIT:
+            return f"split over {after} devices, was {before}: {_sizes(reason)}"
+        case ReasonKind.LOOPED:
+            return _looped(reason)
         case ReasonKind.ORDER:
             return "same values, other order: " + (
                 "more of them are live together" if is_more else "fewer of them are live together"
@@ -70,7 +80,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
             return _replaced(reason, kind.value.removesuffix("s")) + named
         case ReasonKind.REPLACED:
-            return _replaced(reason, "value") + " at the peak"
+            return f"{_replaced(reason, 'value')} at the peak{_largest(reason)}"
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
@@ -163,7 +173,31 @@ def _sizes(reason: Reason) -> str:
     if reason.input_example is None:
         return values
     a, b = reason.input_example
-    return f"{b.op_name or b.name} {a.shape} → {b.shape}: {values}"
+    is_split = a.sharding and b.sharding and a.sharding != b.sharding
+    split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
+    return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}"
+
+
+def _looped(reason: Reason) -> str:
+    verb = "now" if reason.subject.after == "new" else "no longer"
+    if reason.scopes or reason.inputs:
+        what = folded(reason.scopes or reason.inputs)
+        stack = (
+            f", with {folded(reason.inputs)} in stacks" if reason.scopes and reason.inputs else ""
+        )
+        return f"{what} {verb} in a loop{stack}"
+    values = counted(max(reason.count_a, reason.count_b), "value")
+    sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if reason.factors else ""
+    return f"{values} {verb} computed in a loop{sizes}"
+
+
+def _narrowed(reason: Reason, dtype: str) -> str:
+    """Return how many values have an element type, with what replaces the others."""
+    is_new = bool(reason.count_b)
+    count, of = (reason.count_b, reason.of[1]) if is_new else (reason.count_a, reason.of[0])
+    when = "now, none before" if is_new else "before, none now"
+    values = f"{count:,} of {counted(of, 'computed value')} in {dtype} {when}"
+    return f"{values}, with casts and what they replace"
 
 
 def _outputs(reason: Reason) -> str:
@@ -209,6 +243,19 @@ def _replaced(reason: Reason, noun: str) -> str:
         return f"{_are(reason.count_a, noun, 'gone')}"
     new = f"{reason.count_b:,} other{'' if reason.count_b == 1 else 's'}"
     return f"{counted(reason.count_a, noun)} replaced by {new}"
+
+
+def _largest(reason: Reason) -> str:
+    """Return the largest value, if it is on the side with more bytes: op and shape."""
+    value = reason.example[reason.growth_bytes > 0]
+    if value is None:
+        return ""
+    # the op name of a copy of an argument is the argument's name
+    op = primitive(value.op_name) if "/" in (value.op_name or "") else value.opcode
+    name = f"{op} {value.shape}"
+    if 0 in (reason.count_a, reason.count_b):
+        return f": {name}" if reason.count_a + reason.count_b == 1 else f", such as {name}"
+    return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {name}"
 
 
 def _of(scopes: set[str]) -> str:

@@ -26,6 +26,15 @@ class ReasonKind(StrEnum):
     """Same values with another element type."""
     SIZE = "size"
     """Same values with more or fewer elements."""
+    SPLIT = "split"
+    """Same values, split over another number of devices."""
+    LOOPED = "looped"
+    """Same computation, in a loop on one side only."""
+    NARROWED = "narrowed"
+    """Values of an element type that only one side computes with, and those that they replace."""
+    NEW_CODE = "newCode"
+    """Values of files of libraries, or of scopes and primitives, that only the second side has.
+    Without bytes: it only names what is new in a program that other reasons describe."""
     ORDER = "order"
     """Same values in another order, so other ones are live together."""
     LIBRARY = "library"
@@ -73,10 +82,11 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE)."""
+    """Old element type (DTYPE, NARROWED), or old number of devices (SPLIT)."""
     after: str = ""
-    """New element type (DTYPE, CASTS), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), or the
-    name of a library (LIBRARY)."""
+    """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), ``new`` or ``gone``
+    (LOOPED), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), or the name of a library
+    (LIBRARY)."""
 
 
 @dataclass
@@ -90,13 +100,15 @@ class Reason:
     count_b: int = 0
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
-    """Names of the scopes, for kinds that concern scopes."""
+    """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED)."""
     inputs: set[str] = field(default_factory=set)
     """Names of inputs, or the branches of them that only one side has."""
     input_count: int = 0
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
+    of: tuple[int, int] = (0, 0)
+    """Number of all computed values on both sides (NARROWED)."""
     factors: set[Fraction] = field(default_factory=set)
     """Number of elements after, divided by the number before (SIZE)."""
     placed_bytes: int = 0
@@ -141,6 +153,7 @@ class Reason:
         self.inputs |= other.inputs
         self.input_count += other.input_count
         self.input_example = self.input_example or other.input_example
+        self.of = self.of[0] + other.of[0], self.of[1] + other.of[1]
         self.factors |= other.factors
         self._add_lines(other)
         self.only_reason &= other.only_reason
@@ -149,6 +162,12 @@ class Reason:
         """Add the bytes and lines of a reason that follows from this one, without its counts."""
         self.growth_bytes += other.growth_bytes
         self._add_lines(other)
+
+    def join(self, other: "Reason") -> None:
+        """Add a reason with its counts."""
+        self.absorb(other)
+        self.count_a += other.count_a
+        self.count_b += other.count_b
 
     def _add_lines(self, other: "Reason") -> None:
         # `Counter.update` adds, and keeps negative growth

@@ -23,6 +23,9 @@ _ALWAYS: Final = {
     ReasonKind.UNCHECKPOINTED,
     ReasonKind.CHECKPOINTED,
     ReasonKind.LIBRARY,
+    ReasonKind.LOOPED,
+    ReasonKind.NARROWED,
+    ReasonKind.SPLIT,
 }
 """Kinds that always get a sentence, even without growth, because someone edits them."""
 _CONSEQUENCES: Final = {
@@ -94,6 +97,11 @@ def sentences_of(
         for reason in ranked
         if abs(reason.growth_bytes) >= least or reason.subject.kind in _ALWAYS
     ][:_MOST]
+    if not told and growth:
+        told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
+    if told and told[0].subject.kind in _CONSEQUENCES:
+        new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
+        told = [*new, *told]
     found = [_sentence(reason, names) for reason in told]
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
@@ -130,6 +138,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             | ReasonKind.REPLACED
             | ReasonKind.ORDER
             | ReasonKind.LIBRARY
+            | ReasonKind.NEW_CODE
         ):
             return "compare/lines", sides
         case ReasonKind.FRAGMENTATION:

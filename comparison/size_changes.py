@@ -12,10 +12,10 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from xlagraph.comparison.held_values import HeldValue, ReservedPart
+from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["InputSizes", "element_factor"]
+__all__ = ["InputSizes", "element_factor", "is_split"]
 
 _TOLERANCE: Final = 0.05
 
@@ -24,6 +24,12 @@ def element_factor(a: HeldValue, b: HeldValue) -> Fraction | None:
     """Return the number of elements of b divided by that of a; None if either has none."""
     before, after = (prod(dimensions(value.shape) or ()) for value in (a, b))
     return Fraction(after, before) if before and after else None
+
+
+def is_split(a: HeldValue, b: HeldValue) -> bool:
+    """Return True if b has the shape of a, or all of one dimension in equal parts or times."""
+    factors = _factors(a.shape, b.shape)
+    return factors is not None and len(factors) <= 1 and all(1 in _terms(each) for each in factors)
 
 
 class InputSizes:
@@ -57,12 +63,12 @@ class InputSizes:
         )
 
 
+def _terms(factor: Fraction) -> tuple[int, int]:
+    return factor.numerator, factor.denominator
+
+
 def _inputs(values: Iterable[HeldValue]) -> dict[str, str]:
-    return {
-        value.op_name or value.name: value.shape
-        for value in values
-        if value.part is ReservedPart.INPUTS and value.opcode == "parameter"
-    }
+    return {value.op_name or value.name: value.shape for value in values if value.is_input}
 
 
 def _factors(before: str, after: str) -> set[Fraction] | None:

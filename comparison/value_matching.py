@@ -5,8 +5,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue
-from xlagraph.comparison.size_changes import InputSizes
-from xlagraph.hlo.op_names import own_op_name, primitive, stem
+from xlagraph.comparison.size_changes import InputSizes, is_split
+from xlagraph.hlo.op_names import in_loop, outside_loops, own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
 __all__ = ["Matching", "match_values"]
@@ -44,6 +44,10 @@ _OTHER_TYPE: Final[Sequence[_Key]] = (
 _OTHER_SIZE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), value.dtype, _rank(value)),
 )
+_OTHER_LOOP: Final[Sequence[_Key]] = (
+    # the same op, once in a loop and once not
+    lambda value: _of_op(value, outside_loops(value.op_name), value.dtype, _rank(value)),
+)
 _OTHER_NAME: Final[Sequence[_Key]] = (
     # the same operation in a scope of another name
     lambda value: (value.opcode, value.shape_index, _operation(value), value.shape),
@@ -75,6 +79,9 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         pairs += found
     for key in _OTHER_SIZE:
         found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
+        pairs += found
+    for key in _OTHER_LOOP:
+        found, left_a, left_b = _match_by(key, left_a, left_b, _are_of_one_loop)
         pairs += found
     for key in _OTHER_NAME:
         found, left_a, left_b = _match_by(key, left_a, left_b)
@@ -110,6 +117,10 @@ def _match_by(
 
 def _place(value: HeldValue) -> tuple[int, str, str]:
     return value.live_from, value.name, value.shape_index or ""
+
+
+def _are_of_one_loop(a: HeldValue, b: HeldValue) -> bool:
+    return in_loop(a.op_name) is not in_loop(b.op_name) and is_split(a, b)
 
 
 def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:

@@ -16,11 +16,13 @@ __all__ = [
     "RECOMPUTED_MARKS",
     "framework_of",
     "has_checkpoint",
+    "in_loop",
     "is_backward",
     "is_checkpointed",
     "is_per_example",
     "is_recomputed",
     "names_before_checkpoint",
+    "outside_loops",
     "own_op_name",
     "primitive",
     "scope_names",
@@ -98,6 +100,17 @@ def own_op_name(op_name: str | None) -> str | None:
         op_name = op_name.replace(part, same)
     parts = _split(op_name)
     return "/".join(parts[1:] if len(parts) > 1 and _FUNCTION.fullmatch(parts[0]) else parts)
+
+
+def outside_loops(op_name: str | None) -> str | None:
+    """Return the own op name as it is where no loop contains the op."""
+    own = own_op_name(op_name)
+    return own and own.replace("while/body/", "")
+
+
+def in_loop(op_name: str | None) -> bool:
+    """Return True for an op in the body of a loop."""
+    return "while/body/" in (own_op_name(op_name) or "")
 
 
 @cache

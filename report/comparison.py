@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xlagraph.comparison.compared_sides import TOTALS, ComparedCompilation, ComparedPair
+from xlagraph.comparison.groups import without_environment
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
@@ -28,6 +29,8 @@ _PEAK_COLUMNS: Final = {
     "opName": ColumnKind.TEXT,
     "scope": ColumnKind.TEXT,
     "opcode": ColumnKind.TEXT,
+    "userFile": ColumnKind.TEXT,
+    "userLine": ColumnKind.NUMBER,
     "sourceFile": ColumnKind.TEXT,
     "sourceLine": ColumnKind.NUMBER,
     "shape": ColumnKind.TEXT,
@@ -134,7 +137,10 @@ def _both_sides(
                 "depth": SCOPE_PARTS,
             }
             found = graph.query(statement, parameters).mappings()
-            rows += [{"side": side, **row} for row in found]
+            rows += [
+                {name: without_environment(cell) for name, cell in row.items()} | {"side": side}
+                for row in found
+            ]
     return typed_table(columns, rows)
 
 

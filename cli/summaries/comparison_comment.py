@@ -22,6 +22,7 @@ __all__ = ["MOST_CHARACTERS", "comment"]
 MOST_CHARACTERS: Final = 50_000
 """Limit per comment. GitHub rejects more than 65,536 characters, and another table may follow."""
 _LONGEST_CELL: Final = 160
+_LONGEST_SENTENCE: Final = 600
 _FEWEST_ROWS: Final = 2
 _PLAIN: Final = {
     "inputs": "inputs: arguments such as weights, optimizer state, batch",
@@ -196,10 +197,10 @@ def _short(cell: "Cell") -> "Cell":
     return _short_text(cell) if isinstance(cell, str) else cell
 
 
-def _short_text(text: str) -> str:
+def _short_text(text: str, longest: int = _LONGEST_CELL) -> str:
     """Cut the middle of a long text; the ends of paths and op names matter most."""
-    half = _LONGEST_CELL // 2
-    return text if len(text) <= _LONGEST_CELL else f"{text[:half]}…{text[-half:]}"
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
 
 
 def _code(name: str) -> str:
@@ -210,5 +211,5 @@ def _code(name: str) -> str:
 
 def _plain(text: str) -> str:
     """Return a sentence with names that are neither markup nor mentions."""
-    escaped = escape_markdown(escape_control_characters(_short_text(text)))
+    escaped = escape_markdown(escape_control_characters(_short_text(text, _LONGEST_SENTENCE)))
     return escaped.replace("@", "@\u200b")

@@ -12,6 +12,7 @@ from xlagraph.comparison.groups import (
     GROWTH_COLUMNS,
     By,
     changed_groups,
+    group_name,
     largest_groups,
 )
 from xlagraph.comparison.held_values import ReservedPart
@@ -98,7 +99,8 @@ def temporary_rows(
     """
     grouped: dict[tuple[str | None, str | None], list[GroupGrowth]] = {}
     for growth in comparison.groups.get(By.TEMPORARY, ()):
-        file, line, op_name = growth.group
+        user_file, user_line, source_file, source_line, op_name = growth.group
+        file, line = (user_file, user_line) if user_file else (source_file, source_line)
         place = f"{PurePath(str(file)).name}:{line}" if file and line else None
         op = "/".join(stem(str(op_name))) if op_name else None
         grouped.setdefault((place, op and re.sub(r"\d+", "*", op)), []).append(growth)
@@ -106,7 +108,7 @@ def temporary_rows(
     for (place, op), growths in grouped.items():
         bytes_a = sum(growth.bytes_a for growth in growths)
         bytes_b = sum(growth.bytes_b for growth in growths)
-        names = {"/".join(stem(str(growth.group[2]))) for growth in growths if growth.group[2]}
+        names = {"/".join(stem(str(growth.group[4]))) for growth in growths if growth.group[4]}
         rows.append((place, names.pop() if len(names) == 1 else op, bytes_a, bytes_b))
     rows.sort(key=lambda row: (-abs(row[3] - row[2]), row[2] - row[3], str(row[:2])))
     changed = [row for row in rows if row[2] != row[3]][:limit]
@@ -141,7 +143,9 @@ def group_section(comparison: "Comparison", by: By, limit: int | None) -> Sectio
 def _group_columns(by: By) -> tuple[str, ...]:
     if by is By.TEMPORARY:
         return ("line", "opName")
-    if by in (By.LINE, By.CALLER):
+    if by is By.LINE:
+        return ("line",)
+    if by is By.CALLER:
         return ("line", *by.columns[2:])
     return ("change", "opName", "opcode", "shape") if by is By.VALUE else by.columns
 
@@ -151,7 +155,11 @@ def _group_cells(by: By, growth: "GroupGrowth") -> tuple["Cell", ...]:
     if first == EVERYTHING_ELSE:
         return (first, *[""] * (len(_group_columns(by)) - 1))
     match by:
-        case By.LINE | By.CALLER | By.TEMPORARY:
+        case By.LINE:
+            return (group_name(by, growth.group),)
+        case By.TEMPORARY:
+            return (group_name(By.LINE, growth.group[:4]), growth.group[4])
+        case By.CALLER:
             line, *function = others
             return (f"{first}:{line}" if first and line else first, *function)
         case By.VALUE:

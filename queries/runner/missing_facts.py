@@ -71,7 +71,7 @@ _FUSION_ROOTS: Final = _fact(
 )
 _STACKS: Final = _fact(
     "ATTRIBUTED_FRAME",
-    "userFunction",
+    "userFunction userFile",
     "the dump has no call stacks (text of jaxlib 0.8 and older), so a line of yours that calls a"
     " library is unknown; --xla_dump_hlo_as_proto writes them too",
 )

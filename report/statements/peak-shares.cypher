@@ -11,7 +11,8 @@ RETURN c.key AS compilation, v.label AS value,
        '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
        '(while))', '())/while'), '(while)', '()/while') AS opName,
        replace(coalesce(z.name, v.attributedOpName), '/jit(main)', '') AS scope,
-       v.opcode AS opcode, v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
+       v.opcode AS opcode, v.userFile AS userFile, v.userLine AS userLine,
+       v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
        v.shape AS shape, l.physicalBytes AS bytes
 ORDER BY bytes DESC, compilation, value
 LIMIT $limit

@@ -43,7 +43,7 @@ def test_totals_pairs_and_unpaired_compilations(two_runs):
 
 def test_every_grouping_has_the_expected_rows(two_runs):
     found = compare(two_runs, "before", "after", by=By, depth=1)
-    dot, line = "jit(f)/layer_0/dot", ("f.py", 5)
+    dot, line = "jit(f)/layer_0/dot", ("f.py", 5, "f.py", 5)
     assert grown(found, By.ROLE) == {
         ("temp",): (384, 576), ("parameter",): (128, 128), ("output",): (128, 128)
     }  # fmt: skip
@@ -51,7 +51,7 @@ def test_every_grouping_has_the_expected_rows(two_runs):
         (dot,): (384, 576), ("jit(f)/sum",): (128, 128), ("p",): (128, 128)
     }  # fmt: skip
     assert grown(found, By.LINE) == {
-        line: (384, 576), ("f.py", 7): (128, 128), (None, None): (128, 128)
+        line: (384, 576), ("f.py", 7) * 2: (128, 128), (None,) * 4: (128, 128)
     }  # fmt: skip
     assert grown(found, By.OPCODE) == {("fusion",): (512, 704), ("parameter",): (128, 128)}
     assert grown(found, By.SHAPE) == {

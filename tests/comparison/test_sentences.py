@@ -1,5 +1,6 @@
 """Sentences that say why one compilation reserves more than another; each dump pair is a case."""
 
+from math import prod
 from typing import NamedTuple
 
 import pytest
@@ -16,6 +17,8 @@ class Case(NamedTuple):
     before: str
     after: str
     sentences: list[str]
+    devices: str = ""
+    """Numbers of devices over which the two programs are split."""
 
 
 PARAMETER = "0 | 64 | parameter 0, shape |f32[16]| at ShapeIndex {}"
@@ -34,7 +37,7 @@ def arguments(inputs: str, size: int, values: str) -> str:
     """Write a dump with named inputs, `x` first, and values in allocation `t` for temporaries."""
     lines, blocks = [], []
     for number, (name, shape) in enumerate(each.split(" ") for each in inputs.split(", ")):
-        count = int(shape.partition("[")[2].rstrip("]"))
+        count = prod(map(int, shape.partition("[")[2].rstrip("]").split(",")))
         size_bytes = count * (2 if shape.startswith("bf16") else 4)
         label = f"p{number}" if number else "x"
         blocks.append(
@@ -61,6 +64,19 @@ LAYERS = """
     1 | b | f32[16]{0} | 64 | 64 | 2-4 | exp(a)    | jit(f)/jvp(layer_1)/exp @ f.py:1
     1 | c | f32[8]{0} | 128 | 32 | 3-4 | negate(b) | jit(f)/loss/neg @ f.py:9
 """
+REMATTED = "jit(f)/transpose(jvp(model))/jvp(model)/checkpoint/rematted_computation"
+LOOP = "jit(f)/while/body/closed_call"
+SAME_TYPE = """
+    1 | a | f32[16]{0} | 0   | 64 | 1-3 | exp(x)    | jit(f)/exp @ f.py:1
+    1 | b | f32[16]{0} | 64  | 64 | 2-3 | fusion(a) | jit(f)/tanh @ f.py:2
+    1 | c | f32[16]{0} | 128 | 64 | 3-3 | fusion(b) | jit(f)/neg @ f.py:3
+"""
+UNROLLED = """
+    t | a | f32[16]{0} | 0  | 64 | 1-3 | exp(x) | jit(f)/layer_0/exp @ f.py:1
+    t | b | f32[16]{0} | 64 | 64 | 2-3 | exp(a) | jit(f)/layer_1/exp @ f.py:1
+"""
+ROLLED = f"t | s | f32[2,16]{{1,0}} | 0 | 128 | 1-3 | fusion(x) | {LOOP}/exp @ f.py:2"
+LARGE = "1 | a | f32[16384]{0} | 0 | 65536 | 1-2 | exp(x) | jit(f)/exp @ f.py:1\n"
 CASES = {
     "inputs no longer donated": Case(
         tiny_dump(
@@ -112,6 +128,23 @@ CASES = {
             """,
         ),
         ["checkpoint of layer_0 gone (mostly f.py:1): +64 B"],
+    ),
+    "checkpoints of blocks of a model": Case(
+        temporaries(
+            64,
+            """
+            1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x)  | jit(f)/jvp(model)/block_0/exp @ f.py:1
+            1 | b | f32[16]{0} | 0 | 64 | 3-3 | tanh(x) | jit(f)/jvp(model)/block_1/exp @ f.py:1
+            """,
+        ),
+        temporaries(
+            96,
+            f"""
+            1 | a | f32[16]{{0}} | 0  | 64 | 1-2 | exp(x)  | {REMATTED}/block_0/exp @ f.py:1
+            1 | b | f32[8]{{0}}  | 64 | 32 | 2-2 | tanh(x) | {REMATTED}/block_1/exp @ f.py:1
+            """,
+        ),
+        ["checkpoint of model/block_* added (mostly f.py:1): +32 B"],
     ),
     "checkpoint in a loop": Case(
         temporaries(
@@ -247,7 +280,87 @@ CASES = {
             1 | b | f32[16]{0} | 64 | 64 | 2-3 | exp(a) | jit(f)/exp @ f.py:1
             """,
         ),
-        ["1 value replaced by 1 other at the peak (mostly f.py:1): +32 B"],
+        [
+            (
+                "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
+                " (mostly f.py:1): +32 B"
+            )
+        ],
+    ),
+    "an element type that only one program computes with": Case(
+        temporaries(192, SAME_TYPE),
+        temporaries(
+            160,
+            """
+            1 | a | bf16[16]{0} | 0  | 32 | 1-4 | exp(x)     | jit(f)/exp @ f.py:1
+            1 | b | bf16[16]{0} | 32 | 32 | 2-4 | fusion(a)  | jit(f)/tanh @ f.py:2
+            1 | c | bf16[16]{0} | 64 | 32 | 3-4 | fusion(b)  | jit(f)/convert_element_type @ f.py:3
+            1 | d | f32[16]{0}  | 96 | 64 | 4-4 | convert(c) | jit(f)/convert_element_type @ f.py:3
+            """,
+        ),
+        [
+            (
+                "3 of 4 computed values in bf16 now, none before, with casts and what they replace"
+                " (mostly f.py:1): -32 B"
+            )
+        ],
+    ),
+    "layers in a loop": Case(
+        arguments("t f32[8], w[0] f32[16], w[1] f32[16]", 128, UNROLLED),
+        arguments("t f32[8], w f32[2,16]", 160, ROLLED),
+        ["layer_* now in a loop, with w[*] in stacks: 0 B", "more fragmentation: +32 B"],
+    ),
+    "a part of the batch in each iteration": Case(
+        temporaries(128, "1 | a | f32[32]{0} | 0 | 128 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(64, f"1 | a | f32[16]{{0}} | 0 | 64 | 1-2 | exp(x) | {LOOP}/exp @ f.py:1"),
+        [
+            (
+                "1 value now computed in a loop, with 1/2 of the elements,"
+                " such as f32[32] → f32[16] (mostly f.py:1): -64 B"
+            )
+        ],
+    ),
+    "split over devices": Case(
+        arguments("t f32[16]", 64, ONE),
+        arguments("t f32[8]", 32, ONE.replace("f32[16]", "f32[8]").replace("| 64", "| 32")),
+        [
+            (
+                "split over 2 devices, was 1: t f32[16] → f32[8]: 2 values have"
+                " 1/2 of the elements, such as f32[16] → f32[8] (most at f.py:1, -32 B): -64 B"
+            )
+        ],
+        devices="1 2",
+    ),
+    "a loop's parameter in the bytes of an input": Case(
+        arguments("t f32[16]", 64, ONE),
+        arguments(
+            "t f32[32]",
+            128,
+            ONE.replace("f32[16]", "f32[32]").replace("| 64", "| 128")
+            + "0 | p | f32[32]{0} | 0 | 128 | 2-2 | parameter(0) | jit(f)/gather @ f.py:3",
+        ),
+        [
+            (
+                "t f32[16] → f32[32]: 2 values have 2 times as many elements,"
+                " such as f32[16] → f32[32] (most at f.py:1, +64 B): +128 B"
+            )
+        ],
+    ),
+    "a small change is the only one": Case(
+        temporaries(65536, LARGE),
+        temporaries(65544, LARGE + "1 | c | f32[2]{0} | 65536 | 8 | 2-2 | sine(x) | jit(f)/sin"),
+        ["1 new value at the peak: sin f32[2]: +8 B"],
+    ),
+    "an op that only one program has": Case(
+        temporaries(128, ONE.replace("t |", "1 |")),
+        temporaries(
+            96,
+            """
+            1 | a | f32[16]{0} | 0  | 64 | 1-2 | exp(x)     | jit(f)/exp @ f.py:1
+            1 | s | f32[8]{0}  | 64 | 32 | 3-3 | select(x)  | jit(f)/layer_0/_where/select_n
+            """,
+        ),
+        ["1 value made by _where/select_n, none before: 0 B", "less fragmentation: -32 B"],
     ),
     "calls of a library": Case(
         temporaries(64, f"1 | dot.1 | f32[16]{{0}} | 0 | 64 | 1-2 | dot(x) | {DOT}"),
@@ -298,7 +411,11 @@ def cases(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cases")
     for name, case in CASES.items():
         for side, text in (("before", case.before), ("after", case.after)):
-            write_dump(folder / "runs" / name / side, 1, "jit_f", text)
+            path = write_dump(folder / "runs" / name / side, 1, "jit_f", text)
+            if case.devices:
+                devices = case.devices.split()[side == "after"]
+                module = path.with_name(path.name.replace("-buffer-assignment", ""))
+                module.write_text(f"HloModule jit_f, num_partitions={devices}\n")
     with open_graph(folder / "cases.lbug", create=True) as graph:
         assert ingest(graph, folder / "runs", jobs=1).ok
         yield graph

@@ -6,12 +6,16 @@
 // @param    module      STRING = ''   module name; all modules if empty
 // @param    memorySpace INTEGER = 0   memory space number
 // @param    limit       INTEGER = 20  rows to return
-// @column   sourceFile  STRING        source file of the op, innermost frame
+// @column   userFile    STRING        file of the innermost line outside installed packages
+// @column   userLine    INTEGER       line in that file
+// @column   sourceFile  STRING        source file of the op, innermost frame: yours, or the
+//           library's that your line calls
 // @column   sourceLine  INTEGER       line in that file
 // @column   opName      STRING        op name that the values belong to, as set by the framework
 // @column   bytesA      INTEGER       bytes at the peaks of the first side
 // @column   bytesB      INTEGER       bytes at the peaks of the second side
 // @column   growthBytes INTEGER       difference, B − A
+// @shown    userFile opName bytesA bytesB growthBytes sourceFile
 // @measure  physical
 // @note     The rows add up to the row "live at the peak" of compare/causes: values in allocations
 //           of inputs, outputs and constants are excluded.
@@ -32,28 +36,36 @@ WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
      '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
      '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
      '(while))', '())/while'), '(while)', '()/while') AS opName,
+     v.userFile AS userFile, v.userLine AS userLine,
      v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
      'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
      sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,
      sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB
 // groups of only one side are matched without the compiled function and the line
-WITH opName, sourceFile, sourceLine, ofA, ofB, ofA = 0 OR ofB = 0 AS isLone,
+WITH opName, userFile, userLine, sourceFile, sourceLine, ofA, ofB, ofA = 0 OR ofB = 0 AS isLone,
      CASE WHEN ofA = 0 OR ofB = 0 THEN replace(opName, coalesce(compiled, 'jit()/'), '')
           ELSE opName END AS matched
 WITH matched, isLone, count(DISTINCT CASE WHEN ofA > 0 THEN sourceLine ELSE null END) AS linesA,
      count(DISTINCT CASE WHEN ofB > 0 THEN sourceLine ELSE null END) AS linesB,
+     max(CASE WHEN ofB > 0 THEN userFile ELSE null END) AS userFileB,
+     max(CASE WHEN ofB > 0 THEN userLine ELSE null END) AS userLineB,
      max(CASE WHEN ofB > 0 THEN sourceFile ELSE null END) AS fileB,
      max(CASE WHEN ofB > 0 THEN sourceLine ELSE null END) AS lineB,
      max(CASE WHEN ofB > 0 THEN opName ELSE null END) AS nameB,
-     collect({name: opName, file: sourceFile, line: sourceLine, a: ofA, b: ofB}) AS places
-WITH places, fileB, lineB,
+     collect({name: opName, userFile: userFile, userLine: userLine, file: sourceFile,
+              line: sourceLine, a: ofA, b: ofB}) AS places
+WITH places, userFileB, userLineB, fileB, lineB,
      isLone AND matched IS NOT NULL AND linesA = 1 AND linesB = 1 AS isMoved,
      CASE WHEN isLone THEN nameB ELSE null END AS otherName
 UNWIND places AS place
-WITH CASE WHEN isMoved THEN fileB ELSE place.file END AS sourceFile,
+WITH CASE WHEN isMoved THEN userFileB ELSE place.userFile END AS userFile,
+     CASE WHEN isMoved THEN userLineB ELSE place.userLine END AS userLine,
+     CASE WHEN isMoved THEN fileB ELSE place.file END AS sourceFile,
      CASE WHEN isMoved THEN lineB ELSE place.line END AS sourceLine,
      coalesce(otherName, place.name) AS opName,
      sum(place.a) AS bytesA, sum(place.b) AS bytesB
-RETURN sourceFile, sourceLine, opName, bytesA, bytesB, bytesB - bytesA AS growthBytes
-ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, sourceFile, sourceLine, opName
+RETURN userFile, userLine, sourceFile, sourceLine, opName, bytesA, bytesB,
+       bytesB - bytesA AS growthBytes
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, sourceFile, sourceLine, opName, userFile,
+         userLine
 LIMIT $limit

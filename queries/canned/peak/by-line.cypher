@@ -4,7 +4,10 @@
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
-// @column   sourceFile    STRING        source file of the op, innermost frame
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
+// @column   sourceFile    STRING        source file of the op, innermost frame: yours, or the
+//           library's that your line calls
 // @column   sourceLine    INTEGER       line in that file
 // @column   values        INTEGER       number of values live at the peak
 // @column   physicalBytes INTEGER       total share of the physical peak
@@ -13,25 +16,28 @@
 // @column   sizeBytes     INTEGER       total assigned size; an in-place update counts both its
 //           values
 // @column   largest       STRING        value with the largest share in the group
+// @shown    userFile physicalBytes sourceFile largest peakShare values
 // @measure  physical
 // @note     An instruction without an op name counts for the op of an instruction inside it, of an
 //           operand or of a reader.
-// @note     Lines of installed packages count too; peak/by-caller has only your code.
+// @note     Lines of installed packages are listed with the line of yours that calls them;
+//           peak/by-caller adds up the bytes of each line of yours.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
 WITH max(s.physicalPeakBytes) AS peakBytes,
+     v.userFile AS userFile, v.userLine AS userLine,
      v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
      count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes,
      max(p.physicalBytes) AS most,
      collect({label: v.label, physicalBytes: p.physicalBytes}) AS shares
 UNWIND shares AS part
-WITH sourceFile, sourceLine, max(peakBytes) AS peakBytes, max(values) AS values,
-     max(physicalBytes) AS physicalBytes, max(sizeBytes) AS sizeBytes,
+WITH userFile, userLine, sourceFile, sourceLine, max(peakBytes) AS peakBytes,
+     max(values) AS values, max(physicalBytes) AS physicalBytes, max(sizeBytes) AS sizeBytes,
      min(CASE WHEN part.physicalBytes = most THEN part.label ELSE null END) AS largest
-RETURN sourceFile, sourceLine, values, physicalBytes,
+RETURN userFile, userLine, sourceFile, sourceLine, values, physicalBytes,
        CASE WHEN peakBytes > 0 THEN 1.0 * physicalBytes / peakBytes ELSE null END AS peakShare,
        sizeBytes, largest
-ORDER BY physicalBytes DESC, sizeBytes DESC, sourceFile, sourceLine
+ORDER BY physicalBytes DESC, sizeBytes DESC, sourceFile, sourceLine, userFile, userLine
 LIMIT $limit

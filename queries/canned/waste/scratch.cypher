@@ -1,13 +1,14 @@
-// Results of library calls that nothing reads
+// Results of library calls and fusions that nothing reads
 // @kind     table
-// @answers  Which buffers are scratch space for library calls?
+// @answers  Which buffers are scratch space for library calls, or results that nobody reads?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
 // @column   sizeBytes     INTEGER       assigned size, including padding
 // @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
-// @column   instruction   STRING        name of the custom call
-// @column   target        STRING        function that the custom call invokes
+// @column   instruction   STRING        name of the instruction that writes it
+// @column   target        STRING        function that a custom call invokes; null for a result of
+//           XLA's own code, which is computed for nothing
 // @column   shape         STRING        shape, without layout
 // @column   opcode        STRING        opcode of the instruction that makes the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
@@ -19,15 +20,17 @@
 // @column   userLine      INTEGER       line in that file
 // @shown    value sizeBytes physicalBytes attributedOpName userFile
 // @measure  assigned, physical
-// @note     Scratch is an array among the results of a custom call that no instruction uses and
-//           that is not an output. It can be in any allocation: an output's buffer can be
-//           scratch before the output is written. Calls without operands are excluded, because all
-//           their results would look like scratch in a dump without use lines.
-// @empty    no library call has a result that nothing reads
+// @note     Scratch is an array among several results that no instruction uses and that is not an
+//           output. It can be in any allocation: an output's buffer can be scratch before the
+//           output is written. Instructions without operands are excluded, because all their
+//           results would look like scratch in a dump without use lines; so are loops, calls,
+//           collectives and asynchronous instructions.
+// @empty    no instruction has a result that nothing reads
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-WHERE v.opcode = 'custom-call' AND v.shapeIndex IS NOT NULL
+WHERE v.opcode IN ['custom-call', 'fusion', 'sort', 'reduce', 'reduce-window', 'scatter', 'map',
+                   'rng-bit-generator'] AND v.shapeIndex IS NOT NULL
       AND NOT v.dtype IN ['tuple', 'token', 'opaque']
       AND (v.liveUntil < c.scheduleLength OR (v.liveUntil IS NULL AND a.maybeLiveOut = false))
 OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)

@@ -27,7 +27,7 @@ const KEY_COLUMNS = {
   role: ['role'],
   scope: ['scope'],
   op: ['opName'],
-  line: ['sourceFile', 'sourceLine'],
+  line: ['userFile', 'userLine', 'sourceFile', 'sourceLine'],
   opcode: ['opcode'],
 };
 
@@ -48,6 +48,16 @@ const TEMPORARY = ['live at the peak', 'idle at the peak', 'fragmentation', 'tem
  */
 export function canFold(by) {
   return by === 'scope' || by === 'op';
+}
+
+/**
+ * Return the user's line, followed by the library's line that it calls.
+ * @param {any[]} cells
+ * @returns {string}
+ */
+function calledLineText([userFile, userLine, sourceFile, sourceLine]) {
+  const lines = [sourceLineText(userFile, userLine), sourceLineText(sourceFile, sourceLine)];
+  return [...new Set(lines.filter((line) => line))].join(' → ');
 }
 
 export class Growth {
@@ -95,9 +105,9 @@ export class Growth {
    * @returns {string}
    */
   titleOf(members) {
-    const [[first, second]] = members;
+    const [[first]] = members;
     if (members.length > 1) return this.foldedTitle(members);
-    if (this.by === 'line') return sourceLineText(first, second) || 'no source line';
+    if (this.by === 'line') return calledLineText(members[0]) || 'no source line';
     if (this.by === 'role') return roleTitle(first ?? 'role unknown');
     return first ?? 'unattributed';
   }

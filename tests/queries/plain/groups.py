@@ -34,6 +34,10 @@ class Group:
 
 OP = Group("opName", lambda dump, value: (dump.attribution(value).op_name,))
 LINE = Group("sourceFile sourceLine", lambda dump, value: dump.attribution(value).source)
+BOTH_LINES = Group(
+    "userFile userLine sourceFile sourceLine",
+    lambda dump, value: (*dump.attribution(value).user[:2], *dump.attribution(value).source),
+)
 OPCODE = Group("opcode", lambda _, value: (value.made.opcode,))
 SCOPE = Group("scope", lambda dump, value: (scope(dump.attribution(value).op_name, 3),))
 DTYPE = Group("dtype", lambda _, value: (value.dtype,))

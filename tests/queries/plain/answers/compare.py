@@ -232,6 +232,12 @@ def _matched_by(group: Group) -> PlainAnswer:
     return grouped
 
 
+def _largest_of_each(sources: Collection[Row]) -> Row:
+    """Return the largest cell of each column, as `max` of a statement does."""
+    columns = zip(*sources, strict=True)
+    return tuple(max((cell for cell in each if cell is not None), default=None) for each in columns)
+
+
 def _by_line(columns: str, *, is_named: bool, roles: Collection[str] = ()) -> PlainAnswer:
     """Group by source line, when an op's line may have moved."""
 
@@ -241,22 +247,23 @@ def _by_line(columns: str, *, is_named: bool, roles: Collection[str] = ()) -> Pl
     ) -> Rows:
         def key(dump: PlainDump, value: PlainValue) -> tuple[str | None, Row]:
             attribution = dump.attribution(value)
-            return over_loops(attribution.op_name), attribution.source
+            source = (*attribution.user[:2], *attribution.source)
+            return over_loops(attribution.op_name), source
 
         sums: dict[Row, list[int]] = defaultdict(lambda: [0, 0])
         for places in _places(dumps, (run_a, run_b), module, memory_space, key, roles):
             sources = [
-                {place.source for place in places if place.sums[side] and place.source[1]}
+                {place.source for place in places if place.sums[side] and place.source[-1]}
                 for side in (0, 1)
             ]
             is_moved = (
                 places[0].is_lone
                 and places[0].name is not None
-                and [len({line for _, line in side}) for side in sources] == [1, 1]
+                and [len({source[-1] for source in side}) for side in sources] == [1, 1]
             )
             new = [place.name for place in places if place.name and place.sums[1]]
             for place in places:
-                source = max(sources[1]) if is_moved else place.source
+                source = _largest_of_each(sources[1]) if is_moved else place.source
                 name = max(new) if place.is_lone and new else place.name
                 for side in (0, 1):
                     sums[(*source, name) if is_named else source][side] += place.sums[side]
@@ -306,8 +313,10 @@ def _parts(dump: PlainDump, color: int) -> Iterator[tuple[str, int]]:
 
 
 ops = _matched_by(COMPARED_OP)
-lines = _by_line("sourceFile sourceLine", is_named=False)
-temporaries = _by_line("sourceFile sourceLine opName", is_named=True, roles=("temp",))
+lines = _by_line("userFile userLine sourceFile sourceLine", is_named=False)
+temporaries = _by_line(
+    "userFile userLine sourceFile sourceLine opName", is_named=True, roles=("temp",)
+)
 callers = _grouped_by(CALLER)
 stacks = _grouped_by(STACK)
 opcodes = _grouped_by(OPCODE)

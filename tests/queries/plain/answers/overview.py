@@ -45,6 +45,21 @@ def compilations(dumps: Sequence[PlainDump], run: str = "") -> Rows:
         )
 
 
+@largest_first("paddingBytes", "compilation values paddingBytes peakBytes totalPaddingBytes")
+def padding(dumps: Sequence[PlainDump], run: str = "", memory_space: int = 0) -> Rows:
+    found = []
+    for dump in chosen(dumps, run):
+        padded = [
+            min(share, value.size - value.dense)
+            for value, share in dump.shares(memory_space).items()
+            if value.dense is not None and value.size > value.dense and share
+        ]
+        if padded:
+            found.append((dump.key, len(padded), sum(padded), dump.physical_peak(memory_space)))
+    total = sum(row[2] for row in found)
+    return [(*row, total) for row in found]
+
+
 @in_order(
     "compilation totalBytes allocationBytes agrees"
     " printedPeakBytes logicalPeakBytes physicalPeakBytes"

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from tests.queries.plain.answer import PlainAnswer, Row, Rows, in_any_order, in_order, largest_first
-from tests.queries.plain.groups import CALLER, DTYPE, LINE, OP, OPCODE, SCOPE, SHAPE, Group
+from tests.queries.plain.groups import BOTH_LINES, CALLER, DTYPE, OP, OPCODE, SCOPE, SHAPE, Group
 from tests.queries.plain.measures import held_bytes
 from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.value import PlainValue
@@ -33,7 +33,7 @@ def _grouped_by(group: Group) -> PlainAnswer:
 
 
 by_op = _grouped_by(OP)
-by_line = _grouped_by(LINE)
+by_line = _grouped_by(BOTH_LINES)
 by_opcode = _grouped_by(OPCODE)
 by_scope = _grouped_by(SCOPE)
 by_dtype = _grouped_by(DTYPE)

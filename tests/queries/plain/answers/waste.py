@@ -44,7 +44,11 @@ def padding(dump: PlainDump) -> Rows:
 def scratch(dump: PlainDump) -> Rows:
     reading = {user for value in dump.values for user in value.users}
     for value in dump.values:
-        is_result = value.made.opcode == "custom-call" and value.shape_index and value.is_array
+        has_results = value.made.opcode in {
+            "custom-call", "fusion", "sort", "reduce", "reduce-window", "scatter", "map",
+            "rng-bit-generator",
+        }  # fmt: skip
+        is_result = has_results and value.shape_index and value.is_array
         leaves = dump.live_to_the_end(value) if value.steps else value.allocation.maybe_live_out
         is_unread = not value.uses and not leaves
         if is_result and is_unread and value.name in reading:
