@@ -105,8 +105,7 @@ class Packer:
 
     def __init__(self, groups: Sequence[Group]) -> None:
         self._groups = tuple(groups)
-        self._trials: dict[tuple[int, Order, int | None], _Trial] = {}
-        """Trials without a bound at the top."""
+        self._trials: dict[tuple[int, Order, int | None, bool], _Trial] = {}
 
     def packs(self, groups: Sequence[Group]) -> bool:
         """Return True if these are the groups that it packs."""
@@ -127,13 +126,12 @@ class Packer:
         return best or Packing(0, ())
 
     def _trial(self, alignment: int, order: Order, most: int | None, *, has_bound: bool) -> _Trial:
-        key = alignment, order, most
-        if has_bound:
-            known = self._trials.get(key)
-            is_equal = known is not None and not known.depends_on_top
-            return known if known and is_equal else self._place(*key, has_bound=True)
+        unbounded = self._trials.get((alignment, order, most, False))
+        if has_bound and unbounded is not None and not unbounded.depends_on_top:
+            return unbounded
+        key = alignment, order, most, has_bound
         if key not in self._trials:
-            self._trials[key] = self._place(*key, has_bound=False)
+            self._trials[key] = self._place(alignment, order, most, has_bound=has_bound)
         return self._trials[key]
 
     def _place(self, alignment: int, order: Order, most: int | None, *, has_bound: bool) -> _Trial:

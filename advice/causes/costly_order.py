@@ -5,13 +5,10 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.planner.edits.order_result import named_order
-from xlagraph.planner.edits.reordering_edit import Reorder
-from xlagraph.planner.edits.schedules import Schedule, is_gpu, memory_setting
+from xlagraph.planner.edits.schedules import is_gpu, memory_setting
 from xlagraph.planner.orders.waiting import waiting_values
 from xlagraph.queries.catalogue.declarations import ChangeKind
-from xlagraph.queries.errors import QueryError
 
 __all__ = ["costly_order"]
 
@@ -33,14 +30,13 @@ def costly_order(program: PeakProgram) -> Iterator[Cause]:
     setting = memory_setting(compilation)
     if setting is None:
         return
-    try:
-        orders = live_orders(program.stored, program.memory_space)
-    except QueryError:
+    orders = program.live_orders
+    if orders is None:
         return
     here, other, chosen = orders.here, orders.other, orders.chosen
-    if other.peak_bytes >= here.peak_bytes:
+    edit = program.memory_order if other.peak_bytes < here.peak_bytes else None
+    if edit is None:
         return
-    edit = Reorder.to(orders.reordering, compilation, Schedule.MEMORY, chosen)
     rows = tuple(
         evidence_row(
             program.values[each.value_id],

@@ -13,9 +13,10 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.schedules import Schedule
-from xlagraph.planner.orders.rules import Rule, rules_of
+from xlagraph.planner.orders.rules import Rule, may_make_all
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.queries.errors import QueryError
@@ -71,7 +72,7 @@ class PeakProgram:
         if self.compilation.platform != "cpu":
             return False
         program = self.schedulable
-        return program is None or Rule.DEPTH_FIRST not in rules_of(program)
+        return program is None or not may_make_all(Rule.DEPTH_FIRST, program)
 
     @cached_property
     def schedulable(self) -> SchedulableProgram | None:
@@ -81,8 +82,16 @@ class PeakProgram:
     @cached_property
     def memory_order(self) -> Reorder | None:
         """The edit to the memory-optimized order; None if that order cannot be planned."""
+        orders = self.live_orders
+        if orders is None:
+            return None
+        return Reorder.to(orders.reordering, self.compilation, Schedule.MEMORY, orders.chosen)
+
+    @cached_property
+    def live_orders(self) -> LiveOrders | None:
+        """Live bytes in both orders; None if the memory-optimized one cannot be planned."""
         try:
-            return Reorder.of(self.stored, self.compilation, Schedule.MEMORY)
+            return live_orders(self.stored, self.memory_space)
         except QueryError:
             return None
 

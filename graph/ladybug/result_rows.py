@@ -18,7 +18,7 @@ _ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
 
 _MANY_ROWS: Final = 5000
 """Number of rows from which reading by columns is worth importing pyarrow."""
-_PLAIN_TYPES: Final = frozenset({"STRING", "INT64", "DOUBLE", "BOOL"})
+_PLAIN_TYPES: Final = frozenset({"STRING", "INT64", "DOUBLE", "BOOL", "STRING[]"})
 """Engine types whose Python values are the same whether read by rows or by columns."""
 _MOST_COUNTED: Final = 1 << 53
 """Largest count that is believed; the engine multiplies counts of patterns without a check."""

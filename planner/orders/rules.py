@@ -23,6 +23,7 @@ __all__ = [
     "depth_first_order",
     "is_made_by_xla",
     "may_make",
+    "may_make_all",
     "order_of",
     "post_order",
     "rules_of",
@@ -45,22 +46,29 @@ class Rule(StrEnum):
 
 def order_of(program: SchedulableProgram, rule: Rule) -> Order:
     """Return the order that a scheduler chooses for each computation."""
-    return {name: _ORDERS[rule](program, name) for name in program.computations}
+    return {name: _order(rule, program, name) for name in program.computations}
+
+
+def _order(rule: Rule, program: SchedulableProgram, computation: str) -> Sequence[int]:
+    known = program.known_orders
+    if (rule.value, computation) not in known:
+        known[rule.value, computation] = tuple(_ORDERS[rule](program, computation))
+    return known[rule.value, computation]
 
 
 def rules_of(program: SchedulableProgram) -> list[Rule]:
     """Return the schedulers that may have chosen the dump's order."""
-    return [
-        rule for rule in Rule if all(may_make(rule, program, name) for name in program.computations)
-    ]
+    return [rule for rule in Rule if may_make_all(rule, program)]
 
 
 def is_made_by_xla(program: SchedulableProgram) -> bool:
     """Return True if one of the schedulers may have chosen the dump's order."""
-    return any(  # the default order of most dumps first
-        all(may_make(rule, program, name) for name in program.computations)
-        for rule in reversed(Rule)
-    )
+    return any(may_make_all(rule, program) for rule in reversed(Rule))  # most dumps' default first
+
+
+def may_make_all(rule: Rule, program: SchedulableProgram) -> bool:
+    """Return True if a scheduler may have chosen the order of every computation in the dump."""
+    return all(may_make(rule, program, name) for name in program.computations)
 
 
 def may_make(rule: Rule, program: SchedulableProgram, computation: str) -> bool:
@@ -71,7 +79,7 @@ def may_make(rule: Rule, program: SchedulableProgram, computation: str) -> bool:
     """
     steps = program.computations[computation].instructions
     if rule is not Rule.BREADTH_FIRST:
-        return tuple(_ORDERS[rule](program, computation)) == steps
+        return _order(rule, program, computation) == steps
     waiting = {step: program.predecessor_count(step) for step in steps}
     queue = deque([{step for step in steps if not waiting[step]}])
     for step in steps:

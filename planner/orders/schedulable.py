@@ -90,6 +90,11 @@ class SchedulableProgram:
         return {name: each.instructions for name, each in self.computations.items()}
 
     @cached_property
+    def known_orders(self) -> dict[tuple[str, str], Sequence[int]]:
+        """Orders found so far, by the name of the rule and of the computation."""
+        return {}
+
+    @cached_property
     def owners(self) -> Sequence[str]:
         """Name of the computation of each instruction."""
         owners = [""] * len(self.instructions)

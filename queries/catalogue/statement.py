@@ -44,6 +44,7 @@ _CLAUSES: Final = (
     ("RETURN", "DISTINCT"), ("RETURN",), ("ORDER", "BY"), ("SKIP",), ("LIMIT",), ("UNION", "ALL"),
     ("UNION",), ("CREATE",), ("MERGE",), ("SET",), ("REMOVE",), ("DETACH", "DELETE"), ("DELETE",),
 )  # fmt: skip
+_FIRST_WORDS: Final = frozenset(words[0] for words in _CLAUSES)
 
 
 def clauses(statement: Sequence[Token]) -> list[Clause]:
@@ -146,6 +147,9 @@ def _depth_change(token: Token) -> int:
 
 
 def _keyword_at(statement: Sequence[Token], position: int) -> tuple[str, ...]:
+    first = statement[position]
+    if first.kind != "name" or first.text.upper() not in _FIRST_WORDS:  # as most tokens
+        return ()
     for words in _CLAUSES:
         here = statement[position : position + len(words)]
         if len(here) == len(words) and all(
