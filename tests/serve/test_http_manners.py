@@ -74,7 +74,7 @@ def test_an_answer_may_take_longer_than_a_request(monkeypatch):
 
     monkeypatch.setattr(client_connections, "HEADER_SECONDS", 0.1)
     request = "GET / HTTP/1.1\nHost: {host}\n\n"
-    with serving(slow) as port, sent(port, request) as connection:
+    with serving(slow) as served, sent(served, request) as connection:
         assert connection.recv(1 << 16).endswith(b"late")
         connection.sendall(b"GET / HT")
         assert received(connection) == b""  # half a request ends in time
