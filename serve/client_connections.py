@@ -28,6 +28,8 @@ from xlagraph.serve.request_limits import (
 
 __all__ = ["BoundedConnection", "WaitingConnections"]
 
+_READ_BYTES: Final = 16 << 10
+"""Bytes that are read from one client before the others have their turn."""
 _LATE_SECONDS: Final = 1.0
 """Seconds after the limit of a body, in which the application rejects it in words."""
 
@@ -80,6 +82,8 @@ class BoundedConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        # asyncio reads 256 KiB otherwise, which take milliseconds to parse before the next client
+        transport.max_size = _READ_BYTES  # type: ignore[attr-defined]
         self._time_request(HEADER_SECONDS)
         self._waiting.add(self)
         self._waiting.make_room(len(self.connections))
@@ -99,8 +103,12 @@ class BoundedConnection(HttpToolsProtocol):
             self._header_bytes += len(data) if was_in_headers else 0
             if self._header_bytes > MOST_HEADER_BYTES:
                 self.send_400_response(f"headers have at most {MOST_HEADER_BYTES:,} bytes")
-            elif self._request_due is None:
+            elif self._request_due is None and not self._is_answering():
                 self._time_request(HEADER_SECONDS)
+        else:  # with what chunks have around their bytes
+            self._body_bytes += len(data)
+            if self._body_bytes > 2 * MOST_BODY_BYTES:  # the application rejects the first excess
+                self.send_400_response(f"a request has at most {MOST_BODY_BYTES:,} bytes")
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection for some time if an answer is due, else close it."""
@@ -140,12 +148,6 @@ class BoundedConnection(HttpToolsProtocol):
         self._chunks += 1
         if self._chunks > MOST_CHUNKS:
             raise _Exceeded
-
-    def on_body(self, body: bytes) -> None:
-        self._body_bytes += len(body)
-        if self._body_bytes > 2 * MOST_BODY_BYTES:  # the application rejects the first excess
-            raise _Exceeded
-        super().on_body(body)
 
     def on_message_complete(self) -> None:
         super().on_message_complete()

@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
 from xlagraph.serve import api, client_connections, create_app
 from xlagraph.serve.http_server import listen, server_of
@@ -118,14 +120,22 @@ def test_slow_statements_do_not_delay_fast_reads(served_graph: Path, busy: Busy)
 @pytest.fixture
 def port(served_graph: Path) -> Iterator[int]:
     """Serve on a free port of this machine like the command."""
+    with serving(create_app(served_graph)) as port:
+        yield port
+
+
+@contextmanager
+def serving(app: ASGIApp) -> Iterator[int]:
     listener = listen("127.0.0.1", 0)
-    server = server_of(create_app(served_graph), "")
+    server = server_of(app, "")
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     until(lambda: server.started)
-    yield listener.getsockname()[1]
-    server.should_exit = True
-    thread.join()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def sent(port: int, text: str) -> socket.socket:

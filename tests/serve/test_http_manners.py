@@ -1,17 +1,21 @@
 """The HTTP server: what it rejects, and what one client cannot do to the others."""
 
+import asyncio
 import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.responses import PlainTextResponse
 
 from tests.serve.test_bounded_reads import (  # noqa: F401  a fixture
     port,
     received,
     sent,
+    serving,
 )
+from xlagraph.serve import client_connections
 from xlagraph.serve.access_log import LogLines
 from xlagraph.serve.guard import Access, _accepts_gzip
 
@@ -28,11 +32,21 @@ POST = f"POST /api/cypher HTTP/1.1\n{HOST}Content-Type: application/json\n"
         (f"GET / HTTP/1.1\n{HOST}" + "A: b\n" * 200 + "\n", b"400"),
         (f"GET / HTTP/1.1\n{HOST}A: " + "x" * 700_000, b"400"),
         (f"{POST}Transfer-Encoding: chunked\n\n" + "1\nx\n" * 3_000, b""),
+        (f"{POST}Transfer-Encoding: chunked\n\n1;" + "a=b;" * 700_000, b""),
     ],
-    ids=["version", "length and chunks", "encoding", "many headers", "long header", "many chunks"],
+    ids=[
+        "version",
+        "length and chunks",
+        "encoding",
+        "many headers",
+        "long header",
+        "many chunks",
+        "endless chunk extension",
+    ],
 )
 def test_a_request_that_is_not_answered_ends_its_connection(port, request_text, status):  # noqa: F811
     with sent(port, request_text + (HOST if not status else "")) as connection:
+        connection.settimeout(8)  # before the limit of time ends it
         answer = received(connection)
     assert answer[9:12] == status
     with sent(port, f"GET /healthz HTTP/1.1\n{HOST}Connection: close\n\n") as connection:
@@ -49,6 +63,21 @@ def test_chunks_after_a_get_end_the_connection(port):  # noqa: F811
 
         with pytest.raises(OSError, match=r"[Bb]roken pipe|reset"):
             send_without_end()
+
+
+def test_an_answer_may_take_longer_than_a_request(monkeypatch):
+    async def slow(scope, receive, send):
+        if scope["type"] == "lifespan":
+            return
+        await asyncio.sleep(0.2)
+        await PlainTextResponse("late")(scope, receive, send)
+
+    monkeypatch.setattr(client_connections, "HEADER_SECONDS", 0.1)
+    request = "GET / HTTP/1.1\nHost: {host}\n\n"
+    with serving(slow) as served, sent(served, request) as connection:
+        assert connection.recv(1 << 16).endswith(b"late")
+        connection.sendall(b"GET / HT")
+        assert received(connection) == b""  # half a request ends in time
 
 
 def test_a_client_that_closes_its_side_receives_its_answer(port):  # noqa: F811

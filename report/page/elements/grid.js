@@ -26,6 +26,14 @@ import {growthText, humanBytes, numberText, shareText} from './format.js';
 
 const ROW = 26;
 const SPARE = 6;
+/** Rows of a table that paper shows. */
+const MOST_PRINTED = 500;
+
+for (const name of ['beforeprint', 'afterprint']) {
+  globalThis.addEventListener?.(name, () => {
+    for (const grid of document.querySelectorAll('.grid')) grid.dispatchEvent(new Event(name));
+  });
+}
 
 export class Grid {
   /** @param {GridOptions} options */
@@ -67,6 +75,8 @@ export class Grid {
     const widths = this.columns.map((column) => (column.kind === 'text' ? `minmax(88px, ${column.width ?? 1}fr)` : `minmax(${numberWidth(column)}px, auto)`));
     this.node.style.setProperty('--columns', widths.join(' '));
     new ResizeObserver(() => this.render()).observe(this.scroller);
+    this.node.addEventListener('beforeprint', () => this.render(MOST_PRINTED));
+    this.node.addEventListener('afterprint', () => this.render());
     this.update();
   }
 
@@ -96,7 +106,6 @@ export class Grid {
     this.count.textContent = all ? `${numberText(rows)} rows` : `${numberText(this.order.length)} of ${numberText(rows)} rows`;
     this.drawHead();
     this.scroller.setAttribute('aria-rowcount', String(this.order.length + 1));
-    this.spacer.style.height = `${this.order.length * ROW}px`;
     const most = this.options.most;
     if (most) this.scroller.style.maxHeight = `${(Math.min(most, Math.max(1, this.order.length)) + 1) * ROW + 14}px`;
     this.render();
@@ -144,13 +153,20 @@ export class Grid {
     );
   }
 
-  render() {
+  /**
+   * Draw the rows in view, or so many rows from the first for paper.
+   * @param {number} [printed]
+   */
+  render(printed = 0) {
     const height = this.scroller.clientHeight || 300;
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - SPARE);
-    const last = Math.min(this.order.length, first + Math.ceil(height / ROW) + 2 * SPARE);
+    const first = printed ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - SPARE);
+    const last = Math.min(this.order.length, printed || first + Math.ceil(height / ROW) + 2 * SPARE);
+    const missing = printed ? this.order.length - last : 0;
+    this.spacer.style.height = `${(missing ? last + 1 : this.order.length) * ROW}px`;
     this.body.style.transform = `translateY(${first * ROW}px)`;
     const lines = [];
     for (let index = first; index < last; index += 1) lines.push(this.line(index));
+    if (missing) lines.push(element('div.row', null, element('span.cell.text', null, `and ${numberText(missing)} more`)));
     replace(this.body, lines);
   }
 

@@ -146,10 +146,10 @@ function drawPeak({context, ink, right, x, y}, {curve, peak, colour, isAfter}) {
   context.fillStyle = ink.text;
   context.textBaseline = 'top';
   const text = `peak ${humanBytes(curve[peak])} at step ${numberText(peak)}`;
-  const room = context.measureText(text).width + 12;
-  const isLeft = isAfter ? at + room > right : at - room > GUTTER;
-  context.textAlign = isLeft ? 'right' : 'left';
-  const left = at + (isLeft ? -9 : 9);
+  const {width} = context.measureText(text);
+  const isLeft = isAfter ? at + width + 12 > right : at - width - 12 > GUTTER;
+  context.textAlign = 'left';
+  const left = Math.max(GUTTER + 4, Math.min(isLeft ? at - 9 - width : at + 9, right - width - 2));
   context.strokeStyle = ink.plot;
   context.lineWidth = 4;
   context.strokeText(text, left, top + 4);
