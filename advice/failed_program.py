@@ -128,10 +128,11 @@ def _find(clues: MessageClues, candidates: Sequence[_Candidate]) -> tuple[str, s
     if len(chosen) > 1 and nearest.distance(size) <= _NEAR:
         return nearest.key, _sentence([*reasons, "its size is nearest"], of_how_many)
     largest = min(chosen, key=lambda each: (-each.reserved_bytes, each.key))
+    if not named and not most:
+        none = f"the message names none of {len(candidates)} programs; this one reserves most"
+        return largest.key, none
     if len(chosen) > 1:
         reasons.append("it reserves most")
-    if not named and not most:
-        reasons = ["it reserves most, the message names none"]
     return largest.key, _sentence(reasons, of_how_many)
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from xlagraph.recording.installer import Installer, environment_variables, find_installer
     from xlagraph.recording.package_range import PackageRange, parse_package_range
     from xlagraph.recording.process_dumps import (
+        OverwrittenDumps,
         ProcessDumps,
         move_up,
         recorded_processes,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Bisection",
     "Installer",
+    "OverwrittenDumps",
     "PackageRange",
     "ProcessDumps",
     "bisect_versions",

@@ -7,6 +7,7 @@ Each Python process dumps into `process-PID/` of the recording, and describes it
 import json
 import shutil
 import signal
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Final
 from xlagraph.ingest.files.discovery import find_dumps
 
 __all__ = [
+    "OverwrittenDumps",
     "ProcessDumps",
     "move_up",
     "recorded_processes",
@@ -23,6 +25,7 @@ __all__ = [
 ]
 
 _READ_AT_ONCE: Final = 1 << 20
+_MAIN_ENDING: Final = "-buffer-assignment.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,37 @@ def recorded_processes(recording: Path, started: float, links: Path) -> tuple[Pr
     if find_dumps(links).dumps:
         found[frozenset()] = ProcessDumps(links, 1)
     return tuple(found.values())
+
+
+class OverwrittenDumps:
+    """Dumps that one process wrote over another's, because both ignore PYTHONPATH.
+
+    Such processes, started by `python -E` for example, share the recording's folder. Processes
+    that write at the same time, within a second, are not distinguished.
+    """
+
+    def __init__(self, recording: Path, started: float) -> None:
+        self._recording = recording
+        self._started = started
+        self._times: dict[str, float] = {}
+        self._complete: set[str] = set()
+        self.names: set[str] = set()
+        """Names of the files that were overwritten."""
+
+    def look(self) -> None:
+        """Compare the times of the files directly in the folder with those of earlier looks."""
+        for path in self._recording.glob(f"*{_MAIN_ENDING}"):
+            with suppress(FileNotFoundError):  # the program removed it
+                self._compare(path.name, path.stat().st_mtime)
+
+    def _compare(self, name: str, written: float) -> None:
+        if written < self._started:
+            return
+        if self._times.get(name, written) != written and name in self._complete:
+            self.names.add(name)
+        elif self._times.get(name) == written:
+            self._complete.add(name)
+        self._times[name] = written
 
 
 def move_up(group: ProcessDumps, recording: Path) -> ProcessDumps:

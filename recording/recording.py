@@ -7,7 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -44,6 +44,7 @@ _NO_CACHE: Final = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
 _STARTUP: Final = Path(__file__).parent
 """Folder of `sitecustomize`, which each Python process imports as it starts."""
 
+_SECONDS_BETWEEN_LOOKS: Final = 0.5
 _PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -111,14 +112,18 @@ def recording_name(command: Sequence[str], started: datetime) -> str:
 
 
 def run_program(
-    command: Sequence[str], variables: Mapping[str, str], stdout: int | None = None
+    command: Sequence[str],
+    variables: Mapping[str, str],
+    stdout: int | None = None,
+    *,
+    look: Callable[[], None] = lambda: None,
 ) -> int:
     """Run a program with variables added to the environment, and return its exit code.
 
     The exit code is 128 + N, as in a shell, if signal N ended the program. Its standard output is
     the file descriptor `stdout`, or that of this process. SIGINT, SIGTERM and SIGHUP are forwarded
-    to the program and do not end this process. Call this from the main thread only. Raises
-    OSError if the program cannot be started.
+    to the program and do not end this process. ``look`` is called twice a second, and once at the
+    end. Call this from the main thread only. Raises OSError if the program cannot be started.
     """
     program: subprocess.Popen[bytes] | None = None
     early: list[int] = []
@@ -139,11 +144,20 @@ def run_program(
         )
         for number in early:
             program.send_signal(number)
-        code = program.wait()
+        while (code := _code_within(program, _SECONDS_BETWEEN_LOOKS)) is None:
+            look()
+        look()
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     return code if code >= 0 else 128 - code
+
+
+def _code_within(program: "subprocess.Popen[bytes]", seconds: float) -> int | None:
+    try:
+        return program.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def remove_unread_files(folder: Path) -> None:

@@ -17,7 +17,7 @@ import typer
 from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import ask_password, open_graph_of
-from xlagraph.cli.output.messages import error, note, problem, progress_bar
+from xlagraph.cli.output.messages import counted, error, note, problem, progress_bar
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
     categories_option,
@@ -79,7 +79,12 @@ def record(
 
     Example: xlagraph record --run baseline -- python train.py
     """
-    from xlagraph.recording import process_variables, recording_name, run_program
+    from xlagraph.recording import (
+        OverwrittenDumps,
+        process_variables,
+        recording_name,
+        run_program,
+    )
 
     parse_tags(options.tag or ())  # errors in tags and categories show before the program runs
     parse_categories(options.categories)
@@ -96,8 +101,16 @@ def record(
         variables = process_variables(folder, os.environ, saves_memory=saves_memory)
         note(f"recording run {name}: XLA dumps to {folder}")
         started = _clock_of_files(folder)
-        code = run_program(command, variables)
+        overwritten = OverwrittenDumps(folder, started)
+        code = run_program(command, variables, look=overwritten.look)
         is_kept = _is_kept(options, folder, name, started, code)
+        if overwritten.names:
+            is_kept = False
+            error(
+                f"the dumps of {counted(len(overwritten.names), 'module')} were overwritten by"
+                " another process: processes that ignore PYTHONPATH, such as `python -E`, share"
+                " one folder; record each of them alone"
+            )
         if code and is_kept:
             place = f"--dumps {folder}" if options.no_ingest else f"--run {name}"
             note(f"exit code {code}; if memory ran out: xlagraph oom LOG {place}")

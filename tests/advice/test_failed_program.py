@@ -36,9 +36,14 @@ def fit_of(graph, clues):
             MessageClues(requested_bytes=128, memory_space_name="vmem"),
             ["before"],
             BEFORE_F,
-            "it reserves most, the message names none, of 2",
+            "the message names none of 2 programs; this one reserves most",
         ),
-        (MessageClues(), (), AFTER_F, "it reserves most, the message names none, of 4"),
+        (
+            MessageClues(),
+            (),
+            AFTER_F,
+            "the message names none of 4 programs; this one reserves most",
+        ),
         (MessageClues(), ["jit_h"], AFTER_H, "the only one"),
     ],
 )

@@ -1,5 +1,6 @@
 """A program is run so that XLA writes dumps of its compilations."""
 
+import os
 import signal
 import sys
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ import pytest
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.ingest import FlagsUnusable
 from xlagraph.recording import (
+    OverwrittenDumps,
     dump_folder_in_flags,
     dump_variables,
     new_dump_folder,
@@ -117,6 +119,16 @@ def test_nothing_is_removed_without_dumps_or_after_a_fault(tmp_path):
     before = set(tmp_path.iterdir())
     remove_unread_files(tmp_path)
     assert set(tmp_path.iterdir()) == before
+
+
+def test_dumps_that_another_process_overwrites_are_noticed(tmp_path):
+    path = tmp_path / "module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt"
+    watched = OverwrittenDumps(tmp_path, started=10)
+    for seconds, names in ((5, set()), (20, set()), (21, set()), (21, set()), (30, {path.name})):
+        path.touch()  # it is older than the recording, then written, complete, and overwritten
+        os.utime(path, (seconds, seconds))
+        watched.look()
+        assert watched.names == names
 
 
 def run_python(text: str) -> int:
