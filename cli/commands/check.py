@@ -155,9 +155,7 @@ def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions)
     from xlagraph.advice.resident import check_resident
     from xlagraph.cli.summaries.capacity import write_resident
 
-    spaces = check_resident(
-        graph, names, _sizes(options.capacity or ()), is_shared=options.shared
-    )
+    spaces = check_resident(graph, names, _sizes(options.capacity or ()), is_shared=options.shared)
     write_resident(spaces, options.limit, options)
     lacking = [space for space in spaces if space.fits is False]
     for space in lacking:
