@@ -218,17 +218,20 @@ class InputRules:
         A result in the input's bytes is its new content. For an input that shares no bytes
         with a result, results of its shape decide if they agree, else what reads the input.
         """
-        own = self._is_donated(number)
-        made = {
-            self._phases.follows_gradient(other.name)
-            for other, span in zip(self._plan.values, self._spans, strict=True)
-            if (
-                other.allocation == number and other is not value and self.is_last(span)
-                if own
-                else self.is_result(other, span) and other.shape.bare == value.shape.bare
-            )
-        }
+        found = self._last_values.get(number if self._is_donated(number) else value.shape.bare, ())
+        made = {self._phases.follows_gradient(each.name) for each in found if each is not value}
         return made == {True} if len(made) == 1 else self._phases.reach_backward(value)
+
+    @cached_property
+    def _last_values(self) -> Mapping[int | str, list[Value]]:
+        """Values that live to the end, by allocation; results in bytes of no input, by shape."""
+        found: defaultdict[int | str, list[Value]] = defaultdict(list)
+        for value, span in zip(self._plan.values, self._spans, strict=True):
+            if self.is_last(span):
+                found[value.allocation].append(value)
+                if self.is_result(value, span):
+                    found[value.shape.bare].append(value)
+        return found
 
     def _changes_weights(self, value: Value) -> bool:
         """Return False if no new weight is computed from an input, such as an average of weights.
@@ -240,11 +243,7 @@ class InputRules:
         }
         if not all(map(self._is_donated, weights)):
             return True
-        made = {
-            other.value_id
-            for other, span in zip(self._plan.values, self._spans, strict=True)
-            if other.allocation in weights and self.is_last(span)
-        }
+        made = {each.value_id for number in weights for each in self._last_values.get(number, ())}
         return any(reached in made for reached in self._phases.values_made_of(value))
 
     def _is_frozen(self, value: Value) -> bool:

@@ -16,7 +16,8 @@ REASONS = {
     **dict.fromkeys(("copy-start", "copy-done", "send", "outfeed"), "transfer"),
     **dict.fromkeys(("transpose", "bitcast-convert"), "layout change"),
     **dict.fromkeys(("scatter", "select-and-scatter"), "scatter"),
-    **{"pad": "padding", "dynamic-update-slice": "update in place"},
+    "pad": "padding",
+    "dynamic-update-slice": "update in place",
 }
 COLLECTIVES = ("all-", "collective-", "reduce-scatter", "ragged-all-to-all")
 HAND_ON = ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency")
