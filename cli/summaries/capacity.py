@@ -39,9 +39,9 @@ RESIDENT_COLUMNS: Final = (
 )  # fmt: skip
 _LOWER_BOUND: Final = (
     "This is a lower bound. Arguments of one name and shape in a run are assumed to be the same"
-    " arrays and count once (with --shared in all runs). Temporaries and results count for the largest program, because one program runs at a"
-    " time. Not counted: the code of programs (if null), arrays that are not arguments, and the"
-    " allocator's rounding and fragmentation."
+    " arrays and count once (with --shared in all runs). Temporaries and results count for the"
+    " largest program, because one program runs at a time. Not counted: the code of programs (if"
+    " null), arrays that are not arguments, and the allocator's rounding and fragmentation."
 )
 
 
@@ -132,11 +132,9 @@ def _scopes(lacking: "LackingSpace") -> "Iterator[str]":
     if (scope := lacking.scopes) is not None:
         words = ("xlagraph", "whatif", lacking.space.compilation, *scope.arguments)
         missing = lacking.space.missing_bytes or 0
-        enough = ", enough to fit" if scope.saved_bytes >= missing else ""
-        yield (
-            f"Tried too: {shlex.join(words)} saves"
-            f" {_range_text(scope.saved_bytes, scope.saved_at_most)}{enough}."
-        )
+        saved = human_bytes(scope.saved_at_most)
+        enough = ", which may be enough to fit" if scope.saved_at_most >= missing else ""
+        yield f"Tried too: {shlex.join(words)} saves up to {saved}{enough}."
 
 
 def _range_text(least: int, most: int | None) -> str:
