@@ -6,6 +6,7 @@ from typing import Final, cast
 
 from xlagraph.advice.advise import advise
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.checkpoint_scopes import CheckpointScopes, checkpoint_scopes
 from xlagraph.advice.combined_changes import CombinedChange, combine
 from xlagraph.advice.diagnosis import Diagnosis, Finding
 from xlagraph.advice.findings import LEAST_SHARE
@@ -117,6 +118,8 @@ class LackingSpace:
     """Changes, sorted by expected savings: as many as make it fit together, at least three."""
     problems: tuple[str, ...]
     """Files of queries that failed, each with the reason."""
+    scopes: CheckpointScopes | None = None
+    """Scopes whose checkpoints save memory; only if the changes do not make it fit."""
 
     @property
     def combined(self) -> tuple[CombinedChange, ...]:
@@ -153,7 +156,9 @@ def _changes(graph: Graph, space: SpaceFit, catalogue: Mapping[str, Query] | Non
         (number for number, change in enumerate(changes, 1) if change.together_bytes is not None),
         default=0,
     )
-    return LackingSpace(space, changes[: max(last, MOST_FINDINGS)], diagnosis.problems)
+    is_enough = any(change.fits for change in changes)
+    scopes = None if is_enough or space.memory_space else checkpoint_scopes(program)
+    return LackingSpace(space, changes[: max(last, MOST_FINDINGS)], diagnosis.problems, scopes)
 
 
 def _diagnosis(

@@ -91,7 +91,7 @@ def check_resident(
     spaces: dict[tuple[int, str | None], dict[str, list[_Allocation]]] = {}
     for key, color, name, role, shape, size, count, argument, run in rows:
         programs = spaces.setdefault((cast("int", color), cast("str | None", name)), {})
-        named = None if argument is None else ("" if is_shared else str(run), str(argument))
+        named = None if not argument else ("" if is_shared else str(run), str(argument))
         programs.setdefault(str(key), []).append(
             _Allocation(
                 cast("str | None", role),

@@ -52,7 +52,9 @@ def solve_packing(
     if live >= most_bytes:  # the packing that is known is the best
         return SolvedPacking(most_bytes, most_bytes, 0.0)
     try:
-        from ortools.sat.python import cp_model
+        from ortools.sat.python import (  # type: ignore[import-not-found, unused-ignore]
+            cp_model,
+        )
     except ModuleNotFoundError as error:
         raise SolverMissing from error
     model = cp_model.CpModel()

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.destination import first_rows, is_page, write_record, write_rows
@@ -13,6 +14,8 @@ from xlagraph.cli.summaries.sections import Section, write_lines, write_page
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from xlagraph.advice.capacity import LackingSpace, SpaceFit
     from xlagraph.advice.combined_changes import CombinedChange
     from xlagraph.advice.rescue_limits import RescueLimit
@@ -36,9 +39,9 @@ RESIDENT_COLUMNS: Final = (
 )  # fmt: skip
 _LOWER_BOUND: Final = (
     "This is a lower bound. Arguments of one name and shape in a run are assumed to be the same"
-    " arrays and count once (with --shared in all runs). Temporaries and results count for the largest program, because one program runs at a"
-    " time. Not counted: the code of programs (if null), arrays that are not arguments, and the"
-    " allocator's rounding and fragmentation."
+    " arrays and count once (with --shared in all runs). Temporaries and results count for the"
+    " largest program, because one program runs at a time. Not counted: the code of programs (if"
+    " null), arrays that are not arguments, and the allocator's rounding and fragmentation."
 )
 
 
@@ -65,7 +68,11 @@ def write_fit(
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)
         return
-    verdicts = (*map(_verdict, lacking), *(each.sentence for each in rescues))
+    verdicts = (
+        *map(_verdict, lacking),
+        *chain.from_iterable(map(_scopes, lacking)),
+        *(each.sentence for each in rescues),
+    )
     lines = [_headline(spaces), *verdicts, NOT_COUNTED]
     every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
     sections = [*(changes_section(each.space, each.changes) for each in lacking), every]
@@ -98,6 +105,8 @@ def _verdict(lacking: "LackingSpace") -> str:
     """Return a sentence that says whether the changes make a compilation fit."""
     combined = lacking.combined
     name, missing = lacking.space.compilation, lacking.space.missing_bytes or 0
+    if not combined and lacking.scopes:
+        return f"{name}: no finding can be replanned, but a checkpoint can."
     if not combined:
         return (
             f"{name}: no change can be replanned; reduce the batch or the sequence length, or shard"
@@ -116,6 +125,16 @@ def _verdict(lacking: "LackingSpace") -> str:
         f"{name}: {count} {verb} {saved}; {left} are still missing: also reduce the batch or the"
         " sequence length, or shard over devices."
     )
+
+
+def _scopes(lacking: "LackingSpace") -> "Iterator[str]":
+    """Yield checkpoints of scopes, if no other changes make the compilation fit."""
+    if (scope := lacking.scopes) is not None:
+        words = ("xlagraph", "whatif", lacking.space.compilation, *scope.arguments)
+        missing = lacking.space.missing_bytes or 0
+        saved = human_bytes(scope.saved_at_most)
+        enough = ", which may be enough to fit" if scope.saved_at_most >= missing else ""
+        yield f"Tried too: {shlex.join(words)} saves up to {saved}{enough}."
 
 
 def _range_text(least: int, most: int | None) -> str:

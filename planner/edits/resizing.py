@@ -32,7 +32,8 @@ __all__ = ["ComputeInParts", "PackTightly", "Remove", "Scale", "Shrink", "resize
 _WIDE_FLOATS: Final = ("f32", "f64")
 _SMALLER_SHAPES: Final = (
     "the values get smaller shapes, not a narrower type: on CPU the compiler computes bf16 and f16"
-    " in f32 and keeps both, so that a narrower type saves less or nothing"
+    " in f32 and keeps both, so that a narrower type saves less or nothing; a sharding adds"
+    " collectives and copies that are not planned"
 )
 
 
