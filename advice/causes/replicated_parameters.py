@@ -10,6 +10,7 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.remedies import REPLICATED, REPLICATED_BATCH
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.following import follow
 from xlagraph.planner.edits.batch import BatchDimension, scaled_batch
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -74,11 +75,16 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     length, found = max(batches.items(), key=lambda each: sum(v.size_bytes for v in each[1]))
     dimensions = [BatchDimension(value.value_id, 0, length) for value in found]
     reason = f"replicated on each of {devices} devices, which all compute the same"
+    operations = program.stored.operations
+    edit = None
+    if operations is not None:
+        kept = Fraction(1, devices)
+        edit = scaled_batch(program.compilation, kept, dimensions, follow(operations))
     yield Cause(
         "waste/gathered",
         "Every device computes the whole batch: all inputs are replicated",
-        ChangeKind.SHARD,
-        scaled_batch(program.compilation, Fraction(1, devices), dimensions),
+        None if edit is None else ChangeKind.SHARD,
+        edit,
         tuple(
             evidence_row(value, reason)
             for value in sorted(found, key=lambda value: -value.size_bytes)
