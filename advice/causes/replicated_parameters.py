@@ -74,16 +74,16 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         return
     length, found = max(batches.items(), key=lambda each: sum(v.size_bytes for v in each[1]))
     dimensions = [BatchDimension(value.value_id, 0, length) for value in found]
+    reason = f"replicated on each of {devices} devices, which all compute the same"
     operations = program.stored.operations
     edit = None
     if operations is not None:
-        followed = follow(operations)
-        edit = scaled_batch(program.compilation, Fraction(1, devices), dimensions, followed)
-    reason = f"replicated on each of {devices} devices, which all compute the same"
+        kept = Fraction(1, devices)
+        edit = scaled_batch(program.compilation, kept, dimensions, follow(operations))
     yield Cause(
         "waste/gathered",
         "Every device computes the whole batch: all inputs are replicated",
-        ChangeKind.SHARD,
+        None if edit is None else ChangeKind.SHARD,
         edit,
         tuple(
             evidence_row(value, reason)

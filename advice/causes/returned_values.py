@@ -6,6 +6,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.boundaries import own_results
 from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.loop_states import stack_of
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
@@ -27,7 +28,9 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
     found = [
         value
         for value in own_results(program)
-        if value.dimensions not in shapes and not value.is_backward and not value.stack_loop
+        if value.dimensions not in shapes
+        and not value.is_backward
+        and stack_of(program, value) is None
     ]
     yield from _cause(
         "A training step returns values of its forward pass",

@@ -12,8 +12,10 @@ from xlagraph.advice.causes.large_values import (
     inflated_values,
     largest_line,
     logits,
+    one_hot_products,
     per_example_gradients,
 )
+from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
@@ -427,4 +429,49 @@ def test_a_batch_is_named_if_all_devices_compute_the_same(programs, sharding, be
     )
     row: dict[str, Cell] = {"value": "x", "devices": 8, "sharding": sharding}
     causes = list(replicated_batch(program, [row]))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(
+    ("fused", "reader", "named"),
+    [
+        (("compare", "convert", "iota"), "dot", ["hot"]),
+        (("compare", "convert"), "dot", []),  # which indices are equal is no one-hot matrix
+        (("compare", "convert", "iota"), "multiply", []),
+    ],
+)
+def test_a_one_hot_matrix_is_named_if_a_product_reads_it(programs, fused, reader, named):
+    program = programs(
+        "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
+        f"""
+        0 | ids | s32[64]    | 0     | 256   | 0-2 | parameter(0)
+        1 | hot | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/jit(_one_hot)/convert
+        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | {reader}(hot)
+        """,
+    )
+    made = program.instructions["hot"]._replace(fused_opcodes=fused)
+    program.instructions["hot"] = made
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(("reader", "named"), [("dynamic-slice", ["new"]), ("negate", [])])
+def test_a_state_that_a_loop_reads_in_parts_and_stacks_anew_is_named(programs, reader, named):
+    program = programs(
+        f"{DONATED}\n1 | 8192 | preallocated-temp",
+        f"""
+        0 | old  | f32[1024] | 0    | 4096 | 0-3 | parameter(0)
+        1 | new  | f32[1024] | 0    | 4096 | 1-4 | fusion()
+        1 | part | f32[16]   | 4096 | 64   | 2-3 | {reader}(old)
+        1 | last | f32[16]   | 4160 | 64   | 3-4 | negate(part)
+        0 | out  | f32[1024] | 0    | 4096 | 4-5 | copy(new)
+        """,
+    )
+    share_one_buffer_set(program, "old", "out")
+    stack = program.by_label["new"]._replace(stack_loop="loop", stack_turns=64)
+    values = {**program.values, stack.value_id: stack}
+    program.compilation = replace(program.compilation, values=values)
+    part = program.instructions["part"]
+    program.instructions["part"] = part._replace(loop="loop")
+    causes = list(rewritten_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
