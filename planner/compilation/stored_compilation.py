@@ -23,7 +23,7 @@ from xlagraph.planner.compilation.records import (
     StoredValue,
     read_records,
 )
-from xlagraph.planner.dimensions.records import ModuleOperations
+from xlagraph.planner.dimensions.module_operations import ModuleOperations
 from xlagraph.planner.dimensions.stored_operations import module_operations
 from xlagraph.queries.runner.compilations import check_stored
 from xlagraph.runtime.garbage_collection import collector_paused

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.planner.dimensions.lengths import Lengths
+from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation, ShapeTree
 from xlagraph.planner.dimensions.operation_rules import (
     Array,
     Tree,
@@ -21,7 +22,6 @@ from xlagraph.planner.dimensions.operation_rules import (
     result_of,
     same,
 )
-from xlagraph.planner.dimensions.records import ModuleOperations, Operation, ShapeTree
 
 __all__ = ["FollowedDimensions", "follow"]
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from xlagraph.planner.dimensions.lengths import Lengths
-from xlagraph.planner.dimensions.records import ArrayShape, Operation, ShapeTree
+from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
 
 __all__ = ["Array", "Tree", "Unfollowed", "arrays", "element", "fresh", "result_of", "same"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xlagraph.hlo.descriptor_sets import Message
-from xlagraph.planner.dimensions.records import (
+from xlagraph.planner.dimensions.module_operations import (
     ArrayShape,
     ModuleOperations,
     OperandName,

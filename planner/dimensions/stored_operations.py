@@ -1,8 +1,8 @@
 """Read the operations of a module that a graph stores."""
 
 from xlagraph.hlo.packed_module import PackedModule
+from xlagraph.planner.dimensions.module_operations import ModuleOperations
 from xlagraph.planner.dimensions.proto_records import operations_of_proto
-from xlagraph.planner.dimensions.records import ModuleOperations
 from xlagraph.planner.dimensions.text_records import operations_of_text
 
 __all__ = ["module_operations"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xlagraph.hlo.shapes import parse_shape
-from xlagraph.planner.dimensions.records import (
+from xlagraph.planner.dimensions.module_operations import (
     ModuleOperations,
     OperandName,
     Operation,
