@@ -118,7 +118,8 @@ def choose_blocks(program: PlannedProgram, values: Iterable[PlannedValue]) -> Bl
     heap_values: list[PlannedValue] = []
     block_by_value: dict[int, Block] = {}
     for members in sorted(sets.values(), key=_rank):
-        lives_out = any(value.lives_out for value in members)
+        first, *others = members  # most sets are one value
+        lives_out = first.lives_out or any(value.lives_out for value in others)
         block = _own_block(program, members)
         if block is None:
             operands = _operand_blocks(members, block_by_value)
@@ -144,7 +145,7 @@ def _own_block(program: PlannedProgram, members: Sequence[PlannedValue]) -> Bloc
     """Return a new block for constants, entry parameters and tables; None for other sets."""
     size_bytes, memory_space = members[0].size_bytes, members[0].memory_space
     for value in members:
-        if (stored := program.stored_in(value)) is not None:
+        if value.is_stored and (stored := program.stored_in(value)) is not None:
             return Block(size_bytes, memory_space, is_read_only=stored.is_read_only)
     for value in members:
         if value.is_table:
@@ -197,30 +198,27 @@ class _ReusableBlocks:
 
     def hold(self, block: Block, members: Sequence[PlannedValue]) -> None:
         """Record values added to a block, if it is reusable."""
-        if block.reusable_number is not None:
-            end = self._count + len(members)
-            self._held[:, self._count : end] = [
-                [value.live_from for value in members],
-                [value.live_until for value in members],
-                [block.reusable_number] * len(members),
-            ]
-            self._count = end
-            counted_until = 0  # members of one set may overlap
-            for value in sorted(members, key=lambda value: value.live_from):
-                self._taken[max(value.live_from, counted_until) : value.live_until] += 1
-                counted_until = max(value.live_until, counted_until)
+        if block.reusable_number is None:
+            return
+        firsts, lasts, numbers = self._held
+        counted_until = 0  # members of one set may overlap
+        for value in sorted(members, key=_first_step):
+            first, last = value.live_from, value.live_until
+            firsts[self._count], lasts[self._count] = first, last
+            numbers[self._count] = block.reusable_number
+            self._count += 1
+            self._taken[max(first, counted_until) : last] += 1
+            counted_until = max(last, counted_until)
 
     def without_overlap(self, members: Sequence[PlannedValue]) -> Iterator[Block]:
         """Yield the blocks in which no live range overlaps one of these, the newest first.
 
         Live ranges that only meet in the last step of one of them do not count as overlap here.
         """
-        if any(
-            value.live_from < value.live_until
-            and self._taken[value.live_from : value.live_until].max() == len(self._blocks)
-            for value in members
-        ):
-            return
+        for value in members:
+            taken = self._taken[value.live_from : value.live_until]
+            if len(taken) and taken.max() == len(self._blocks):
+                return
         firsts, lasts, numbers = self._held[:, : self._count]
         is_free = np.ones(len(self._blocks), np.bool_)
         for value in members:

@@ -9,6 +9,7 @@ Steps are those of the schedule; both ends of a live range are inclusive. The re
 depend on the source of the facts.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -160,9 +161,9 @@ class PlannedProgram:
 
 def members_of_sets(values: Iterable[PlannedValue]) -> dict[int, tuple[PlannedValue, ...]]:
     """Return the members of each buffer set, in the order of the values."""
-    members: dict[int, list[PlannedValue]] = {}
+    members: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     for value in values:
-        members.setdefault(value.buffer_set, []).append(value)
+        members[value.buffer_set].append(value)
     return {name: tuple(values) for name, values in members.items()}
 
 

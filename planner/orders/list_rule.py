@@ -13,12 +13,14 @@ computations are often not exact.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import zip_longest
 from typing import Final
 
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
-__all__ = ["list_order"]
+__all__ = ["is_list_order", "list_order"]
 
 _IGNORED: Final = frozenset(("parameter", "constant"))
 _FIRST: Final = 1 << 62
@@ -26,7 +28,14 @@ _FIRST: Final = 1 << 62
 
 def list_order(program: SchedulableProgram, computation: str) -> list[int]:
     """Return the order of `ListScheduler`."""
-    return _ReadyList(program, computation).order()
+    return list(_ReadyList(program, computation).order())
+
+
+def is_list_order(program: SchedulableProgram, computation: str) -> bool:
+    """Return True if the dump has this order; it is compared only up to the first difference."""
+    steps = program.computations[computation].instructions
+    chosen = _ReadyList(program, computation).order()
+    return all(step == other for step, other in zip_longest(steps, chosen))
 
 
 class _ReadyList:
@@ -53,20 +62,19 @@ class _ReadyList:
         """Rating of each ready instruction."""
         self._count = 0
 
-    def order(self) -> list[int]:
-        """Schedule all instructions."""
+    def order(self) -> Iterator[int]:
+        """Yield all instructions as they are scheduled."""
         program = self._program
         waiting = {step: program.predecessor_count(step) for step in self._steps}
         for step in self._steps:
             if not waiting[step]:
                 self._add(step)
-        order = []
         while self._heap:
             bytes_rating, users_rating, _, step = heappop(self._heap)
             if self._rating.get(step) != (-bytes_rating, -users_rating):
                 continue
             del self._rating[step]
-            order.append(step)
+            yield step
             has_last_reader = False
             for value_id in self._read[step]:
                 self._readers_left[value_id] -= 1
@@ -77,7 +85,6 @@ class _ReadyList:
                     self._add(later)
             if has_last_reader:
                 self._rate_readers_again(step)
-        return order
 
     def _values_read(self, step: int) -> frozenset[int]:
         visible = self._program.visible

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
-from xlagraph.planner.orders.list_rule import list_order
+from xlagraph.planner.orders.list_rule import is_list_order, list_order
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
 __all__ = [
@@ -78,6 +78,8 @@ def may_make(rule: Rule, program: SchedulableProgram, computation: str) -> bool:
     the users of one instruction is accepted.
     """
     steps = program.computations[computation].instructions
+    if rule is Rule.LIST:
+        return is_list_order(program, computation)
     if rule is not Rule.BREADTH_FIRST:
         return _order(rule, program, computation) == steps
     waiting = {step: program.predecessor_count(step) for step in steps}
