@@ -166,7 +166,7 @@ export class Grid {
     this.body.style.transform = `translateY(${first * ROW}px)`;
     const lines = [];
     for (let index = first; index < last; index += 1) lines.push(this.line(index));
-    if (missing) lines.push(element('div.row', null, element('span.cell.text', null, `and ${numberText(missing)} more`)));
+    if (missing) lines.push(element('p.faint', null, `and ${numberText(missing)} more`));
     replace(this.body, lines);
   }
 
