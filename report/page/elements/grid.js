@@ -162,11 +162,11 @@ export class Grid {
     const first = printed ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - SPARE);
     const last = Math.min(this.order.length, printed || first + Math.ceil(height / ROW) + 2 * SPARE);
     const missing = printed ? this.order.length - last : 0;
-    this.spacer.style.height = `${(missing ? last + 1 : this.order.length) * ROW}px`;
+    this.spacer.style.height = `${this.order.length * ROW}px`;
     this.body.style.transform = `translateY(${first * ROW}px)`;
     const lines = [];
     for (let index = first; index < last; index += 1) lines.push(this.line(index));
-    if (missing) lines.push(element('div.row', null, element('span.cell.text', null, `and ${numberText(missing)} more`)));
+    if (missing) lines.push(element('p.faint', null, `and ${numberText(missing)} more`));
     replace(this.body, lines);
   }
 
