@@ -1,4 +1,4 @@
-"""Find large arrays that pass through a loop beside a copy of their own.
+"""Find large arrays that pass through a loop next to a copy of themselves.
 
 An array that a loop reads as `xs` and writes as `ys` exists twice: the loop cannot write the new
 stack over the old one, which it still reads. As a carry it is updated in place.
