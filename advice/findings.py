@@ -82,7 +82,7 @@ LEAST_SHARE: Final = 0.05
 LEAST_BYTES: Final = 1024
 """Smallest saving that is reported for programs of any size."""
 _MOST_ARGUMENTS: Final = 24
-_INPUTS_OF_DEVICES: Final = load_statement(__file__, INPUTS_OF_DEVICES)
+_INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _DONATED: Final = "alias/donated"
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""

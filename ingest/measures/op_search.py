@@ -108,12 +108,8 @@ class OpSearch:
         return self._find_inside(result)
 
     def _find_element(self, result: InstructionResult) -> Instruction | None:
-        """Apply rule 0, also to an element that is read from the result of a loop."""
-        if not self._stacks:
-            return None
-        if result.instruction.opcode == "get-tuple-element":
-            result = self._origins.read_element(result) or result
-        stack = self._stacks.get(result.key)
+        """Apply rule 0."""
+        stack = self._stacks.get(result.key) if self._stacks else None
         if stack is None:
             return None
         element = stack.element
@@ -170,12 +166,19 @@ class OpSearch:
         while at is not None and at not in path and at not in self._through:
             path[at] = None
             at = self._moved_from(at)
-            if at is not None and (found := self._own_or_inside(at)) is not None:
+            if at is not None and (found := self._moved_element(at) or self._own_or_inside(at)):
                 break
         else:
             found = self._through.get(at) if at is not None else None
         self._through.update(dict.fromkeys(path, found))
         return found
+
+    def _moved_element(self, result: InstructionResult) -> Instruction | None:
+        """Apply rule 0 to the stack that a get-tuple-element reads, whatever its own op name."""
+        if not self._stacks or result.instruction.opcode != "get-tuple-element":
+            return None
+        read = self._origins.read_element(result)
+        return None if read is None else self._find_element(read)
 
     def _moved_from(self, result: InstructionResult) -> InstructionResult | None:
         """Return the result that this one moves or reshapes; None if it computes."""

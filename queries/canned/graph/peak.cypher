@@ -3,7 +3,7 @@
 // @answers  Which values occupy the peak, and which source lines made several of them?
 // @param    compilation STRING        key of a compilation, or a unique part of it
 // @param    memorySpace INTEGER = 0   memory space number
-// @param    limit       INTEGER = 28  number of values to draw, those with the largest share
+// @param    limit       INTEGER = 28  values drawn, largest share first
 // @column   held        PATH          path from the memory space to a value that is live at its
 //           physical peak
 // @column   made        PATH          path from the value to its source line

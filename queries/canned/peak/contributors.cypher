@@ -21,9 +21,6 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
-// @column   readerFile    STRING        file of your line that reads a value without one, such as an
-//           input or its copy; of its first reader with a line
-// @column   readerLine    INTEGER       line in that file
 // @column   liveFrom      INTEGER       first step of the live range
 // @column   liveUntil     INTEGER       last step of the live range, inclusive
 // @shown    value physicalBytes userFile attributedOpName sizeBytes … allocation offsetBytes
@@ -34,12 +31,6 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
-WITH s, p, v ORDER BY p.physicalBytes DESC, v.sizeBytes DESC, v.label LIMIT $limit
-OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)-[:DEFINES]->(m:Value)
-WHERE m.userFile IS NOT NULL
-WITH s, p, v, min(i.step) AS firstStep
-OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)-[:DEFINES]->(m:Value) WHERE i.step = firstStep
-WITH s, p, v, min(m.userFile) AS file, min(m.userLine) AS line
 RETURN v.label AS value, v.allocation AS allocation, v.offsetBytes AS offsetBytes,
        v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        CASE WHEN s.physicalPeakBytes > 0 THEN 1.0 * p.physicalBytes / s.physicalPeakBytes
@@ -47,7 +38,6 @@ RETURN v.label AS value, v.allocation AS allocation, v.offsetBytes AS offsetByte
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
-       CASE WHEN v.userFile IS NULL THEN file ELSE null END AS readerFile,
-       CASE WHEN v.userFile IS NULL THEN line ELSE null END AS readerLine, v.liveFrom AS liveFrom, v.liveUntil AS liveUntil
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

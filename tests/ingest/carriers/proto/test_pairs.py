@@ -34,6 +34,7 @@ NOT_DERIVED: Final = {
     "Compilation": ["derived", "heapTraceAgrees"],
     "Allocation": ["page"],
     "Instruction": ["text", "uniqueId"],
+    "PackedModule": ["form", "packed"],
 }
 """Columns that only one of the two has, by table."""
 USER_LINES: Final = ["userFile", "userLine", "userFunction"]
