@@ -22,6 +22,9 @@ let asked = 0;
 /** Milliseconds until a view that is not there yet says so. */
 const WORDLESS_MS = 300;
 
+/** The timer of the latest requested view: an earlier one must not write over a later view. */
+let wait = 0;
+
 /**
  * Load the compilation with a key, or the start page if null; return the function that shows it.
  * @param {string | null} key
@@ -60,16 +63,17 @@ async function show() {
   open?.close();
   open = null;
   const number = (asked += 1);
-  const wait = setTimeout(() => replace(root, element('p.loading', {role: 'status'}, `loading ${key ?? 'the view'} …`)), WORDLESS_MS);
+  clearTimeout(wait);
+  wait = setTimeout(() => replace(root, element('p.loading', {role: 'status'}, `loading ${key ?? 'the view'} …`)), WORDLESS_MS);
   try {
     const render = await loaded(key);
-    clearTimeout(wait);
     if (number !== asked) return;
+    clearTimeout(wait);
     open = render();
     document.title = titleOf(key);
   } catch (error) {
-    clearTimeout(wait);
     if (number !== asked) return;
+    clearTimeout(wait);
     console.error(error);
     showError(error);
   }
