@@ -252,7 +252,7 @@ def _together(space: "ResidentSpace") -> str:
     count = counted(len(space.programs), "program")
     text = f"Together {count} need {least} or more of {space.space_text}"
     if space.most_bytes > space.least_bytes:
-        text += f", {most} if none is passed an array of another one"
+        text += f", {most} if they share no arguments"
     if space.capacity_bytes is None:
         return f"{text}."
     capacity = human_bytes(space.capacity_bytes)
