@@ -17,8 +17,7 @@ def test_the_bytes_that_each_program_adds_sum_up_to_the_bound(run, graph):
 def test_the_sentence_says_that_it_is_a_lower_bound(run, graph):
     shown = run("check", "--resident", "before").out.splitlines()
     assert shown[0] == (
-        "Together 2 programs need 384 B or more of memory space 0, 448 B if none is passed an array"
-        " of another one."
+        "Together 2 programs need 384 B or more of memory space 0, 448 B if they share no arguments."
     )
     assert shown[1].startswith("This is a lower bound. Arguments of one name and shape")
 
@@ -27,8 +26,8 @@ def test_a_bound_above_the_capacity_trips_the_gate(run, graph):
     ended = run("check", "--resident", "before", "--capacity", "383B")
     assert ended.code == 4
     assert ended.out.splitlines()[0] == (
-        "Together 2 programs need 384 B or more of memory space 0, 448 B if none is passed an array"
-        " of another one: they do not fit in 383 B, 1 B are missing."
+        "Together 2 programs need 384 B or more of memory space 0, 448 B if they share"
+        " no arguments: they do not fit in 383 B, 1 B are missing."
     )
     ended = run("check", "--resident", "before", "--capacity", "384B")
     assert ended.code == 0
