@@ -17,7 +17,8 @@ def test_the_bytes_that_each_program_adds_sum_up_to_the_bound(run, graph):
 def test_the_sentence_says_that_it_is_a_lower_bound(run, graph):
     shown = run("check", "--resident", "before").out.splitlines()
     assert shown[0] == (
-        "Together 2 programs need 384 B or more of memory space 0, 448 B if they share no arguments."
+        "Together 2 programs need 384 B or more of memory space 0, 448 B if they share no"
+        " arguments."
     )
     assert shown[1].startswith("This is a lower bound. Arguments of one name and shape")
 
