@@ -148,6 +148,7 @@ class InputRules:
                     else Categorized(Category.STATE, "returned, and no gradient changes it")
                 )
         shapes = self._shapes(Category.WEIGHT)
+        new_weights = self._new_weights()
         for number, value in unnamed.items():
             if number in found:
                 continue
@@ -159,7 +160,11 @@ class InputRules:
                         Category.OPTIMIZER_STATE,
                         "returned, read only after the backward pass, shape of a weight",
                     )
-                    if sorted_array(value.shape.bare) in shapes and self._changes_weights(value)
+                    if sorted_array(value.shape.bare) in shapes
+                    and (
+                        new_weights is None
+                        or any(each in new_weights for each in self._phases.values_made_of(value))
+                    )
                     else Categorized(Category.STATE, "returned, and no weight is made of it")
                 )
             elif returned[number] and None not in read[number]:
@@ -233,18 +238,17 @@ class InputRules:
                     found[value.shape.bare].append(value)
         return found
 
-    def _changes_weights(self, value: Value) -> bool:
-        """Return False if no new weight is computed from an input, such as an average of weights.
+    def _new_weights(self) -> set[int] | None:
+        """Return the ids of the values that overwrite weights; None if a weight is not overwritten.
 
-        New weights are known if each overwrites its input.
+        What none of them is computed from is no optimizer state, such as an average of weights.
         """
-        weights = {
+        weights = [
             number for number, each in self._found.items() if each.category is Category.WEIGHT
-        }
+        ]
         if not all(map(self._is_donated, weights)):
-            return True
-        made = {each.value_id for number in weights for each in self._last_values.get(number, ())}
-        return any(reached in made for reached in self._phases.values_made_of(value))
+            return None
+        return {each.value_id for number in weights for each in self._last_values.get(number, ())}
 
     def _is_frozen(self, value: Value) -> bool:
         """Return True for a matrix that a product reads and that has no dimension of a batch.
