@@ -17,11 +17,7 @@ TREE = Path(__file__).resolve().parents[1]
 PACKAGES: dict[str, str] = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))[
     "tool"
 ]["setuptools"]["package-dir"]
-INTEGRATIONS = {
-    name.removeprefix("xlagraph."): folder for name, folder in PACKAGES.items() if "/" in folder
-}
-"""Folders that would hide the package that they integrate with if they were at the top."""
-LAYERS = {folder.split("/")[0] for folder in PACKAGES.values()}
+LAYERS = set(PACKAGES.values())
 DRIVERS = {"neo4j": "graph/neo4j", "ladybug": "graph/ladybug"}
 WITHOUT_GRAPH = ("ingest/carriers", "ingest/files", "ingest/measures")
 """Rooms, and those inside them, that parse and derive: they do not know what stores a row."""
@@ -68,7 +64,8 @@ def imported(module: Path) -> set[str]:
 def parts_of(name: str) -> list[str]:
     """Return the folders and modules of a dotted name of ours."""
     first, *others = name.split(".")[1:]
-    return [*INTEGRATIONS.get(first, first).split("/"), *others]
+    is_layer = f"xlagraph.{first}" in PACKAGES
+    return [first, *others] if is_layer else [PACKAGES["xlagraph"], first, *others]
 
 
 def room_of(name: str) -> str:
