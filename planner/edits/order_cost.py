@@ -31,7 +31,7 @@ from xlagraph.planner.orders.waiting import WaitingValue, waiting_values
 from xlagraph.planner.packing import pack
 from xlagraph.planner.solving import SolvedPacking, solve_packing
 from xlagraph.queries.runner.compilations import find_compilation
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["order_cost"]
 

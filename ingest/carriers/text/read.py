@@ -14,9 +14,8 @@ from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.carriers.text.text import DumpPart
-from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.ingest.plan import Plan
-from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["TEXT_CARRIER", "read_text_dump"]
 
