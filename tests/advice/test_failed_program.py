@@ -88,9 +88,7 @@ def test_dumps_without_the_module_of_the_message_are_of_another_program(two_runs
         return diagnose_failed_program(two_runs, MessageClues(**clues)).mismatch
 
     assert mismatch(module="jit_other") == "the message names another module"
-    assert mismatch(memory_space_name="hbm") == (
-        "the message is about a TPU, the dump is of a CPU"
-    )
+    assert mismatch(memory_space_name="hbm") == ("the message is about a TPU, the dump is of a CPU")
     assert mismatch(module="jit_h", allocated_bytes=1000) == (
         "one block of 1000 B is more than this one reserves"
     )
