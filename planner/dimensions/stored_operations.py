@@ -9,6 +9,7 @@ from xlagraph.hlo.instruction_text import PrintedInstruction
 from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.packed_module import PackedModule
 from xlagraph.hlo.shape_indices import index_numbers
+from xlagraph.hlo.shapes import Shape
 from xlagraph.planner.dimensions.module_operations import (
     DIMENSIONS_OF_PRODUCT,
     NUMBER,
@@ -49,7 +50,7 @@ def operations_of_text(text: str) -> ModuleOperations:
     roots: dict[str, str] = {}
     for name, computation in program.computations.items():
         computations[name] = [
-            _operation(each)
+            _operation(each, each.shape)
             for each in computation.instructions
             if isinstance(each, PrintedInstruction) and each.shape is not None
         ]
@@ -58,7 +59,7 @@ def operations_of_text(text: str) -> ModuleOperations:
     return ModuleOperations(program.entry_name or "", computations, roots)
 
 
-def _operation(instruction: PrintedInstruction) -> Operation:
+def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
     # the metadata and what follows say nothing about dimensions, except for custom calls
     text = instruction.attribute_text.partition("metadata=")[0].partition("backend_config=")[0]
     callees: dict[str, list[str]] = {}
@@ -76,7 +77,7 @@ def _operation(instruction: PrintedInstruction) -> Operation:
     return Operation(
         instruction.name,
         instruction.opcode or "",
-        shape_tree(instruction.shape),
+        shape_tree(shape),
         _operands(instruction),
         callees,
         numbers,
