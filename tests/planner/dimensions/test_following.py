@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
+from xlagraph.planner.dimensions.dimension_trees import arrays
 from xlagraph.planner.dimensions.following import follow
-from xlagraph.planner.dimensions.operation_rules import arrays
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 MODULE = (
