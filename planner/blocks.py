@@ -191,13 +191,13 @@ class _Search:
         if len(changed) > _MOST_CHANGED * len(sets):
             return False
         in_blocks = [rank[-1] for rank in self._ranks]
-        return all(sets.get(name) == self._sets[name] for name in in_blocks) and not any(
-            map(self._takes_block, changed)
-        )
+        if any(sets.get(name) != self._sets[name] for name in in_blocks):
+            return False
+        ranked = sorted([(_rank(members), members) for members in changed])
+        return not any(self._takes_block(rank, members) for rank, members in ranked)
 
-    def _takes_block(self, members: _Members) -> bool:
+    def _takes_block(self, rank: _Rank, members: _Members) -> bool:
         """Return True if a set takes a block when its turn comes among those searched."""
-        rank = _rank(members)
         if not rank[1] or _own_block(self._program, members) is not None:
             return True
         row = bisect_left(self._ranks, rank)
@@ -263,17 +263,18 @@ class _ReusableBlocks:
 
     def __init__(self, capacity: int, steps: int) -> None:
         self._blocks: list[Block] = []
-        # by step: number of blocks in use from it to the next one
-        small = capacity < 1 << 16  # halves the time of long ranges
-        self._taken: npt.NDArray[Any] = np.zeros(steps, np.uint16 if small else np.int32)
         # first step, last step, number of the block
         self._held: npt.NDArray[np.int32] = np.empty((3, capacity), np.int32)
-        self._count = 0
+        self._spans: list[tuple[int, int]] = []
+        """First and last step of each held value, without steps that count for its set already."""
+        small = capacity < 1 << 16  # halves the time of long ranges
+        self._taken: npt.NDArray[Any] = np.zeros(steps, np.uint16 if small else np.int32)
+        self._counted = 0
 
     @property
     def counts(self) -> tuple[int, int]:
         """Numbers of held values and of blocks."""
-        return self._count, len(self._blocks)
+        return len(self._spans), len(self._blocks)
 
     def add(self, block: Block) -> None:
         """Add a block that is still empty."""
@@ -284,34 +285,43 @@ class _ReusableBlocks:
         """Record values added to a block, if it is reusable."""
         if block.reusable_number is None:
             return
-        firsts, lasts, numbers = self._held
         counted_until = 0  # members of one set may overlap
         for value in sorted(members, key=_first_step):
             first, last = value.live_from, value.live_until
-            firsts[self._count], lasts[self._count] = first, last
-            numbers[self._count] = block.reusable_number
-            self._count += 1
-            self._taken[max(first, counted_until) : last] += 1
+            self._held[:, len(self._spans)] = first, last, block.reusable_number
+            self._spans.append((max(first, counted_until), last))
             counted_until = max(last, counted_until)
 
-    def without_overlap(self, members: _Members, at: tuple[int, int] | None = None) -> Iterator[Block]:
+    def without_overlap(
+        self, members: _Members, at: tuple[int, int] | None = None
+    ) -> Iterator[Block]:
         """Yield the blocks in which no live range overlaps one of these, the newest first.
 
         Live ranges that only meet in the last step of one of them do not count as overlap here.
         `at` are the counts of an earlier state.
         """
-        if at is None:
-            for value in members:
-                taken = self._taken[value.live_from : value.live_until]
-                if len(taken) and taken.max() == len(self._blocks):
-                    return
         held_count, block_count = at or self.counts
+        counted = self._taken_by(held_count)
+        for value in members:
+            taken = counted[value.live_from : value.live_until]
+            if len(taken) and taken.max() == block_count:
+                return
         firsts, lasts, numbers = self._held[:, :held_count]
         is_free = np.ones(block_count, np.bool_)
         for value in members:
             is_free[numbers[(firsts < value.live_until) & (lasts > value.live_from)]] = False
         for number in np.flatnonzero(is_free)[::-1]:
             yield self._blocks[number]
+
+    def _taken_by(self, held_count: int) -> npt.NDArray[Any]:
+        """Return how many blocks the first values take from each step to the next one."""
+        if held_count < self._counted:
+            self._taken[:] = 0
+            self._counted = 0
+        for first, last in self._spans[self._counted : held_count]:
+            self._taken[first:last] += 1
+        self._counted = held_count
+        return self._taken
 
 
 def _operand_blocks(

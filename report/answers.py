@@ -16,7 +16,7 @@ from xlagraph.queries import (
     with_planned_donations,
 )
 from xlagraph.queries.runner.run import run_query
-from xlagraph.report.asked_once import AskedOnce
+from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.report.packed_tables import ColumnKind, PackedColumn, PagePart
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
