@@ -122,9 +122,7 @@ def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[int]]:
     return shared
 
 
-def _offsets(
-    groups: Sequence[Group], offset_by_value: Mapping[int, int]
-) -> tuple[int | None, ...]:
+def _offsets(groups: Sequence[Group], offset_by_value: Mapping[int, int]) -> tuple[int | None, ...]:
     """Return the offset that XLA gave all values of a group; None if it gave several."""
     found = [{offset_by_value[value_id] for value_id in group.value_ids} for group in groups]
     return tuple([offsets.pop() if len(offsets) == 1 else None for offsets in found])
