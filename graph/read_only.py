@@ -198,11 +198,19 @@ def check_columns(columns: Sequence[str]) -> None:
 
 def bounded_rows(
     rows: Iterable[tuple[Cell, ...]], max_rows: int | None, max_bytes: int | None = None
-) -> Iterator[tuple[Cell, ...]]:
-    """Yield a statement's rows; raise QueryFailed if there are more than allowed.
+) -> Iterable[tuple[Cell, ...]]:
+    """Return a statement's rows; raise QueryFailed if there are more than allowed.
 
     The size of a text is its bytes; every other cell or element counts 8 bytes.
     """
+    if max_rows is None and max_bytes is None:
+        return rows
+    return _counted(rows, max_rows, max_bytes)
+
+
+def _counted(
+    rows: Iterable[tuple[Cell, ...]], max_rows: int | None, max_bytes: int | None
+) -> Iterator[tuple[Cell, ...]]:
     size_bytes = 0
     for number, row in enumerate(rows, 1):
         if max_rows is not None and number > max_rows:

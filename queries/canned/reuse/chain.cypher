@@ -19,7 +19,7 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING          file of the innermost line outside installed packages
 // @column   userLine    INTEGER         line in that file
-// @shown    value sharedBytes sizeBytes attributedOpName userFile
+// @shown    value sharedBytes sizeBytes userFile attributedOpName
 // @measure  shared
 // @note     Rows are values later in the order (liveFrom, liveUntil, valueId), in the same
 //           allocation, that share at least a byte with it. A value without a live range is not in

@@ -2,6 +2,7 @@
 
 import pytest
 
+from xlagraph.hlo.attribute_text import unescaped
 from xlagraph.hlo.instruction import (
     NO_ATTRIBUTES,
     Aliasing,
@@ -9,10 +10,7 @@ from xlagraph.hlo.instruction import (
     Callee,
     Operand,
 )
-from xlagraph.ingest.carriers.text.attribute_text import unescaped
-from xlagraph.ingest.carriers.text.instruction_text import (
-    parse_instruction,
-)
+from xlagraph.hlo.instruction_text import parse_instruction
 
 
 def parsed(text):
