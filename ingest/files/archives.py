@@ -188,7 +188,7 @@ def _chunks(content: IO[bytes] | BufferedReader) -> Iterator[bytes]:
 
 
 def _unpack_tar(stream: BufferedReader, target: _Target) -> None:
-    damaged: list[str] = []
+    damaged: dict[str, None] = {}
     last = "its beginning"
 
     class Member(tarfile.TarInfo):
@@ -197,8 +197,8 @@ def _unpack_tar(stream: BufferedReader, target: _Target) -> None:
             try:
                 return super().frombuf(buf, encoding, errors)
             except tarfile.HeaderError:
-                if any(buf) and last not in damaged:
-                    damaged.append(last)
+                if any(buf):
+                    damaged[last] = None
                 raise
 
     # tarfile would end without a word at a damaged header; so it looks for the next one
