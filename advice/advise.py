@@ -11,6 +11,7 @@ from typing import Final, cast
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Diagnosis, Finding
 from xlagraph.advice.findings import LEAST_SHARE, find
+from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -44,6 +45,7 @@ def advise(
     NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and
     EmptyGraph.
     """
+    graph = graph if isinstance(graph, AskedOnce) else AskedOnce(graph)
     queries = load_catalogue() if catalogue is None else catalogue
     selection, notes = _selected(graph, name)
     check_memory_space(graph, memory_space, None if selection.is_run else selection.name)

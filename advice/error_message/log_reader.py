@@ -71,6 +71,7 @@ _KEYWORDS: Final = (
     "<ipython-input", "xceeded scoped",
     "cuMemAllocAsync", "in-memory CUBIN", "size limit exceeded", "by rematerialization",
     "exceeds the base limit", "out of resource: shared",
+    "Shared memory requested",
 )  # fmt: skip
 _LINES_AFTER: Final = 1000
 """Number of lines without a detail that end a message."""

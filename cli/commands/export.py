@@ -172,7 +172,7 @@ export_app = typer.Typer(
 def export() -> None:
     """Write files that other tools open, such as Perfetto or Neo4j.
 
-    Example: xlagraph export pprof -c baseline -o baseline.pb.gz
+    Example: xlagraph export pprof baseline -o baseline.pb.gz
     """
 
 

@@ -40,6 +40,15 @@ def test_every_field_of_an_instruction_is_read():
     )
 
 
+def test_lines_of_inline_stack_frames_are_read():
+    # as xla_hlo_print_inline_stack_frames prints them
+    found = attributes(
+        'f32[2]{0} tanh(%a), metadata={op_name="jit(f)/tanh" source_file="/src/a.py"'
+        " source_line=12 source_column=31}"
+    )
+    assert (found.source_file, found.source_line, found.stack_frame) == ("/src/a.py", 12, None)
+
+
 @pytest.mark.parametrize(
     ("text", "shape", "opcode"),
     [
