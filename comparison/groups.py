@@ -65,6 +65,11 @@ class By(StrEnum):
         """Id of the query of this grouping."""
         return f"compare/{_PLURALS.get(self, f'{self}s')}"
 
+    @classmethod
+    def of_query(cls, query_id: str) -> "By | None":
+        """Return the grouping of a query; None if there is none, as for `compare/modules`."""
+        return next((each for each in cls if each.query_id == query_id), None)
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that name a group."""

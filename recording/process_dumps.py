@@ -5,6 +5,7 @@ Each Python process dumps into `process-PID/` of the recording, and describes it
 """
 
 import json
+import re
 import shutil
 import signal
 from contextlib import suppress
@@ -18,6 +19,8 @@ from xlagraph.ingest.files.discovery import find_dumps
 __all__ = [
     "OverwrittenDumps",
     "ProcessDumps",
+    "is_of_process",
+    "modules_from_cache",
     "move_up",
     "recorded_processes",
     "remove_descriptions",
@@ -26,6 +29,9 @@ __all__ = [
 
 _READ_AT_ONCE: Final = 1 << 20
 _MAIN_ENDING: Final = "-buffer-assignment.txt"
+_PROCESS_FOLDER: Final = re.compile(r"process-[0-9]+(-[0-9]+)?")
+_FROM_CACHE: Final = re.compile(r"module_[0-9]+[.](?P<name>.+)[.]after_optimizations[.]txt")
+"""What jaxlib 0.7 and newer dump of a program that was not compiled but read: no platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,23 @@ def remove_descriptions(recording: Path) -> None:
     """Remove what the processes of a recording wrote about themselves."""
     for path in recording.glob("process-*.json"):
         path.unlink()
+
+
+def is_of_process(folder: str) -> bool:
+    """Return whether a run's folder is that of one process of a recording."""
+    return _PROCESS_FOLDER.fullmatch(Path(folder).name) is not None
+
+
+def modules_from_cache(recording: Path) -> tuple[str, ...]:
+    """Return the names of the modules that processes read from JAX's cache, which have no plan."""
+    paths = [
+        path
+        for process in _processes(recording)
+        if process.has_cache
+        for path in process.folder.glob("module_*.after_optimizations.txt")
+    ]
+    found = [match["name"] for path in paths if (match := _FROM_CACHE.fullmatch(path.name))]
+    return tuple(sorted(set(found)))
 
 
 def why_nothing_was_recorded(recording: Path, exit_code: int, flags: str) -> str:

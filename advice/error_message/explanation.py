@@ -57,6 +57,11 @@ def _verdict(failure: Failure) -> str:
             "The code of a kernel could not be loaded: the GPU had no free memory outside of the"
             " pool that the framework reserves."
         )
+    if failure.memory_space == "shared" and failure.requested_bytes is None:
+        return (
+            "A kernel does not fit: one of its blocks needs more shared memory than the GPU has."
+            " The batch does not change that."
+        )
     if failure.memory_space == "shared":
         return (
             f"A kernel does not fit: one of its blocks needs {asked} of the GPU's shared memory,"
@@ -185,6 +190,12 @@ def _changes(failure: Failure) -> Iterator[str]:
         yield (
             f"Use smaller blocks in the kernel{_at(_kernel_line(failure))}, or fewer stages"
             " (num_stages of Pallas and Triton): both multiply its shared memory."
+        )
+        return
+    if failure.argument_bytes is not None:
+        yield (
+            "Make inputs and outputs smaller, because both stay in memory: shard them over more"
+            " devices, use smaller types, donate inputs (donate_argnums), or use a smaller batch."
         )
         return
     if failure.stage is Stage.REMATERIALIZATION:

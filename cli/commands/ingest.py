@@ -42,7 +42,7 @@ _LOOK_SECONDS: Final = 5.0
 class LoadOptions(GraphOptions):
     """Options of the command."""
 
-    run: str | None = run_name_option()
+    run: str | None = run_name_option("Name of the run, if there is only one.")
     tag: list[str] | None = tag_option()
     replace: bool = flag("Replace runs: also remove compilations whose files no longer exist.")
     fail_fast: bool = flag("Stop at the first dump that cannot be parsed.")

@@ -24,7 +24,7 @@
 // @column   waitingBytes  INTEGER       share of the physical peak if waitsAtPeak; otherwise null
 // @column   reason        STRING        `computed again before the peak`, or `merged with the first
 //           computation` if the forward pass reads the value too; null if waitsAtPeak is false
-// @shown    value sizeBytes reason physicalBytes waitingBytes attributedOpName userFile
+// @shown    value sizeBytes userFile reason physicalBytes waitingBytes attributedOpName
 // @measure  assigned, physical
 // @note     Rows are values of ops with "rematted_computation" (JAX: jax.checkpoint) or
 //           "recompute_grad" (a scope that the program names so) in their name. tf.recompute_grad

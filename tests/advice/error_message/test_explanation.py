@@ -125,6 +125,8 @@ def test_the_lack_of_memory_outside_of_the_pool_is_not_blamed_on_the_program():
 
 
 def test_shared_memory_is_about_the_blocks_of_a_kernel_and_not_the_batch():
+    exceeded = explanation("INTERNAL: Shared memory requested exceeds device resources.; at f")
+    assert "needs more shared memory than the GPU has" in exceeded.verdict
     told = explanation(messages.SHARED_MEMORY)
     assert told.verdict == (
         "A kernel does not fit: one of its blocks needs 128.0 KiB of the GPU's shared memory,"
