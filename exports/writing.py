@@ -10,7 +10,7 @@ __all__ = ["NothingToExport", "write_whole"]
 
 
 class NothingToExport(QueryError):
-    """The compilation lacks data that a format needs; the message says which, and what to do."""
+    """Data that a format needs is missing; the message says which, and what to do."""
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -76,7 +76,7 @@ def test_a_program_that_cannot_be_loaded_is_named():
     said = explanation(messages.TPU_PROGRAM)
     assert said.verdict == (
         "The plan was accepted, but the device was too full to load a program when it ran: 6.0 GiB"
-        " were requested by jit_serve, 5.0 GiB were free."
+        " were requested by jit_serve; 5.0 GiB were free."
     )
     assert said.facts[:2] == (
         "Missing: 4.0 GiB.",
