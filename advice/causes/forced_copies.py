@@ -81,7 +81,7 @@ class _Reason(NamedTuple):
 
     title: str
     text: str
-    """Text with the place of the name, `{}`."""
+    """Text in which `{}` stands for the name."""
     place: tuple[str | None, int | None]
     remedies: tuple[tuple[str, str], ...]
     doubt: str | None = None
