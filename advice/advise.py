@@ -11,13 +11,14 @@ from typing import Final, cast
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Diagnosis, Finding
 from xlagraph.advice.findings import LEAST_SHARE, find
+from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.runner.compilations import Selection, find_compilation, select
 from xlagraph.queries.runner.name_checks import check_memory_space
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 LEAST_OF_RUN: Final = 0.2
 """Compilations below this share of the largest reservation of their run are skipped."""
@@ -44,6 +45,7 @@ def advise(
     NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and
     EmptyGraph.
     """
+    graph = graph if isinstance(graph, AskedOnce) else AskedOnce(graph)
     queries = load_catalogue() if catalogue is None else catalogue
     selection, notes = _selected(graph, name)
     check_memory_space(graph, memory_space, None if selection.is_run else selection.name)

@@ -137,6 +137,13 @@ class Diagnosis(Outlined):
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
+    @property
+    def nothing_found(self) -> str:
+        """Sentence for a diagnosis without findings."""
+        if not self.hidden:
+            return "No findings."
+        return f"No finding saves {self.least_share:.0%} or more here."
+
     def outline(self) -> Outline:
         """Return a row for each finding."""
         rows = [
@@ -151,7 +158,7 @@ class Diagnosis(Outlined):
         ]
         notes = (*self.notes, *self.problems)
         if not rows:
-            return Outline(self.name, notes=(*notes, "No findings."))
+            return Outline(self.name, notes=(*notes, self.nothing_found))
         return Outline(self.name, [OutlineTable(_OUTLINE_COLUMNS, rows)], notes)
 
     def _repr_html_(self) -> str:

@@ -84,6 +84,8 @@ LEAST_BYTES: Final = 1024
 _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _DONATED: Final = "alias/donated"
+_FACTS: Final = frozenset(("alias/copies",))
+"""Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
 Rows = Sequence[Mapping[str, Cell]]
@@ -143,7 +145,8 @@ class _Search:
             if query.advice is not None:
                 claimed = self._claimed[query_id]
                 left = [row for row in rows if row.get("value") not in claimed]
-                self._keep(self._of_query(query, query.advice, left))
+                is_cause = query_id not in _FACTS or self._program.obstacle is not None
+                self._keep(self._of_query(query, query.advice, left), is_cause=is_cause)
         if self._program.obstacle is None:
             explained = {
                 str(row.get("value"))
@@ -217,12 +220,24 @@ class _Search:
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
         if advice.change is ChangeKind.RECOMPUTE and self._program.obstacle is None:
             rows = [row for row in rows if self._program.is_recomputable(str(row["value"]))]
+        if advice.change is ChangeKind.LATE and self._is_ordered_for_memory():
+            return None
         if advice.change is ChangeKind.DONATE and self._program.obstacle is None:
             return self._of_donation(query, advice, rows)
         saving = _rows_with_savings(rows, advice, self._program.memory_space)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
         return self._of_rows(query, advice, saving)
+
+    def _is_ordered_for_memory(self) -> bool:
+        """Return True if a CPU recomputes as late as it can, or if its order is a finding.
+
+        What is still early then belongs to the part whose backward pass runs.
+        """
+        program = self._program
+        if program.obstacle is not None or program.compilation.platform != "cpu":
+            return False
+        return not program.recomputes_early or program.memory_order is not None
 
     def _of_donation(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
         """Return the donation of the arguments that save most together.
@@ -293,8 +308,10 @@ class _Search:
     def _keep(self, finding: Finding | None, *, is_cause: bool = True) -> None:
         if finding is None:
             return
-        is_hopeless = not is_cause or (
-            finding.savings.likelihood == 0 and finding.advice.change in _HOPELESS
+        is_hopeless = (
+            not is_cause
+            or (finding.savings.likelihood == 0 and finding.advice.change in _HOPELESS)
+            or (finding.advice.change is ChangeKind.RECOMPUTE and not finding.savings.is_sure)
         )
         is_enough = self._is_enough(finding.most_bytes, finding.savings.measure)
         if is_enough and (not is_hopeless or self._least_share == 0):

@@ -1,5 +1,7 @@
 """Compute the savings of a finding: replanned if possible, else the sum of its rows."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,6 +26,7 @@ __all__ = [
     "savings_of_edit",
 ]
 
+_NUMBER: Final = re.compile(r"\d+")
 _SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be replanned"
 _MAY_GATHER: Final = "unless values computed with it are sharded too, the compiler gathers it again"
 _NO_PACKING: Final = "an upper bound: no packing saves more, and a change may save less"
@@ -37,7 +40,7 @@ _DOUBTS: Final = {
 }
 """Doubts by kind of change, on any platform."""
 _RECOMPUTES_EARLY: Final = (
-    "in this order of instructions values are recomputed long before they are read; compile with"
+    "in this order of instructions values may be recomputed long before they are read; compile with"
     " the memory-optimized schedule"
 )
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
@@ -105,6 +108,12 @@ class PotentialSavings:
         return max(found.bytes, found.at_most or 0)
 
     @property
+    def is_sure(self) -> bool:
+        """True if even the range's least is a saving, in an order in which the edit has one."""
+        found = self if self.in_memory_order is None else self.in_memory_order
+        return found.bytes > 0
+
+    @property
     def expected_bytes(self) -> int:
         """The range's middle, discounted by the doubt."""
         return int(self.middle * self.likelihood)
@@ -115,9 +124,9 @@ class PotentialSavings:
         if self.in_memory_order is not None:
             found = self.in_memory_order
             saved = _range_text(found.bytes, found.at_most, is_certain=True)
-            return f"little in this order; {saved} more with the memory-optimized one"
+            return f"unknown in this order; {saved} more with the memory-optimized one"
         if self.doubt == _RECOMPUTES_EARLY:
-            return "little in this order of instructions"
+            return "unknown in this order of instructions"
         if not self.likelihood:
             return f"nothing is expected here; it may be up to {human_bytes(self.middle)}"
         return _range_text(self.bytes, self.at_most, is_certain=self.doubt is None)
@@ -144,6 +153,9 @@ def savings_of_edit(
     if (obstacle := program.obstacle) is not None:
         return _sum_of_sizes(sum_of_sizes, measure, obstacle)
     found = replanned_savings(program, [edit])
+    of_layers = _of_layers(program, edit) if kind is ChangeKind.RECOMPUTE else None
+    if of_layers is not None:
+        found = _with_least(found, replanned_savings(program, [of_layers]))
     if kind is ChangeKind.RECOMPUTE and not found.is_certain:
         found = _with_stacks(found, _savings_of_stacks(program, edit))
     doubt, likelihood = _doubt(kind, found, program)
@@ -154,7 +166,9 @@ def savings_of_edit(
         doubt,
         is_planned=True,
         likelihood=likelihood,
-        in_memory_order=_in_memory_order(edit, program) if doubt == _RECOMPUTES_EARLY else None,
+        in_memory_order=_in_memory_order(edit, of_layers, program)
+        if doubt == _RECOMPUTES_EARLY
+        else None,
     )
 
 
@@ -221,16 +235,52 @@ def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
         yield donated
 
 
-def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
+def _of_layers(program: PeakProgram, edit: Edit) -> Recompute | None:
+    """Return the edit without one value of each layer, the start of its checkpoint.
+
+    Values of one line, op and shape are those of its layers; the smallest ones are kept. None if
+    no op is repeated outside of loops.
+    """
+    if not isinstance(edit, Recompute):
+        return None
+    lines: defaultdict[tuple[str | None, int | None], defaultdict[tuple[str, str], list[str]]]
+    lines = defaultdict(lambda: defaultdict(list))
+    for label in edit.labels:
+        value = program.by_label.get(label)
+        if value is not None and value.stack_loop is None:
+            op = _NUMBER.sub("*", value.known_op_name or "")
+            lines[value.user_file, value.user_line][op, value.shape].append(label)
+    kept: set[str] = set()
+    for groups in lines.values():
+        layers = max(map(len, groups.values()))
+        starts = (each for each in groups.values() if len(each) == layers > 1)
+        kept |= set(min(starts, key=lambda each: _size_of(program, each), default=()))
+    return Recompute(tuple(each for each in edit.labels if each not in kept)) if kept else None
+
+
+def _size_of(program: PeakProgram, labels: Iterable[str]) -> int:
+    return sum(program.by_label[label].size_bytes for label in labels)
+
+
+def _with_least(most: Savings, least: Savings) -> Savings:
+    """Return the range of two savings."""
+    ends = (most.bytes, most.at_most or most.bytes, least.bytes)
+    return Savings(max(0, min(ends)), max(ends), most.is_certain)
+
+
+def _in_memory_order(edit: Edit, of_layers: Edit | None, program: PeakProgram) -> Savings | None:
     """Return what an edit saves beyond the memory-optimized order alone.
 
-    None if another order cannot be planned.
+    ``of_layers`` is the same edit with a checkpoint around each layer. None if another order
+    cannot be planned.
     """
     order = program.memory_order
     if order is None:
         return None
     alone = max(0, replanned_savings(program, [order]).bytes)
     found = replanned_savings(program, [order, edit])
+    if of_layers is not None:
+        found = _with_least(found, replanned_savings(program, [order, of_layers]))
     most = found.bytes if found.at_most is None else found.at_most
     return Savings(max(0, found.bytes - alone), max(0, most - alone))
 

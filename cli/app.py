@@ -42,7 +42,7 @@ GROUPS: Final = {
         "bisect": "bisect",
         "oom": "oom",
     },
-    "Share": {"report": "report", "export": "export.group", "serve": "serve", "mcp": "serve"},
+    "Share": {"report": "report", "export": "export", "serve": "serve", "mcp": "serve"},
     "Maintain": {"remove": "remove", "catalogue": "catalogue"},
 }
 """The module of each command in `cli/commands`, in the groups and the order of the help.

@@ -5,8 +5,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from xlagraph.exports.file_formats import write_whole
 from xlagraph.exports.peak_stacks import StackCall, read_peak
-from xlagraph.exports.writing import write_whole
 from xlagraph.graph.engine import Graph
 from xlagraph.hlo.descriptor_sets import DescriptorSet
 

@@ -14,8 +14,9 @@ first, then sets that live out, then by post-order. Each set gets the first bloc
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,9 @@ class _HeldValues:
         self._value_ids: set[int] = set()
         self._copied_ids: set[int] = set()
         """Ids of the operands of the copies among the values."""
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
 
     def add(self, value: PlannedValue) -> None:
         """Add a value."""
@@ -106,42 +110,116 @@ class Blocks:
     tables: tuple[Block, ...]
     """Temporary tables, which are combined with the heap of their memory space."""
     heap_values: tuple[PlannedValue, ...]
+    search: "_Search" = field(repr=False, compare=False)
+    """How they were chosen, for programs that differ in a few values."""
 
 
-def choose_blocks(program: PlannedProgram, values: Iterable[PlannedValue]) -> Blocks:
-    """Choose a block for each buffer set of `values`, which may differ from the program's."""
-    sets = members_of_sets(values)
-    last_steps = [value.live_until for members in sets.values() for value in members]
-    reusable = _ReusableBlocks(len(last_steps), max(last_steps, default=0))
-    blocks: list[Block] = []
-    tables: list[Block] = []
-    heap_values: list[PlannedValue] = []
-    block_by_value: dict[int, Block] = {}
-    for members in sorted(sets.values(), key=_rank):
-        first, *others = members  # most sets are one value
-        lives_out = first.lives_out or any(value.lives_out for value in others)
-        block = _own_block(program, members)
-        if block is None:
-            operands = _operand_blocks(members, block_by_value)
-            shared = chain(operands, reusable.without_overlap(members))
-            block = _first_free(shared, members, program.overwrites, lives_out=lives_out)
-            if block is None and not lives_out:
-                heap_values += members
-                continue
+_Members = Sequence[PlannedValue]
+_Rank = tuple[int, bool, int, int]
+_MOST_CHANGED: Final = 1 / 4
+"""Part of the sets that may differ; if more do, another search is faster."""
+
+
+def choose_blocks(
+    program: PlannedProgram, values: Sequence[PlannedValue], known: Blocks | None = None
+) -> Blocks:
+    """Choose a block for each buffer set of `values`, which are those of the program or some.
+
+    `known` are the blocks of a program with most of these values. If the same sets take a block
+    here, they take the same: sets that go to the heap do not matter to others.
+    """
+    sets = program.sets if len(values) == len(program.values) else members_of_sets(values)
+    if known is not None and known.search.finds_same(program, sets):
+        in_blocks = known.search.block_by_value
+        heap_values = tuple([value for value in values if value.value_id not in in_blocks])
+        return replace(known, heap_values=heap_values)
+    return _Search(program, sets).found()
+
+
+class _Search:
+    """Chooses a block for each buffer set, and knows the blocks before each of them."""
+
+    def __init__(self, program: PlannedProgram, sets: Mapping[int, _Members]) -> None:
+        self._program = program
+        self._sets = sets
+        last_steps = [value.live_until for members in sets.values() for value in members]
+        self._reusable = _ReusableBlocks(len(last_steps), max(last_steps, default=0))
+        self._ranks: list[_Rank] = []
+        """Ranks of the sets that took a block, in their order."""
+        self._counts: list[tuple[int, int]] = []
+        """State of the reusable blocks before each of these sets."""
+        self.block_by_value: dict[int, Block] = {}
+
+    def found(self) -> Blocks:
+        """Return the blocks, and the values that go to the heaps."""
+        blocks: list[Block] = []
+        tables: list[Block] = []
+        heap_values: list[PlannedValue] = []
+        for rank, members in sorted([(_rank(members), members) for members in self._sets.values()]):
+            lives_out = not rank[1]
+            block = _own_block(self._program, members)
             if block is None:
-                block = Block(members[0].size_bytes, members[0].memory_space)
-        if not block.values:
-            (tables if block.is_table and not lives_out else blocks).append(block)
-            if not (block.is_read_only or block.is_table):
-                reusable.add(block)
-        block.hold(members)
-        reusable.hold(block, members)
-        for value in members:
-            block_by_value[value.value_id] = block
-    return Blocks(tuple(blocks), tuple(tables), tuple(heap_values))
+                operands = _operand_blocks(members, self.block_by_value)
+                shared = chain(operands, self._reusable.without_overlap(members))
+                block = _first_free(shared, members, self._program.overwrites, lives_out=lives_out)
+                if block is None and not lives_out:
+                    heap_values += members
+                    continue
+                if block is None:
+                    block = Block(members[0].size_bytes, members[0].memory_space)
+            self._ranks.append(rank)
+            self._counts.append(self._reusable.counts)
+            if not block.values:
+                (tables if block.is_table and not lives_out else blocks).append(block)
+                if not (block.is_read_only or block.is_table):
+                    self._reusable.add(block)
+            block.hold(members)
+            self._reusable.hold(block, members)
+            for value in members:
+                self.block_by_value[value.value_id] = block
+        return Blocks(tuple(blocks), tuple(tables), tuple(heap_values), self)
+
+    def finds_same(self, program: PlannedProgram, sets: Mapping[int, _Members]) -> bool:
+        """Return True if the same sets of another program take a block; its others do not.
+
+        False also if so much differs that another search is faster.
+        """
+        own = self._program
+        if program.overwrites is not own.overwrites or program.allocations is not own.allocations:
+            return False
+        changed = [members for name, members in sets.items() if self._sets.get(name) != members]
+        if len(changed) > _MOST_CHANGED * len(sets):
+            return False
+        in_blocks = [rank[-1] for rank in self._ranks]
+        if any(sets.get(name) != self._sets[name] for name in in_blocks):
+            return False
+        ranked = sorted([(_rank(members), members) for members in changed])
+        return not any(self._takes_block(rank, members) for rank, members in ranked)
+
+    def _takes_block(self, rank: _Rank, members: _Members) -> bool:
+        """Return True if a set takes a block when its turn comes among those searched."""
+        if not rank[1] or _own_block(self._program, members) is not None:
+            return True
+        row = bisect_left(self._ranks, rank)
+        at = self._counts[row] if row < len(self._counts) else None
+        operands = _operand_blocks(members, self.block_by_value)
+        shared = chain(operands, self._reusable.without_overlap(members, at))
+        return any(self._is_free_before(rank, block, members) for block in shared)
+
+    def _is_free_before(self, rank: _Rank, block: Block, members: _Members) -> bool:
+        """Return True if a set may take a block before the sets of higher ranks do."""
+        held = _HeldValues()
+        for value in block.values:
+            if _rank(self._sets[value.buffer_set]) < rank:
+                held.add(value)
+        return (
+            bool(held)
+            and _fits(block, members, lives_out=False)
+            and not any(held.interfere(value, self._program.overwrites) for value in members)
+        )
 
 
-def _own_block(program: PlannedProgram, members: Sequence[PlannedValue]) -> Block | None:
+def _own_block(program: PlannedProgram, members: _Members) -> Block | None:
     """Return a new block for constants, entry parameters and tables; None for other sets."""
     size_bytes, memory_space = members[0].size_bytes, members[0].memory_space
     for value in members:
@@ -155,7 +233,7 @@ def _own_block(program: PlannedProgram, members: Sequence[PlannedValue]) -> Bloc
 
 def _first_free(
     blocks: Iterable[Block],
-    members: Sequence[PlannedValue],
+    members: _Members,
     overwrites: Mapping[int, tuple[Overwrite, ...]],
     *,
     lives_out: bool,
@@ -165,7 +243,7 @@ def _first_free(
     return next(free, None)
 
 
-def _rank(members: tuple[PlannedValue, ...]) -> tuple[int, bool, int, int]:
+def _rank(members: _Members) -> _Rank:
     first = members[0]
     if len(members) == 1:  # most sets are one value
         return -first.size_bytes, not first.lives_out, first.post_order, first.buffer_set
@@ -185,46 +263,65 @@ class _ReusableBlocks:
 
     def __init__(self, capacity: int, steps: int) -> None:
         self._blocks: list[Block] = []
-        # by step: number of blocks in use from it to the next one
-        self._taken: npt.NDArray[np.int32] = np.zeros(steps, np.int32)
         # first step, last step, number of the block
-        self._held: npt.NDArray[np.int64] = np.empty((3, capacity), np.int64)
-        self._count = 0
+        self._held: npt.NDArray[np.int32] = np.empty((3, capacity), np.int32)
+        self._spans: list[tuple[int, int]] = []
+        """First and last step of each held value, without steps that count for its set already."""
+        small = capacity < 1 << 16  # halves the time of long ranges
+        self._taken: npt.NDArray[Any] = np.zeros(steps, np.uint16 if small else np.int32)
+        self._counted = 0
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Numbers of held values and of blocks."""
+        return len(self._spans), len(self._blocks)
 
     def add(self, block: Block) -> None:
         """Add a block that is still empty."""
         block.reusable_number = len(self._blocks)
         self._blocks.append(block)
 
-    def hold(self, block: Block, members: Sequence[PlannedValue]) -> None:
+    def hold(self, block: Block, members: _Members) -> None:
         """Record values added to a block, if it is reusable."""
         if block.reusable_number is None:
             return
-        firsts, lasts, numbers = self._held
         counted_until = 0  # members of one set may overlap
         for value in sorted(members, key=_first_step):
             first, last = value.live_from, value.live_until
-            firsts[self._count], lasts[self._count] = first, last
-            numbers[self._count] = block.reusable_number
-            self._count += 1
-            self._taken[max(first, counted_until) : last] += 1
+            self._held[:, len(self._spans)] = first, last, block.reusable_number
+            self._spans.append((max(first, counted_until), last))
             counted_until = max(last, counted_until)
 
-    def without_overlap(self, members: Sequence[PlannedValue]) -> Iterator[Block]:
+    def without_overlap(
+        self, members: _Members, at: tuple[int, int] | None = None
+    ) -> Iterator[Block]:
         """Yield the blocks in which no live range overlaps one of these, the newest first.
 
         Live ranges that only meet in the last step of one of them do not count as overlap here.
+        `at` are the counts of an earlier state.
         """
+        held_count, block_count = at or self.counts
+        counted = self._taken_by(held_count)
         for value in members:
-            taken = self._taken[value.live_from : value.live_until]
-            if len(taken) and taken.max() == len(self._blocks):
+            taken = counted[value.live_from : value.live_until]
+            if len(taken) and taken.max() == block_count:
                 return
-        firsts, lasts, numbers = self._held[:, : self._count]
-        is_free = np.ones(len(self._blocks), np.bool_)
+        firsts, lasts, numbers = self._held[:, :held_count]
+        is_free = np.ones(block_count, np.bool_)
         for value in members:
             is_free[numbers[(firsts < value.live_until) & (lasts > value.live_from)]] = False
         for number in np.flatnonzero(is_free)[::-1]:
             yield self._blocks[number]
+
+    def _taken_by(self, held_count: int) -> npt.NDArray[Any]:
+        """Return how many blocks the first values take from each step to the next one."""
+        if held_count < self._counted:
+            self._taken[:] = 0
+            self._counted = 0
+        for first, last in self._spans[self._counted : held_count]:
+            self._taken[first:last] += 1
+        self._counted = held_count
+        return self._taken
 
 
 def _operand_blocks(
@@ -238,21 +335,25 @@ def _operand_blocks(
 
 def _may_take(
     block: Block,
-    members: Sequence[PlannedValue],
+    members: _Members,
     overwrites: Mapping[int, tuple[Overwrite, ...]],
     *,
     lives_out: bool,
 ) -> bool:
+    return _fits(block, members, lives_out=lives_out) and not any(
+        block.held.interfere(value, overwrites) for value in members
+    )
+
+
+def _fits(block: Block, members: _Members, *, lives_out: bool) -> bool:
     size_bytes = members[0].size_bytes
-    if (
-        block.is_read_only
-        or block.is_table
-        or block.memory_space != members[0].memory_space
-        or size_bytes > block.size_bytes
-        or (lives_out and size_bytes != block.size_bytes)
-    ):
-        return False
-    return not any(block.held.interfere(value, overwrites) for value in members)
+    return (
+        not block.is_read_only
+        and not block.is_table
+        and block.memory_space == members[0].memory_space
+        and size_bytes <= block.size_bytes
+        and (not lives_out or size_bytes == block.size_bytes)
+    )
 
 
 def _overlap(

@@ -45,17 +45,24 @@ def heap_groups(
     the operands that a value may overwrite, in the order in which they are tried.
     """
     heap = _Heap(set_sizes, overwrites)
-    sized = [value for value in values if value.size_bytes]
-    order = sorted(sized, key=lambda value: (value.live_from, value.live_until, value.value_id))
+    order = sorted(
+        [
+            (value.live_from, value.live_until, value.value_id, value)
+            for value in values
+            if value.size_bytes
+        ]
+    )
     defined: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     freed: defaultdict[int, dict[int, None]] = defaultdict(dict)
-    for value in order:
-        defined[value.live_from].append(value)
-        freed[value.live_until][value.value_id] = None
+    for first, last, value_id, value in order:
+        defined[first].append(value)
+        freed[last][value_id] = None
+    none: dict[int, None] = {}
     for step in sorted(defined.keys() | freed.keys()):
-        for value in defined[step]:
-            heap.define(value, freed[step])
-        for value_id in freed[step]:
+        ending = freed.get(step, none)
+        for value in defined.get(step, ()):
+            heap.define(value, ending)
+        for value_id in ending:
             heap.free(value_id)
     return heap.groups()
 
@@ -80,18 +87,24 @@ class _Heap:
 
     def define(self, value: PlannedValue, ending: dict[int, None]) -> None:
         """Define a value; one of those that end at this step may be freed for it."""
+        value_id = value.value_id
         leader = self._leaders_of_sets.get(value.buffer_set)
-        if leader is None and (operand := self._overwritten(value, ending)) is not None:
-            del ending[operand]
-            self.free(operand)
-            leader = self._leaders[operand]
         if leader is None:
-            leader = value.value_id
-        self._by_id[value.value_id] = value
-        self._leaders[value.value_id] = leader
-        self._leaders_of_sets.setdefault(value.buffer_set, leader)
-        self._members.setdefault(leader, []).append(value.value_id)
-        self._first_ticks[value.value_id] = self._tick
+            operand = self._overwritten(value, ending) if ending else None
+            if operand is None:
+                leader = value_id
+            else:
+                del ending[operand]
+                self.free(operand)
+                leader = self._leaders[operand]
+            self._leaders_of_sets[value.buffer_set] = leader
+        self._by_id[value_id] = value
+        self._leaders[value_id] = leader
+        if leader == value_id:
+            self._members[leader] = [value_id]
+        else:
+            self._members[leader].append(value_id)
+        self._first_ticks[value_id] = self._tick
         self._tick += 1
 
     def free(self, value_id: int) -> None:
@@ -112,20 +125,19 @@ class _Heap:
 
     def groups(self) -> list[Group]:
         """Return the groups, in the order in which they were allocated."""
-        return [
-            Group(
-                tuple(ids),
-                max(self._by_id[member].size_bytes for member in ids),
-                tuple([(self._first_ticks[member], self._last_ticks[member]) for member in ids]),
-                tuple(
-                    [
-                        (self._by_id[member].live_from, self._by_id[member].live_until)
-                        for member in ids
-                    ]
-                ),
+        firsts, lasts = self._first_ticks, self._last_ticks
+        found: list[Group] = []
+        for ids in self._members.values():
+            values = [self._by_id[member] for member in ids]
+            found.append(
+                Group(
+                    tuple(ids),
+                    max([value.size_bytes for value in values]),
+                    tuple([(firsts[member], lasts[member]) for member in ids]),
+                    tuple([(value.live_from, value.live_until) for value in values]),
+                )
             )
-            for ids in self._members.values()
-        ]
+        return found
 
 
 def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:

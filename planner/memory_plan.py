@@ -7,7 +7,7 @@ Memory that XLA assigns before everything else (TPU VMEM, memory space 1) is unc
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xlagraph.planner.blocks import Block, Blocks, choose_blocks
 from xlagraph.planner.combining import HEAP, BlockPart, combined_bytes
@@ -56,6 +56,8 @@ class MemoryPlan:
     heaps: tuple[HeapPlan, ...]
     given_bytes: Mapping[int, int]
     """Bytes of allocations that are not replanned, by memory space."""
+    chosen: Blocks = field(repr=False, compare=False)
+    """The choice of blocks, for programs that differ in a few values."""
 
     def temp_bytes(self, memory_space: int = 0) -> int:
         """Return the bytes of the temporary block of a memory space."""
@@ -78,17 +80,22 @@ class MemoryPlan:
         return next((heap for heap in self.heaps if heap.memory_space == memory_space), None)
 
 
-def plan_memory(program: PlannedProgram, replays: Sequence[Replay]) -> MemoryPlan:
-    """Plan a program, changed or not; `replays` are those of the program that XLA compiled."""
+def plan_memory(
+    program: PlannedProgram, replays: Sequence[Replay], known: MemoryPlan | None = None
+) -> MemoryPlan:
+    """Plan a program, changed or not; `replays` are those of the program that XLA compiled.
+
+    `known` is the plan of a program that has most of the values, if there is one.
+    """
     preset = {
         allocation.number
         for allocation in program.allocations
         if allocation.role == "temp" and allocation.memory_space in PRESET_SPACES
     }
     planned = [value for value in program.values if value.allocation not in preset]
-    chosen = choose_blocks(program, planned)
+    chosen = choose_blocks(program, planned, known.chosen if known is not None else None)
     heaps = tuple(_heaps(program, replays, planned, chosen))
-    return MemoryPlan(chosen.blocks, heaps, program.given_bytes)
+    return MemoryPlan(chosen.blocks, heaps, program.given_bytes, chosen)
 
 
 def _heaps(

@@ -8,11 +8,12 @@ end of the chunks below it, rounded up to the alignment.
 """
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import chain
 from math import gcd
 from typing import Final
@@ -111,11 +112,29 @@ class Packer:
         """Return True if these are the groups that it packs."""
         return self._groups == tuple(groups)
 
+    def may_place(self, alignment: int, strategy: Strategy, offsets: Sequence[int | None]) -> bool:
+        """Return True if one of the strategy's orders gives the groups these offsets.
+
+        Most do not, which the first groups show.
+        """
+        has_bound = strategy.has_bounded_top
+        for order in strategy.orders:
+            chunks = self._chunks(self._least_alignment(alignment), order, has_bound=has_bound)
+            if all(
+                chunks.place(self._intervals[row], self._groups[row].size_bytes) == offsets[row]
+                for row in self._rows(order)
+            ):
+                return True
+        return False
+
+    def _least_alignment(self, alignment: int) -> int:
+        """Return 1 if every size is a multiple of the alignment: nothing is rounded up then."""
+        sizes = gcd(*(group.size_bytes for group in self._groups))
+        return 1 if sizes % alignment == 0 else alignment
+
     def pack(self, alignment: int, strategy: Strategy) -> Packing:
         """Pack the groups."""
-        # nothing is rounded up if every size is a multiple of the alignment
-        if gcd(*(group.size_bytes for group in self._groups)) % alignment == 0:
-            alignment = 1
+        alignment = self._least_alignment(alignment)
         best: Packing | None = None
         for order in strategy.orders:
             most = best.size_bytes if best is not None else None
@@ -136,14 +155,23 @@ class Packer:
 
     def _place(self, alignment: int, order: Order, most: int | None, *, has_bound: bool) -> _Trial:
         """Place the groups in an order; stop when they take `most` bytes."""
-        chunks = _Chunks(alignment, self._intervals, has_bound=has_bound)
+        chunks = self._chunks(alignment, order, has_bound=has_bound)
         offsets = [0] * len(self._groups)
-        key = _KEYS[order]
-        for row in sorted(range(len(self._groups)), key=lambda row: key(self._groups[row])):
+        for row in self._rows(order):
             offsets[row] = chunks.place(self._intervals[row], self._groups[row].size_bytes)
             if most is not None and chunks.heap_bytes >= most:
                 return _Trial(None, chunks.depends_on_top)
         return _Trial(Packing(chunks.heap_bytes, tuple(offsets)), chunks.depends_on_top)
+
+    def _chunks(self, alignment: int, order: Order, *, has_bound: bool) -> "_Chunks | _LiveChunks":
+        if order is Order.START and all(len(each) == 1 for each in self._intervals):
+            return _LiveChunks(alignment, has_bound=has_bound)
+        return _Chunks(alignment, self._intervals, has_bound=has_bound)
+
+    def _rows(self, order: Order) -> list[int]:
+        """Rows of the groups in an order."""
+        key = _KEYS[order]
+        return sorted(range(len(self._groups)), key=lambda row: key(self._groups[row]))
 
     @cached_property
     def _least_bytes(self) -> int:
@@ -219,3 +247,77 @@ class _Chunks:
             if self._has_bound:
                 return top
         return int(below[best - 1]) if best else 0
+
+
+class _LiveChunks:
+    """The chunks that are live where the next group begins: groups are placed by their start.
+
+    Live chunks never overlap, so the free bytes between them are the gaps: O(log n) for a group.
+    """
+
+    def __init__(self, alignment: int, *, has_bound: bool) -> None:
+        self._alignment = alignment
+        self._has_bound = has_bound
+        self._live: list[tuple[int, int, int]] = []
+        """Last rank, offset and end of each live chunk: a heap."""
+        self._gaps: list[tuple[int, int]] = []
+        """Size and offset of each gap, sorted."""
+        self._end_by_offset: dict[int, int] = {}
+        """End of each gap by its offset, and the reverse."""
+        self._offset_by_end: dict[int, int] = {}
+        self._top = 0
+        self.heap_bytes = 0
+        self.depends_on_top = False
+        """True if the room at the top, up to the heap's size, was the best gap for a group."""
+
+    def place(self, intervals: _Intervals, size_bytes: int) -> int:
+        """Place a chunk at its best offset, and return the offset."""
+        ((first, last),) = intervals
+        while self._live and self._live[0][0] < first:
+            _, offset, end = heappop(self._live)
+            self._free(offset, end)
+        offset = self._best_offset(size_bytes)
+        end = rounded_up(offset + size_bytes, self._alignment)
+        if offset == self._top:
+            self._top = end
+        else:
+            gap_end = self._end_by_offset[offset]
+            self._drop_gap(offset, gap_end)
+            if end < gap_end:
+                self._add_gap(end, gap_end)
+        heappush(self._live, (last, offset, end))
+        self.heap_bytes = max(self.heap_bytes, offset + size_bytes)
+        return offset
+
+    def _best_offset(self, size_bytes: int) -> int:
+        row = bisect_left(self._gaps, (size_bytes, 0))
+        if row == len(self._gaps):
+            return self._top
+        gap_bytes, offset = self._gaps[row]
+        if size_bytes <= self.heap_bytes - self._top < gap_bytes:
+            self.depends_on_top = True
+            if self._has_bound:
+                return self._top
+        return offset
+
+    def _free(self, offset: int, end: int) -> None:
+        """Return the bytes of a chunk to the gaps next to it, or to the top."""
+        if (before := self._offset_by_end.get(offset)) is not None:
+            self._drop_gap(before, offset)
+            offset = before
+        if end == self._top:
+            self._top = offset
+            return
+        if (after := self._end_by_offset.get(end)) is not None:
+            self._drop_gap(end, after)
+            end = after
+        self._add_gap(offset, end)
+
+    def _add_gap(self, offset: int, end: int) -> None:
+        insort(self._gaps, (end - offset, offset))
+        self._end_by_offset[offset] = end
+        self._offset_by_end[end] = offset
+
+    def _drop_gap(self, offset: int, end: int) -> None:
+        del self._gaps[bisect_left(self._gaps, (end - offset, offset))]
+        del self._end_by_offset[offset], self._offset_by_end[end]

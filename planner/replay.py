@@ -5,7 +5,7 @@ for every replan. If none reproduces it, a replan after changes is not reliable.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -61,10 +61,15 @@ def _replay(
     groups = heap_groups(heap_values, sizes, _shared_operands(heap_values))
     offset_by_value = {value.value_id: value.offset_bytes - base for value in heap_values}
     packer = Packer(groups)
+    wanted = _offsets(groups, offset_by_value)
     tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
+        if any(each.size_bytes == allocation.size_bytes for each in tried):
+            # only an exact replay is better
+            if not packer.may_place(alignment, strategy, wanted):
+                continue
         packing = packer.pack(alignment, strategy)
-        offsets_equal = _are_equal(groups, packing.offsets, offset_by_value)
+        offsets_equal = packing.offsets == wanted
         found = Replay(
             allocation,
             _size_bytes(tables, base, packing.size_bytes, alignment),
@@ -117,14 +122,10 @@ def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[int]]:
     return shared
 
 
-def _are_equal(
-    groups: Sequence[Group], offsets: Sequence[int], offset_by_value: dict[int, int]
-) -> bool:
-    return all(
-        offset_by_value[value_id] == offset
-        for group, offset in zip(groups, offsets, strict=True)
-        for value_id in group.value_ids
-    )
+def _offsets(groups: Sequence[Group], offset_by_value: Mapping[int, int]) -> tuple[int | None, ...]:
+    """Return the offset that XLA gave all values of a group; None if it gave several."""
+    found = [{offset_by_value[value_id] for value_id in group.value_ids} for group in groups]
+    return tuple([offsets.pop() if len(offsets) == 1 else None for offsets in found])
 
 
 def _alignments(program: PlannedProgram, values: Iterable[PlannedValue], base: int) -> list[int]:

@@ -147,15 +147,17 @@ def _reason(
     source = program.program.by_id[case.copies[0].value_id].operands[0]
     if source in moved:
         return _of_move(program, moved[source], moved)
-    if case.kind == "a donated input" and any(_lives_out(program, each) for each in case.copies):
-        old = program.program.by_id[source]
-        if old.is_stored:
+    old = program.program.by_id[source]
+    if old.is_stored and any(_lives_out(program, each) for each in case.copies):
+        # `unchanged_inputs` names those that are not donated
+        if case.kind == "a donated input" or program.compilation.is_donated(source):
             return _Reason(
                 "A donated input is also returned, so it is copied",
                 "{} is donated and also returned, so the caller gets the copy",
                 program.place_of(case.copies[0].name),
                 tuple(_RETURNED.items()),
             )
+        return None
     found = old_value(program, case.copies)
     return None if found is None else _of_readers(program, case, found)
 
@@ -202,6 +204,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
             "the compiler did not elide the copy; no change is known to remove it",
             0.2,
         )
+    if all(_is_same_expression(program, reader, old.writer) for reader in old.readers):
+        return None  # no line of the program can be put before another one
     lines = [_line(program, reader) for reader in old.readers]
     readers = list(dict.fromkeys(lines))
     text = " and ".join(readers[:2])
@@ -221,6 +225,15 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         _CPU if is_cpu and is_backward else None,
         0.7 if is_cpu and is_backward else 1.0,
     )
+
+
+def _is_same_expression(program: PeakProgram, one: str, other: str) -> bool:
+    """Return True if two instructions belong to one line and one scope of the program."""
+    place = program.place_of(one)
+    ops = [program.instructions[each].op_name or "" for each in (one, other)]
+    scopes = [op.rpartition("/")[0] for op in ops]
+    is_one = scopes[0] in (scopes[1], ops[1]) or scopes[1] == ops[0]
+    return place[0] is not None and place == program.place_of(other) and is_one
 
 
 def _line(program: PeakProgram, instruction: str) -> str:

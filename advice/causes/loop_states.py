@@ -14,7 +14,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["handed_on", "rewritten_inputs", "stack_of"]
+__all__ = ["handed_on", "has_carry", "rewritten_inputs", "stack_of"]
 
 _CALLBACK = "callback"
 
@@ -49,6 +49,16 @@ def stack_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
     members = () if planned is None else program.program.sets[planned.buffer_set]
     joined = (value, *(program.values[each.value_id] for each in members))
     return next((each for each in joined if each.stack_loop is not None), None)
+
+
+def has_carry(program: PeakProgram, loop: str) -> bool:
+    """Return True if a loop changes floating-point state other than stacks."""
+    return any(
+        value.is_phi
+        and (value.dtype or "").startswith(("f", "bf", "c"))
+        and stack_of(program, value) is None
+        for value in program.made_by.get(loop, ())
+    )
 
 
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:

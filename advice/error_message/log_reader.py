@@ -18,7 +18,7 @@ from xlagraph.advice.error_message.failure_details import FailureDetails, reques
 from xlagraph.advice.error_message.headlines import failure_of_headline
 from xlagraph.advice.error_message.log_lines import plain_lines
 from xlagraph.hlo.metadata import is_installed
-from xlagraph.runtime.unpacking import unpacked_stream
+from xlagraph.runtime.files import unpacked_stream
 
 __all__ = ["ErrorLog", "TracebackFrames", "open_log", "read_error_log"]
 

@@ -49,7 +49,7 @@ from xlagraph.graph.row_tables import (
 )
 from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.runtime.trim_memory import trim_memory
+from xlagraph.runtime.memory import trim_memory
 
 _COMPILATION_ORIGINS: Final = load_statement(__file__, "compilation-origins")
 

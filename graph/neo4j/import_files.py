@@ -24,7 +24,6 @@ import pyarrow.csv as pv
 from xlagraph.graph.errors import GraphUnwritable, raise_unwritable
 from xlagraph.graph.neo4j.manifest import (
     MANIFEST,
-    UNFINISHED_MANIFEST,
     Manifest,
     read_manifest,
     write_manifest,
@@ -79,7 +78,7 @@ HEADERS: Final[Mapping[str, str]] = {
 
 _OWN_FILES: Final = frozenset(
     [f"{table}{end}" for table in HEADERS for end in (".csv", "-header.csv")]
-    + [SCRIPT, CONSTRAINTS, MANIFEST, UNFINISHED_MANIFEST]
+    + [SCRIPT, CONSTRAINTS, MANIFEST]
 )
 """Names of all files that an export may write."""
 

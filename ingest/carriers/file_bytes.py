@@ -9,7 +9,7 @@ from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from xlagraph.runtime.unpacking import UNPACKING_ERRORS, unpacked_stream
+from xlagraph.runtime.files import UNPACKING_ERRORS, unpacked_stream
 
 __all__ = [
     "MOST_UNPACKED_BYTES",

@@ -20,9 +20,8 @@ from tempfile import TemporaryFile
 from typing import IO, BinaryIO, Final, cast
 
 from xlagraph.ingest.carriers.file_bytes import has_dump_header
-from xlagraph.ingest.errors import UnreadableDump
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.unpacking import unpacked_stream, without_packing
+from xlagraph.ingest.errors import Problem, UnreadableDump, readable
+from xlagraph.runtime.files import unpacked_stream, without_packing
 
 __all__ = ["unpack"]
 

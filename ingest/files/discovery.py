@@ -4,29 +4,24 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
-from xlagraph.ingest.carriers.file_names import DumpName, dump_name
+from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.carriers.proto.message_files import PROTO_CARRIER
 from xlagraph.ingest.carriers.proto.process import PROCESS_CARRIER
 from xlagraph.ingest.carriers.proto.profile import PROFILE_CARRIER
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
-from xlagraph.ingest.files.listing import Listing
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.unpacking import PACKED_SUFFIXES
+from xlagraph.ingest.errors import Problem, readable
+from xlagraph.ingest.files.dump_files import DumpFiles, DumpOrigin, FoundDumps, Listing, origin_of
+from xlagraph.runtime.files import PACKED_SUFFIXES
 
 __all__ = [
     "CARRIERS",
     "ENDINGS",
-    "DumpFiles",
-    "DumpOrigin",
-    "FoundDumps",
     "find_dumps",
-    "origin_of",
 ]
 
 CARRIERS: Final[tuple[Carrier, ...]] = (
@@ -48,60 +43,6 @@ _IN_PROFILES: Final = ("plugins", "profile")
 
 # vm_14032
 _HOST_AND_PROCESS: Final = re.compile(r".*_\d+", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class DumpFiles:
-    """The files of one compilation, and the facts in their names."""
-
-    run: str
-    run_path: str
-    """Absolute path of the run's folder with links resolved; the address of a remote folder."""
-    stem: str
-    key: str
-    """``run/stem``; unique among the dumps of one search."""
-    other_key: str | None
-    """For a dump in XLA's ``NAME/HOST_PID/`` folder, the key with (or without) that folder."""
-    name: DumpName
-    sources: tuple[Source, ...]
-    """One source for each input format that has the compilation, the preferred one first."""
-    size_bytes: int
-    """Total size of the files on disk."""
-
-    @property
-    def path(self) -> Path:
-        """The main file of the dump."""
-        return self.sources[0].parts[0].path
-
-    def file(self, part: str) -> Path | None:
-        """Return the file of a part, from the first input format that has it."""
-        found = (source.path(part) for source in self.sources)
-        return next((path for path in found if path is not None), None)
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Real path of the main file, and the offset of the compilation in it, in bytes."""
-        return os.path.realpath(self.path), self.sources[0].parts[0].start
-
-
-@dataclass(frozen=True, slots=True)
-class FoundDumps:
-    """The result of one search."""
-
-    dumps: tuple[DumpFiles, ...]
-    """The dumps, ordered by run and key."""
-    problems: tuple[Problem, ...]
-    searched: frozenset[str]
-    """Paths of runs whose folders were searched completely: other files no longer exist."""
-
-
-class DumpOrigin(NamedTuple):
-    """Name and path that replace those of the searched folder."""
-
-    name: str
-    """Name of a run whose dumps are directly in the folder."""
-    path: str
-    """Absolute path with links resolved, or an address."""
 
 
 def find_dumps(
@@ -156,12 +97,6 @@ def find_dumps(
         tuple(problems),
         frozenset(searched),
     )
-
-
-def origin_of(root: Path) -> DumpOrigin:
-    """Return the name and the real path of a folder."""
-    name = Path(os.path.abspath(root)).name  # noqa: PTH100 - keep links
-    return DumpOrigin(readable(name) or "/", readable(os.path.realpath(root)))
 
 
 class _Source(NamedTuple):

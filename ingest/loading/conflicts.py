@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.graph.engine import StoredRun
-from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.errors import Problem, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
-from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.problem import Problem
+from xlagraph.ingest.files.dump_files import DumpFiles
 
 __all__ = ["AcceptedDumps", "reject_conflicts"]
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.schema_tables import Detail
+from xlagraph.ingest.errors import Problem
 from xlagraph.ingest.files.contents import FileStates
-from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.problem import Problem
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.rows.counts import RowCounts
 
 __all__ = ["JobOutcome", "PreparationJob", "Prepared", "batches_of_jobs"]

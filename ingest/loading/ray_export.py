@@ -19,9 +19,10 @@ from uuid import uuid4
 
 from xlagraph.graph.neo4j.export import open_export
 from xlagraph.graph.neo4j.manifest import Manifest
-from xlagraph.ingest.errors import ClusterUnreachable, ExtraMissing
+from xlagraph.ingest.errors import ClusterUnreachable, ExtraMissing, Problem, readable
 from xlagraph.ingest.files.addresses import is_address, without_secrets
-from xlagraph.ingest.files.discovery import ENDINGS, DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.files.discovery import ENDINGS, find_dumps
+from xlagraph.ingest.files.dump_files import DumpFiles, FoundDumps
 from xlagraph.ingest.files.remote_folders import LentDumps, RemoteFolders
 from xlagraph.ingest.files.store import Store, StoredFile
 from xlagraph.ingest.loading.conflicts import reject_conflicts
@@ -31,7 +32,6 @@ from xlagraph.ingest.loading.pending import first_paths, ingest_time
 from xlagraph.ingest.loading.shared_folder import SharedFolder
 from xlagraph.ingest.loading.summary import IngestSummary, merged_summary
 from xlagraph.ingest.options import IngestOptions
-from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["export_on_ray"]
 

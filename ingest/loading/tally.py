@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.graph.engine import CompilationDigest
-from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.errors import Problem, readable
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.loading.job import JobOutcome
 from xlagraph.ingest.loading.summary import Disagreement, IngestSummary, Progress
-from xlagraph.ingest.problem import Problem, readable
 from xlagraph.ingest.rows.counts import RowCounts
 
 __all__ = ["Meter", "Tally"]

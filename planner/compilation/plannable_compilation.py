@@ -26,7 +26,7 @@ from xlagraph.planner.planned_program import (
     Role,
 )
 from xlagraph.planner.replay import Replay, replay
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["PlannableCompilation", "plannable_compilation"]
 
@@ -188,6 +188,8 @@ def _planned_values(
         reads[instruction].append(value_id)
         if operand_index in (None, "{}"):
             operands[instruction].append(value_id)
+    whole = {name: tuple(found) for name, found in operands.items()}
+    elements = {name: tuple(dict.fromkeys(found)) for name, found in reads.items()}
     sizes: dict[int, int] = {}
     for value in ranged:
         buffer_set = _buffer_set(value)
@@ -214,8 +216,8 @@ def _planned_values(
                 is_table=value.dtype == "tuple",
                 is_copy=value.opcode == "copy",
                 lives_out=value.value_id in lives_out,
-                operands=tuple(operands.get(value.name, ())) if value.shape_index is None else (),
-                reads=tuple(dict.fromkeys(reads.get(value.name, ()))),
+                operands=whole.get(value.name, ()) if value.shape_index is None else (),
+                reads=elements.get(value.name, ()),
             )
         )
     return tuple(planned)

@@ -55,7 +55,7 @@ def _schedulable(stored: StoredCompilation) -> SchedulableProgram | None:
                 _rows(each.control_predecessors, rows),
                 tuple(each.callees or ()),
                 defined_bytes.get(each.name, 0),
-                _whole_bytes(parse_shape(each.shape or "")),
+                _result_bytes(each.shape or ""),
                 _has_one_element(each.shape or ""),
                 created[row],
             )
@@ -96,6 +96,7 @@ def _order_of_creation(
     return created
 
 
+@lru_cache(maxsize=4096)  # shapes recur in every layer
 def _has_one_element(shape: str) -> bool:
     sizes = dimensions(shape)
     return sizes is not None and all(size == 1 for size in sizes)
@@ -114,9 +115,14 @@ def _own_bytes(value: StoredValue) -> int:
     return _stored_bytes(value.shape, value.layout)
 
 
-@lru_cache(maxsize=4096)  # values of one shape recur in every layer
+@lru_cache(maxsize=4096)
 def _stored_bytes(shape: str, layout: str | None) -> int:
     return parse_shape(printed_shape(shape, layout)).stored_bytes
+
+
+@lru_cache(maxsize=4096)
+def _result_bytes(shape: str) -> int:
+    return _whole_bytes(parse_shape(shape))
 
 
 def _whole_bytes(shape: Shape) -> int:

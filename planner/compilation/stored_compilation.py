@@ -26,7 +26,7 @@ from xlagraph.planner.compilation.records import (
 from xlagraph.planner.dimensions.module_operations import ModuleOperations
 from xlagraph.planner.dimensions.stored_operations import module_operations
 from xlagraph.queries.runner.compilations import check_stored
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = [
     "ALLOCATIONS_STATEMENT",
@@ -83,14 +83,15 @@ class StoredCompilation:
     @cached_property
     def instructions(self) -> tuple[StoredInstruction, ...]:
         """Instructions that are scheduled, or make, read or name a value; by name."""
-        # the statement is a union, which has no order
-        found = self._read(_INSTRUCTIONS, StoredInstruction)
-        return tuple(sorted(found, key=lambda instruction: instruction.name))
+        # that the engine sorts them and drops repeated ones would take three times as long
+        found = {each.name: each for each in self._read(_INSTRUCTIONS, StoredInstruction)}
+        return tuple([found[name] for name in sorted(found)])
 
     @cached_property
     def dependences(self) -> tuple[StoredDependence, ...]:
         """Scheduled instructions with their dependences, by step."""
-        return self._read(_DEPENDENCES, StoredDependence)
+        found = {each.name: each for each in self._read(_DEPENDENCES, StoredDependence)}
+        return tuple(sorted(found.values(), key=lambda each: each.step))
 
     @cached_property
     def uses(self) -> tuple[StoredUse, ...]:

@@ -149,7 +149,7 @@ class Replanned:
     def _planned(self, program: PlannedProgram) -> MemoryPlan:
         if program.values == self.compilation.program.values:
             return self.compilation.plan
-        return plan_memory(program, self.compilation.replays)
+        return plan_memory(program, self.compilation.replays, self.compilation.plan)
 
     def reserved_bytes(self, memory_space: int = 0) -> int:
         """Return the reserved bytes; the least of a range."""

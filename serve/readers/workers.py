@@ -17,7 +17,7 @@ from xlagraph.graph import open_graph
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.runtime.child_process import ChildEnded, ChildProcess
 from xlagraph.serve.readers.jobs import Catalogue, Job, Lane, ReadAnswer, Setup
-from xlagraph.serve.readers.read_limits import (
+from xlagraph.serve.readers.service_limits import (
     GONE_SECONDS,
     MOST_LONG_SECONDS,
     MOST_MEMORY_BYTES,

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from xlagraph.advice.causes.boundaries import (
-    dense_gradients,
     large_constants,
     reduced_stacks,
     returned_gradients,
     wide_floats,
 )
+from xlagraph.advice.causes.parameter_gradients import dense_gradients
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     is_gradient_only,

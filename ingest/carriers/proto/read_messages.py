@@ -28,10 +28,9 @@ from xlagraph.ingest.carriers.proto.live_steps import (
 from xlagraph.ingest.carriers.proto.module import Module
 from xlagraph.ingest.carriers.proto.peak_rule import LiveValue, printed_peak
 from xlagraph.ingest.carriers.proto.stated_program import name_async_operations, program_of
-from xlagraph.ingest.errors import UnfitMessage, UnreadableDump
+from xlagraph.ingest.errors import Problem, UnfitMessage, UnreadableDump, readable
 from xlagraph.ingest.plan import LiveRange, LiveRanges, Plan
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["ASSIGNMENT", "HLO", "MODULE", "read_proto_dump"]
 

@@ -21,7 +21,7 @@ from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, SectionName
 from xlagraph.ingest.carriers.text.text import DumpPart, DumpText
 from xlagraph.ingest.carriers.text.used_values_section import parse_totals
 from xlagraph.ingest.errors import ParseError
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["DumpPart", "parse_plan"]
 

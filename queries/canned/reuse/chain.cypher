@@ -30,6 +30,7 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
 // select the value first: Neo4j would read all values of the graph
 WITH DISTINCT a, h, v WHERE v.label = $value
 OPTIONAL MATCH (a)-[g:HOLDS]->(w:Value)
+WITH g, h, v, w
 WHERE v.sizeBytes > 0 AND w.sizeBytes > 0
       AND g.offsetBytes < h.offsetBytes + h.sizeBytes
       AND h.offsetBytes < g.offsetBytes + g.sizeBytes

@@ -1,20 +1,22 @@
 # ruff: noqa: D102  the protocols in engine.py document the methods
-"""Runs each statement of a page once, although findings, answers and tables ask the same."""
+"""Runs each statement once for a command whose findings, answers and tables ask the same."""
 
 import re
 import sys
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from xlagraph.graph import CompilationRows, Graph, Result
-from xlagraph.graph.engine import Cell, Load, StoredRun
+from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
+
+if TYPE_CHECKING:
+    from xlagraph.graph.row_tables import CompilationRows
 
 __all__ = ["AskedOnce"]
 
 _MOST_ROWS: Final = 1_000
-"""Most rows of an answer that are remembered; a page shows fewer of each."""
+"""Most rows of an answer that are remembered."""
 _LIMITED: Final = re.compile(r"(?:[^$]|\$(?!limit\b)|(?<=LIMIT )\$limit)*LIMIT \$limit\s*")
 """A statement whose limit leaves out its last rows and changes nothing else."""
 
@@ -83,7 +85,7 @@ class AskedOnce(Graph):
     def load(self) -> AbstractContextManager[Load]:
         return self._graph.load()
 
-    def read(self, compilation: str) -> CompilationRows:
+    def read(self, compilation: str) -> "CompilationRows":
         return self._graph.read(compilation)
 
     def close(self) -> None:
