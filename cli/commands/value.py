@@ -22,7 +22,7 @@ def value(
     ],
     compilation: CompilationOption = None,
 ) -> None:
-    """Show what produces a value, what reads it, and how long it is live.
+    """Show what produces and reads a value, and how long it is live.
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
