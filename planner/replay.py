@@ -64,10 +64,10 @@ def _replay(
     wanted = _offsets(groups, offset_by_value)
     tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
-        if any(each.size_bytes == allocation.size_bytes for each in tried):
-            # only an exact replay is better
-            if not packer.may_place(alignment, strategy, wanted):
-                continue
+        has_size = any(each.size_bytes == allocation.size_bytes for each in tried)
+        # only an exact replay is better
+        if has_size and not packer.may_place(alignment, strategy, wanted):
+            continue
         packing = packer.pack(alignment, strategy)
         offsets_equal = packing.offsets == wanted
         found = Replay(
