@@ -99,7 +99,7 @@ class Load(Protocol):
 
     @property
     def row_folder(self) -> Path | None:
-        """The folder for files passed to `write_files`, deleted with the load; None for any."""
+        """Folder for files passed to `write_files`, deleted with the load; None for any folder."""
         return None
 
     def expect_rows(self) -> None:

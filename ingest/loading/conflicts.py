@@ -39,7 +39,7 @@ def reject_conflicts(
     joined: str | None,
     read: Callable[[DumpFiles], DumpContents] = read_dump,
 ) -> AcceptedDumps:
-    """Reject a folder whose run was ingested from another, unless the run has all its dumps.
+    """Reject a folder if its run came from another one, unless the run has all its dumps.
 
     The run named ``joined`` accepts the dumps that it does not have yet, such as those of another
     host of the job. A dump with the same content in two folders of one search counts once.

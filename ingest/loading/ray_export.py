@@ -269,7 +269,7 @@ def _connection_message(address: str | None, error: Exception) -> str:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Raise `ClusterUnreachable` if the cluster is lost, or if its workers lack a package.
+    """Raise `ClusterUnreachable` if the cluster is lost, or if a package is missing on its workers.
 
     Exceptions of a task that have another cause pass unchanged.
     """

@@ -31,7 +31,7 @@ class _LengthRule(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A dimension that changes and is split in two, of which one was taken to change."""
+    """A changed dimension that is split in two; one of the two is assumed to change."""
 
     length: int
     parts: tuple[int, int]
@@ -183,7 +183,7 @@ class Lengths:
         (self._stacked if is_written else self._iterated).add(dimension)
 
     def scaled(self, given: Mapping[int, Fraction], fixed: Collection[int]) -> Scaled:
-        """Return all lengths that change with those that are given.
+        """Return all lengths that change together with the given ones.
 
         `fixed` are dimensions that keep their length if a dimension that is split must choose.
         """

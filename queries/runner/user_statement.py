@@ -1,4 +1,4 @@
-"""Run a user's read-only statement, and report names that the schema lacks."""
+"""Run a user's read-only statement, and report names missing from the schema."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple, Unpack
@@ -19,7 +19,7 @@ class StatementAnswer(NamedTuple):
 
     result: Result
     notes: tuple[str, ...]
-    """One note for each name that the schema lacks, with similar names."""
+    """One note for each name missing from the schema, with similar names."""
 
 
 def run_statement(
@@ -30,7 +30,7 @@ def run_statement(
 ) -> StatementAnswer:
     """Run a read-only statement; its options and errors are those of `Graph.query`.
 
-    QueryFailed also reports names that the schema lacks, with similar names.
+    QueryFailed also reports names missing from the schema, with similar names.
     """
     faults = unknown_names(text) if len(text) <= _LONGEST_CHECKED else []
     unknown = tuple(f"line {fault.line}: {fault.message}" for fault in faults)

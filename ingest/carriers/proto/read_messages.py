@@ -1,6 +1,6 @@
 """Read a compilation from a module and its buffer assignment.
 
-Facts that the messages lack are derived: positions and uses (`dataflow`), the flat schedule and
+Facts missing from the messages are derived: positions and uses (`dataflow`), the flat schedule and
 live ranges (`live_steps`), the printed peak (`peak_rule`). A module without a schedule (XLA on
 CPUs up to jaxlib 0.4.28) has no live ranges and no peak.
 """
