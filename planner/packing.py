@@ -112,9 +112,7 @@ class Packer:
         """Return True if these are the groups that it packs."""
         return self._groups == tuple(groups)
 
-    def may_place(
-        self, alignment: int, strategy: Strategy, offsets: Sequence[int | None]
-    ) -> bool:
+    def may_place(self, alignment: int, strategy: Strategy, offsets: Sequence[int | None]) -> bool:
         """Return True if one of the strategy's orders gives the groups these offsets.
 
         Most do not, which the first groups show.
@@ -165,9 +163,7 @@ class Packer:
                 return _Trial(None, chunks.depends_on_top)
         return _Trial(Packing(chunks.heap_bytes, tuple(offsets)), chunks.depends_on_top)
 
-    def _chunks(
-        self, alignment: int, order: Order, *, has_bound: bool
-    ) -> "_Chunks | _LiveChunks":
+    def _chunks(self, alignment: int, order: Order, *, has_bound: bool) -> "_Chunks | _LiveChunks":
         if order is Order.START and all(len(each) == 1 for each in self._intervals):
             return _LiveChunks(alignment, has_bound=has_bound)
         return _Chunks(alignment, self._intervals, has_bound=has_bound)

@@ -64,10 +64,9 @@ def _replay(
     wanted = _offsets(groups, offset_by_value)
     tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
-        if any(each.size_bytes == allocation.size_bytes for each in tried):
-            # only an exact replay is better
-            if not packer.may_place(alignment, strategy, wanted):
-                continue
+        has_size = any(each.size_bytes == allocation.size_bytes for each in tried)
+        if has_size and not packer.may_place(alignment, strategy, wanted):
+            continue  # only an exact replay is better
         packing = packer.pack(alignment, strategy)
         offsets_equal = packing.offsets == wanted
         found = Replay(
@@ -122,9 +121,7 @@ def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[int]]:
     return shared
 
 
-def _offsets(
-    groups: Sequence[Group], offset_by_value: Mapping[int, int]
-) -> tuple[int | None, ...]:
+def _offsets(groups: Sequence[Group], offset_by_value: Mapping[int, int]) -> tuple[int | None, ...]:
     """Return the offset that XLA gave all values of a group; None if it gave several."""
     found = [{offset_by_value[value_id] for value_id in group.value_ids} for group in groups]
     return tuple([offsets.pop() if len(offsets) == 1 else None for offsets in found])

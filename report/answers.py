@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused
+from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.queries import (
@@ -16,7 +17,6 @@ from xlagraph.queries import (
     with_planned_donations,
 )
 from xlagraph.queries.runner.run import run_query
-from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.report.packed_tables import ColumnKind, PackedColumn, PagePart
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 

@@ -9,11 +9,11 @@ from typing import Final, cast
 from urllib.parse import quote
 
 from xlagraph.graph import Graph
+from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries import Query, advise, load_catalogue, select
 from xlagraph.report.answers import findings_and_answers
-from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import part_of
 from xlagraph.report.overview import TotalsRow, overview_part, read_totals

@@ -3,9 +3,9 @@
 from collections import Counter
 
 from tests.tiny_dumps import BEFORE_F
+from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.graph.ladybug.engine import LadybugGraph
 from xlagraph.report import make_report
-from xlagraph.graph.asked_once import AskedOnce
 
 LABELS = "MATCH (v:Value) RETURN v.key AS key ORDER BY key LIMIT $limit"
 COUNTED = "MATCH (v:Value) RETURN v.key AS key, $limit AS most ORDER BY key LIMIT $limit"
