@@ -15,10 +15,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build
-# the folders that pyproject.toml installs as xlagraph.NAME, each as NAME=FOLDER
-SUBPACKAGES := $(shell sed -nE 's|^"xlagraph\.([a-z_]+)" = "([a-z_/]+)"$$|\1=\2|p' pyproject.toml)
-# the folder that it installs as xlagraph itself
-PACKAGE := $(shell sed -nE 's|^"xlagraph" = "([a-z_/]+)"$$|\1|p' pyproject.toml)
+# the folders that pyproject.toml installs as xlagraph.NAME
+SUBPACKAGES := $(shell sed -nE 's|^"xlagraph\.([a-z_]+)" = "[a-z_]+"$$|\1|p' pyproject.toml)
+# the folder whose modules and packages are directly in xlagraph
+PACKAGE := $(shell sed -nE 's|^"xlagraph" = "([a-z_]+)".*|\1|p' pyproject.toml)
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -62,10 +62,8 @@ lint: $(VENV)/dev.stamp
 # mypy sees the packages under the names by which they are installed
 types: $(VENV)/dev.stamp
 	@mkdir -p $(BUILD)/typed/xlagraph
-	@ln -sfn ../../../$(PACKAGE)/__init__.py $(BUILD)/typed/xlagraph/__init__.py
-	@for each in $(SUBPACKAGES); do \
-		ln -sfn ../../../$${each#*=} $(BUILD)/typed/xlagraph/$${each%%=*}; \
-	done
+	@rm -f $(BUILD)/typed/xlagraph/*
+	@ln -sfn $(addprefix ../../../,$(SUBPACKAGES) $(filter-out %__pycache__,$(wildcard $(PACKAGE)/*))) $(BUILD)/typed/xlagraph
 	$(BIN)/mypy
 
 # exact versions stand in .ci/page/package.json

@@ -18,7 +18,7 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.runner.compilations import Selection, find_compilation, select
 from xlagraph.queries.runner.name_checks import check_memory_space
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 LEAST_OF_RUN: Final = 0.2
 """Compilations below this share of the largest reservation of their run are skipped."""

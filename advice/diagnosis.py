@@ -127,7 +127,7 @@ class Diagnosis(Outlined):
     findings: tuple[Finding, ...]
     """Findings sorted by expected savings, descending; none is a good answer."""
     notes: tuple[str, ...]
-    """Notes on the chosen and skipped compilations, and on facts that the dumps lack."""
+    """Notes on the chosen and skipped compilations, and on facts missing from the dumps."""
     problems: tuple[str, ...] = ()
     """Files of queries that failed, each with the reason. Their findings are missing."""
     hidden: int = 0
@@ -136,6 +136,13 @@ class Diagnosis(Outlined):
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
+
+    @property
+    def nothing_found(self) -> str:
+        """Sentence for a diagnosis without findings."""
+        if not self.hidden:
+            return "No findings."
+        return f"No finding saves {self.least_share:.0%} or more here."
 
     def outline(self) -> Outline:
         """Return a row for each finding."""
@@ -151,7 +158,7 @@ class Diagnosis(Outlined):
         ]
         notes = (*self.notes, *self.problems)
         if not rows:
-            return Outline(self.name, notes=(*notes, "No findings."))
+            return Outline(self.name, notes=(*notes, self.nothing_found))
         return Outline(self.name, [OutlineTable(_OUTLINE_COLUMNS, rows)], notes)
 
     def _repr_html_(self) -> str:

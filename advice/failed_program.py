@@ -10,6 +10,7 @@ from xlagraph.advice.capacity import MOST_FINDINGS, SpaceFit, check_capacity
 from xlagraph.advice.diagnosis import Finding
 from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.runner.compilations import select_all
 from xlagraph.queries.runner.run import run
@@ -20,6 +21,7 @@ _CANDIDATES: Final = load_statement(__file__, "failed-program")
 _NAMED_VALUES: Final = load_statement(__file__, "failed-values")
 _LINES: Final = "peak/by-line"
 _MOST_LINES: Final = 10
+_OF_TPU: Final = frozenset({"hbm", "vmem", "smem"})
 _NEAR: Final = 0.05
 """Largest relative difference from the size in a message: XLA adds code and reserved memory."""
 _NOT_IN_A_NAME: Final = re.compile(r"[\W_]+")
@@ -39,6 +41,8 @@ class MessageClues:
     memory_space_name: str | None = None
     """`hbm` or `vmem`, in any case; None is memory space 0."""
     capacity_bytes: int | None = None
+    allocated_bytes: int | None = None
+    """Size of a block that the module's program requested when it ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,8 @@ class FailedProgram:
     compilation: str
     reason: str
     """Why this compilation was chosen, and from how many."""
-    is_other_program: bool
-    """True if the message names a module that none of the compilations has."""
+    mismatch: str | None
+    """Why the message must be about another program; None if it can be about this one."""
     fit: SpaceFit | None
     """Its memory space; None if it allocates nothing in the memory space of the message."""
     lines: Result | None
@@ -59,10 +63,16 @@ class FailedProgram:
     problems: tuple[str, ...] = ()
     """Files of queries that failed, each with the reason."""
 
+    @property
+    def is_other_program(self) -> bool:
+        """True if the message must be about another program."""
+        return self.mismatch is not None
+
 
 class _Candidate(NamedTuple):
     key: str
     module_name: str | None
+    platform: str | None
     reserved_bytes: int
     temp_bytes: int
     found_values: int
@@ -90,13 +100,11 @@ def diagnose_failed_program(
     """
     candidates = _candidates(graph, clues, list(select_all(graph, names)))
     found, reason = _find(clues, candidates)
-    is_other = clues.module is not None and not any(
-        _is_module(each, clues.module) for each in candidates
-    )
+    mismatch = _mismatch(clues, candidates, found)
     spaces = check_capacity(graph, {}, [found])
     fit = next((space for space in spaces if _is_space(space, clues.memory_space_name)), None)
     if fit is None:
-        return FailedProgram(found, reason, is_other, None, None, ())
+        return FailedProgram(found, reason, mismatch, None, None, ())
     if clues.capacity_bytes is not None:
         (fit,) = (
             space
@@ -108,7 +116,7 @@ def diagnose_failed_program(
         graph, _LINES, compilation=found, memorySpace=fit.memory_space, limit=_MOST_LINES
     ).result
     return FailedProgram(
-        found, reason, is_other, fit, lines, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems
+        found, reason, mismatch, fit, lines, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems
     )
 
 
@@ -136,6 +144,23 @@ def _find(clues: MessageClues, candidates: Sequence[_Candidate]) -> tuple[str, s
     return largest.key, _sentence(reasons, of_how_many)
 
 
+def _mismatch(clues: MessageClues, candidates: Sequence[_Candidate], found: str) -> str | None:
+    """Return why a message cannot be about the compilation that was found; None if it can."""
+    if clues.module is not None and not any(_is_module(each, clues.module) for each in candidates):
+        return "the message names another module"
+    (chosen,) = (each for each in candidates if each.key == found)
+    if (clues.memory_space_name or "").casefold() in _OF_TPU and chosen.platform not in (
+        "tpu",
+        None,
+    ):
+        return f"the message is about a TPU, the dump is of a {chosen.platform.upper()}"
+    # messages round to two decimals; without a module an array may have been allocated
+    allocated = (clues.allocated_bytes or 0) * 0.99 if clues.module else 0
+    if clues.allocated_bytes is not None and allocated > chosen.reserved_bytes:
+        return f"one block of {human_bytes(clues.allocated_bytes)} is more than this one reserves"
+    return None
+
+
 def _candidates(graph: Graph, clues: MessageClues, keys: list[Cell]) -> list[_Candidate]:
     found: dict[Cell, Cell] = {}
     if clues.instructions or clues.op_names:
@@ -149,7 +174,9 @@ def _candidates(graph: Graph, clues: MessageClues, keys: list[Cell]) -> list[_Ca
         )
     rows = graph.query(_CANDIDATES, {"compilations": keys}).rows
     return [
-        _Candidate(*cast("tuple[str, str | None, int, int, int]", (*row, found.get(row[0], 0))))
+        _Candidate(
+            *cast("tuple[str, str | None, str | None, int, int, int]", (*row, found.get(row[0], 0)))
+        )
         for row in rows
     ]
 

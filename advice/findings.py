@@ -40,7 +40,7 @@ def _rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) -
 
     Rows of other memory spaces and repeated values are dropped. If the query declares `@once`, rows
     without a free place in their group are dropped, too. A row without a memory space belongs to
-    the one that its query was asked for.
+    the one that its query was run for.
     """
     here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
     found = _rows_with_free_places(here, *advice.once) if advice.once else here
@@ -84,6 +84,8 @@ LEAST_BYTES: Final = 1024
 _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _DONATED: Final = "alias/donated"
+_FACTS: Final = frozenset(("alias/copies",))
+"""Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
 Rows = Sequence[Mapping[str, Cell]]
@@ -143,7 +145,11 @@ class _Search:
             if query.advice is not None:
                 claimed = self._claimed[query_id]
                 left = [row for row in rows if row.get("value") not in claimed]
-                self._keep(self._of_query(query, query.advice, left))
+                is_cause = self._program.obstacle is not None or not (
+                    query_id in _FACTS
+                    or (query.advice.change is ChangeKind.LATE and self._is_ordered_for_memory())
+                )
+                self._keep(self._of_query(query, query.advice, left), is_cause=is_cause)
         if self._program.obstacle is None:
             explained = {
                 str(row.get("value"))
@@ -223,6 +229,16 @@ class _Search:
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
         return self._of_rows(query, advice, saving)
+
+    def _is_ordered_for_memory(self) -> bool:
+        """Return True if a CPU recomputes as late as it can, or if its order is a finding.
+
+        What is still early then belongs to the part whose backward pass runs.
+        """
+        program = self._program
+        if program.obstacle is not None or program.compilation.platform != "cpu":
+            return False
+        return not program.recomputes_early or program.memory_order is not None
 
     def _of_donation(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
         """Return the donation of the arguments that save most together.

@@ -133,7 +133,7 @@ class _Arrays:
 
 
 def _found_bytes(arguments: Sequence[tuple[str | None, int]], held: Sequence[_Arrays]) -> int:
-    """Return the bytes of the arguments that are among resident arrays; takes these out.
+    """Take the arguments out of the resident arrays; return their bytes.
 
     The profile of JAX adds up the arrays of a line. Lines whose arrays may all have the size of
     the argument are tried first.

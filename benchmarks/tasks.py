@@ -126,7 +126,7 @@ def parse_and_derive(*paths: str) -> None:
     from xlagraph.ingest.measures.peaks import peaks
     from xlagraph.ingest.measures.succession import alias_positions, succession
     from xlagraph.ingest.measures.takeovers import takeovers
-    from xlagraph.runtime.garbage_collection import collector_paused
+    from xlagraph.runtime.memory import collector_paused
 
     with timed(), collector_paused(has_many=True):  # like where dumps are prepared
         texts = [DumpPart.decoded(path, Path(path).read_bytes()) for path in paths]

@@ -42,7 +42,7 @@ GROUPS: Final = {
         "bisect": "bisect",
         "oom": "oom",
     },
-    "Share": {"report": "report", "export": "export.group", "serve": "serve", "mcp": "serve"},
+    "Share": {"report": "report", "export": "export", "serve": "serve", "mcp": "serve"},
     "Maintain": {"remove": "remove", "catalogue": "catalogue"},
 }
 """The module of each command in `cli/commands`, in the groups and the order of the help.
@@ -94,16 +94,8 @@ class _Commands(QuickGroup):
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write the commands in their groups, each with its summary."""
-        del ctx
-        width = max(map(len, COMMANDS))
         for group, names in GROUPS.items():
-            with formatter.section(group):
-                formatter.write_dl(
-                    [
-                        (name.ljust(width), _command(name).get_short_help_str(_UNWRAPPED))
-                        for name in names
-                    ]
-                )
+            self.write_commands(group, list(names), ctx, formatter)
 
     def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
         """Return a command; None if there is none of that name."""

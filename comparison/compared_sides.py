@@ -247,7 +247,7 @@ def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
 
 
 def one_row(comparison: Comparison) -> tuple[Cell, ...]:
-    """Return a comparison as one row of `ONE_ROW_COLUMNS`; None if it lacks the grouping."""
+    """Return a comparison as one row of `ONE_ROW_COLUMNS`; None if it has no such grouping."""
     reserved, peak = comparison.reserved, comparison.growth_of("physicalPeak")
     unpaired_a = sum(1 for pair in comparison.unpaired if pair.a)
     return (

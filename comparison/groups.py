@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Group = tuple[str | int | None, ...]
-"""Cells that name a group; None if the dump lacks the name."""
+"""Cells that name a group; None if the dump has no name."""
 
 RESHAPED: Final = "reshaped"
 """A change of shape without a change of bytes."""
@@ -64,6 +64,11 @@ class By(StrEnum):
     def query_id(self) -> str:
         """Id of the query of this grouping."""
         return f"compare/{_PLURALS.get(self, f'{self}s')}"
+
+    @classmethod
+    def of_query(cls, query_id: str) -> "By | None":
+        """Return the grouping of a query; None if there is none, as for `compare/modules`."""
+        return next((each for each in cls if each.query_id == query_id), None)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from xlagraph.comparison.groups import By
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.presentation.byte_sizes import signed_bytes
@@ -64,6 +65,10 @@ class Sentence(NamedTuple):
         """Command that shows the details; empty for the sum of the other reasons."""
         if not self.query:
             return ""
+        grouping = By.of_query(self.query)
+        if grouping is not None:
+            sides = shlex.join((self.parameters["runA"], self.parameters["runB"]))
+            return f"xlagraph compare {sides} --by {grouping}"
         options = [
             shlex.quote(value)
             if name == "compilation"

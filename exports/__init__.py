@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
+    from xlagraph.exports.file_formats import NothingToExport
     from xlagraph.exports.minimalloc_file import write_minimalloc
     from xlagraph.exports.perfetto_trace import write_perfetto
     from xlagraph.exports.pprof_profile import write_pprof
     from xlagraph.exports.speedscope_file import write_speedscope
     from xlagraph.exports.table_files import TableFormat, write_tables
-    from xlagraph.exports.writing import NothingToExport
     from xlagraph.exports.xprof_profile import write_xprof
 
 __all__ = [

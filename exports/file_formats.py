@@ -1,4 +1,7 @@
-"""The formats of one file for one compilation; `xlagraph export` has a command for each."""
+"""The formats of one file for one compilation; `xlagraph export` has a command for each.
+
+A writer ends with a file written completely, or raises the reason why there is none.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,10 +9,14 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final, cast
 
+from xlagraph.graph.errors import raise_unwritable
+from xlagraph.queries.errors import QueryError
+from xlagraph.runtime.files import whole_file
+
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
 
-__all__ = ["FILE_FORMATS", "FileFormat"]
+__all__ = ["FILE_FORMATS", "FileFormat", "NothingToExport", "write_whole"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +66,15 @@ FILE_FORMATS: Final = (
         "minimalloc_file:write_minimalloc",
     ),
 )
+
+
+class NothingToExport(QueryError):
+    """The compilation lacks data that a format needs; the message says which, and what to do."""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, and its folder if needed; raise GraphUnwritable on errors."""
+    with raise_unwritable(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as unfinished:
+            unfinished.write_bytes(content)

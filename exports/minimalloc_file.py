@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from xlagraph.exports.writing import NothingToExport, write_whole
+from xlagraph.exports.file_formats import NothingToExport, write_whole
 from xlagraph.graph.engine import Graph
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from xlagraph.exports.writing import NothingToExport
+from xlagraph.exports.file_formats import NothingToExport
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.records import StoredFrame

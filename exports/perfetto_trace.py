@@ -10,13 +10,13 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Final
 
+from xlagraph.exports.file_formats import NothingToExport, write_whole
 from xlagraph.exports.placed_program import (
     PlacedProgram,
     StepRange,
     read_program,
     step_range,
 )
-from xlagraph.exports.writing import NothingToExport, write_whole
 from xlagraph.graph.engine import Graph
 from xlagraph.hlo.descriptor_sets import DescriptorSet, Message
 from xlagraph.planner.compilation.records import (

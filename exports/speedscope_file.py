@@ -7,8 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from xlagraph.exports.file_formats import write_whole
 from xlagraph.exports.peak_stacks import PeakSample, StackCall, read_peak
-from xlagraph.exports.writing import write_whole
 from xlagraph.graph.engine import Graph
 
 __all__ = ["write_speedscope"]

@@ -28,7 +28,7 @@ from xlagraph.graph.row_tables import (
     SharedRows,
 )
 from xlagraph.queries.runner.compilations import compilations_of_run
-from xlagraph.runtime.whole_files import whole_file
+from xlagraph.runtime.files import whole_file
 
 __all__ = ["TableFormat", "write_tables"]
 

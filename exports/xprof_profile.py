@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from xlagraph.exports.file_formats import write_whole
 from xlagraph.exports.hlo_proto import hlo_proto
 from xlagraph.exports.placed_program import read_program
-from xlagraph.exports.writing import write_whole
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.hlo.proto_messages import XSpace

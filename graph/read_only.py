@@ -46,10 +46,12 @@ class Statement(NamedTuple):
     parameters: frozenset[str]
     is_single: bool
     """True if only comments follow a semicolon."""
+    tokens: Sequence[Token]
 
 
-def read_statement(tokens: Iterable[Token]) -> Statement:
+def read_statement(text: str) -> Statement:
     """Return the facts about a statement; the contents of strings and quoted names are skipped."""
+    tokens = list(read_tokens(text))
     words: list[str] = []
     calls: list[str] = []
     parameters: set[str] = set()
@@ -76,7 +78,7 @@ def read_statement(tokens: Iterable[Token]) -> Statement:
                 in_call = True
         before = "" if token.text == "." and was_number else token.text
         was_number = token.kind == "number"
-    return Statement(tuple(words), tuple(calls), frozenset(parameters), is_single)
+    return Statement(tuple(words), tuple(calls), frozenset(parameters), is_single, tokens)
 
 
 def check_statement(text: str, *, procedures: Collection[str] | None) -> Statement:
@@ -90,9 +92,8 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
             f"expected a statement of at most {MOST_CHARACTERS:,} characters, found {len(text):,};"
             " pass long lists and strings as parameters"
         )
-    tokens = list(read_tokens(text))
-    _check_nesting(tokens)
-    statement = read_statement(tokens)
+    statement = read_statement(text)
+    _check_nesting(statement.tokens)
     words = [word for word in statement.words if word not in _PREFIX_WORDS]
     if not statement.words:
         raise QueryRefused("expected a statement, found none")

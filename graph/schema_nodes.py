@@ -67,7 +67,7 @@ class CompilationNodes(NodeRows):
     )
     physical_peak_step: Integers = described("first step with that many")
     sha256: Strings = described("digest of its files' contents")
-    carrier: Strings = described("input format: text, proto, profile or process")
+    carrier: Strings = described("input format, such as text or proto")
     derived: StringLists = described(
         "facts that the input format does not state, but that follow by XLA's rules"
     )

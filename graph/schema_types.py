@@ -46,7 +46,7 @@ StringLists = Sequence[Sequence[str] | None]
 Names = Sequence[str]
 """Keys; those of a part without the key of its compilation."""
 Numbers = Sequence[int]
-"""Keys of parts that are numbers within their compilation."""
+"""Keys that are numbers, unique within a compilation."""
 Column = Strings | Integers | Booleans | StringLists
 
 

@@ -95,7 +95,7 @@ NODE_STYLES: Final[Mapping[str, NodeStyle]] = MappingProxyType(
             NodeStyle(
                 "Value",
                 "{label}",
-                ("{sizeBytes}", "steps {liveFrom}–{liveUntil}"),
+                ("{sizeBytes}", "{category}", "steps {liveFrom}–{liveUntil}"),
                 _BLUE,
                 90,
                 has_light_text=True,

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
         NoMemoryPlan,
         NotInstallable,
         ParseError,
+        Problem,
         VersionUnknown,
     )
     from xlagraph.ingest.files.addresses import is_address, without_credentials
-    from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
+    from xlagraph.ingest.files.discovery import find_dumps
+    from xlagraph.ingest.files.dump_files import DumpFiles, FoundDumps
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.loading.compiled import ingest_compiled
     from xlagraph.ingest.loading.load import ingest
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from xlagraph.ingest.loading.watching import WatchSummary, watch
     from xlagraph.ingest.options import IngestOptions, Shard
     from xlagraph.ingest.plan import Plan
-    from xlagraph.ingest.problem import Problem
 
 __all__ = [
     "Disagreement",

@@ -1,4 +1,4 @@
-"""Errors that the ingest of dumps raises.
+"""Errors that the ingest of dumps raises, and problems that it reports.
 
 ParseError          a dump does not have the form that XLA writes
 UnreadableDump      a file of a dump cannot be read
@@ -11,7 +11,10 @@ ExtraMissing        a package that an address or a cluster needs is not installe
 ClusterUnreachable  a Ray cluster cannot be reached or started
 """
 
-from xlagraph.ingest.problem import Problem
+import os
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
 
 __all__ = [
     "ClusterUnreachable",
@@ -20,14 +23,44 @@ __all__ = [
     "NoMemoryPlan",
     "NotInstallable",
     "ParseError",
+    "Problem",
     "UnfitMessage",
     "UnreadableDump",
     "VersionUnknown",
+    "readable",
 ]
 
 _SHOWN_CHARACTERS = 80
 _LONG_CHARACTERS = 10_000
 """A line that is longer may itself be the mistake, so its length is reported."""
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def readable(path: str | Path) -> str:
+    r"""Return a path as text; bytes in it that are not UTF-8 become ``\xNN``."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+class Problem(NamedTuple):
+    """An error in one file or folder, or a note about it."""
+
+    file: str
+    line: int | None
+    """Line number from 1; None if the problem concerns the whole file."""
+    message: str
+    left_out: bool = True
+    """True if the file is not ingested; False if the problem is only a note."""
+
+    def __str__(self) -> str:
+        location = self.file if self.line is None else f"{self.file}:{self.line}"
+        # names of files and content of dumps must not look like other lines
+        return _CONTROL.sub(_escaped, f"{location}: {self.message}")
+
+
+def _escaped(control: re.Match[str]) -> str:
+    return control.group().encode("unicode_escape").decode()
 
 
 class ParseError(Exception):
@@ -77,7 +110,7 @@ class FlagsUnusable(Exception):
 
 
 class VersionUnknown(Exception):
-    """Raised if the package index lacks a version, or cannot be queried."""
+    """Raised if a version is not in the package index, or cannot be queried."""
 
 
 class NotInstallable(Exception):

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from xlagraph.recording.process_dumps import (
         OverwrittenDumps,
         ProcessDumps,
+        is_of_process,
+        modules_from_cache,
         move_up,
         recorded_processes,
         remove_descriptions,
@@ -38,6 +40,8 @@ __all__ = [
     "dump_variables",
     "environment_variables",
     "find_installer",
+    "is_of_process",
+    "modules_from_cache",
     "move_up",
     "new_dump_folder",
     "parse_package_range",

@@ -5,6 +5,7 @@ Each Python process dumps into `process-PID/` of the recording, and describes it
 """
 
 import json
+import re
 import shutil
 import signal
 from contextlib import suppress
@@ -18,6 +19,8 @@ from xlagraph.ingest.files.discovery import find_dumps
 __all__ = [
     "OverwrittenDumps",
     "ProcessDumps",
+    "is_of_process",
+    "modules_from_cache",
     "move_up",
     "recorded_processes",
     "remove_descriptions",
@@ -26,6 +29,9 @@ __all__ = [
 
 _READ_AT_ONCE: Final = 1 << 20
 _MAIN_ENDING: Final = "-buffer-assignment.txt"
+_PROCESS_FOLDER: Final = re.compile(r"process-[0-9]+(-[0-9]+)?")
+_FROM_CACHE: Final = re.compile(r"module_[0-9]+[.](?P<name>.+)[.]after_optimizations[.]txt")
+"""What jaxlib 0.7 and newer dump of a program that was not compiled but read: no platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,23 @@ def remove_descriptions(recording: Path) -> None:
         path.unlink()
 
 
+def is_of_process(folder: str) -> bool:
+    """Return whether a run's folder is that of one process of a recording."""
+    return _PROCESS_FOLDER.fullmatch(Path(folder).name) is not None
+
+
+def modules_from_cache(recording: Path) -> tuple[str, ...]:
+    """Return the names of the modules that processes read from JAX's cache, which have no plan."""
+    paths = [
+        path
+        for process in _processes(recording)
+        if process.has_cache
+        for path in process.folder.glob("module_*.after_optimizations.txt")
+    ]
+    found = [match["name"] for path in paths if (match := _FROM_CACHE.fullmatch(path.name))]
+    return tuple(sorted(set(found)))
+
+
 def why_nothing_was_recorded(recording: Path, exit_code: int, flags: str) -> str:
     """Return why a program that ended with an exit code left no dumps; ``flags`` are the user's."""
     processes = _processes(recording)
@@ -132,7 +155,7 @@ def why_nothing_was_recorded(recording: Path, exit_code: int, flags: str) -> str
         exit_code == 1 and any(not process.has_ended for process in processes)
     )
     if is_ended_by_xla and flags:
-        return f"the program was ended, as XLA does at an unknown flag in XLA_FLAGS: {flags}"
+        return f"the program was aborted; XLA does this if a flag in XLA_FLAGS is unknown: {flags}"
     if exit_code:
         return f"the program failed with exit code {exit_code} before it compiled anything"
     if not processes:

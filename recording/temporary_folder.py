@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 from typing import Final
 
+from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.runtime.process_identity import has_ended, this_process
 
 __all__ = ["temporary_dump_folder"]
@@ -34,7 +35,8 @@ def temporary_dump_folder(notify_kept: Callable[[Path], None]) -> Iterator[Path]
         yield folder
     except BaseException:
         owner.unlink(missing_ok=True)
-        if any(path.is_dir() or path.suffix != ".json" for path in folder.iterdir()):
+        found = find_dumps(folder)
+        if found.dumps or found.problems:
             notify_kept(folder)
         else:
             shutil.rmtree(folder)

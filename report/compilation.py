@@ -31,7 +31,7 @@ from xlagraph.report.reproduction import (
     pasteable_statement,
     reproduction_of_statement,
 )
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 _WIDE, _NUMBER, _FLAG, _TEXT = (
     ColumnKind.WIDE_NUMBER,

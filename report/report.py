@@ -24,7 +24,7 @@ from xlagraph.report.static_html import (
     static_comparison_html,
     static_compilations_html,
 )
-from xlagraph.runtime.whole_files import whole_file
+from xlagraph.runtime.files import whole_file
 
 MOST_BYTES: Final = 8 * 2**20
 """Limit of the packed size of all compilations in a file; the rest are only listed."""

@@ -90,7 +90,7 @@ def static_comparison_html(comparison: Comparison) -> str:
 def _advice(diagnosis: Diagnosis) -> Iterable[str]:
     yield f"<h2>What could be changed about {_text(diagnosis.name)}</h2>"
     if not diagnosis.findings:
-        yield "<p>No findings.</p>"
+        yield f"<p>{_text(diagnosis.nothing_found)}</p>"
         return
     yield "<ul>"
     for finding in diagnosis.findings:

@@ -16,10 +16,10 @@ from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, UnknownQuery, find_query
 from xlagraph.serve.openapi import describe_api
 from xlagraph.serve.readers.jobs import Job, Lane, ReadAnswer, statement_job
-from xlagraph.serve.readers.json_cells import query_description
+from xlagraph.serve.readers.json_rows import query_description
+from xlagraph.serve.readers.service_limits import BODY_SECONDS, MOST_BODY_BYTES
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.reading import read_for
-from xlagraph.serve.request_limits import BODY_SECONDS, MOST_BODY_BYTES
 from xlagraph.serve.responses import (
     HeldBytes,
     PiecedResponse,
@@ -226,7 +226,7 @@ def _typed(query: Query, name: str, text: str) -> "str | int | float | bool":
     try:
         return _READ[parameter.type](text)
     except ValueError:
-        raise BadRequest(f"{name} is {parameter.type}, found {text[:80]!r}") from None
+        raise BadRequest(f"expected {parameter.type} for {name}, found {text[:80]!r}") from None
 
 
 def _boolean(text: str) -> bool:

@@ -16,7 +16,7 @@ from xlagraph.serve import api, pages
 from xlagraph.serve.guard import Access, Guard
 from xlagraph.serve.metrics import Metrics
 from xlagraph.serve.observed import Observed
-from xlagraph.serve.readers.read_limits import MOST_MEMORY_BYTES
+from xlagraph.serve.readers.service_limits import MOST_MEMORY_BYTES
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.reading import ClientGone
 from xlagraph.serve.responses import HeldBytes, refused

@@ -14,7 +14,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from xlagraph.serve.request_limits import (
+from xlagraph.serve.readers.service_limits import (
     BODY_SECONDS,
     HALF_CLOSED_SECONDS,
     HEADER_SECONDS,

@@ -20,7 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from xlagraph.serve.request_limits import MOST_BODY_BYTES
+from xlagraph.serve.readers.service_limits import MOST_BODY_BYTES
 from xlagraph.serve.responses import refused
 
 __all__ = ["Access", "Guard"]

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from xlagraph.serve.client_connections import BoundedConnection, WaitingConnections
-from xlagraph.serve.request_limits import MOST_CONNECTIONS
+from xlagraph.serve.readers.service_limits import MOST_CONNECTIONS
 
 __all__ = ["listen", "server_of"]
 

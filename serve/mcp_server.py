@@ -16,10 +16,9 @@ from xlagraph.queries import Query, QueryError, find_query
 from xlagraph.serve.guides import add_guides
 from xlagraph.serve.query_search import find_queries
 from xlagraph.serve.readers.jobs import Catalogue, Form, Job, Lane, statement_job
-from xlagraph.serve.readers.json_cells import query_description
+from xlagraph.serve.readers.json_rows import json_lines, query_description
+from xlagraph.serve.readers.service_limits import MOST_MESSAGE_CHARACTERS
 from xlagraph.serve.readers.workers import Workers
-from xlagraph.serve.readers.written_rows import json_lines
-from xlagraph.serve.request_limits import MOST_MESSAGE_CHARACTERS
 
 __all__ = ["create_server"]
 

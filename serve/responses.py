@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from xlagraph.serve.request_limits import MOST_HELD_BYTES, MOST_MESSAGE_CHARACTERS
+from xlagraph.serve.readers.service_limits import MOST_HELD_BYTES, MOST_MESSAGE_CHARACTERS
 
 __all__ = ["HeldBytes", "PiecedResponse", "entity_tag", "is_unchanged", "refused"]
 

@@ -17,19 +17,15 @@ TREE = Path(__file__).resolve().parents[1]
 PACKAGES: dict[str, str] = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))[
     "tool"
 ]["setuptools"]["package-dir"]
-INTEGRATIONS = {
-    name.removeprefix("xlagraph."): folder for name, folder in PACKAGES.items() if "/" in folder
-}
-"""Folders that would hide the package that they integrate with if they were at the top."""
-LAYERS = {folder.split("/")[0] for folder in PACKAGES.values()}
+LAYERS = set(PACKAGES.values())
 DRIVERS = {"neo4j": "graph/neo4j", "ladybug": "graph/ladybug"}
 WITHOUT_GRAPH = ("ingest/carriers", "ingest/files", "ingest/measures")
 """Rooms, and those inside them, that parse and derive: they do not know what stores a row."""
 FACADES = {"queries/__init__.py"}
 """Modules that export names of later layers, so that all analyses are found in one place."""
 # a command or summary is named after its subject, a part of an engine like the other's
-SHOWN = {"cli/commands", "cli/commands/export", "cli/summaries"}
-PARTS_OF_QUERY = {Path(f"cli/commands/{name}.py") for name in ("canned", "query")}
+SHOWN = {"cli/commands", "cli/summaries"}
+PARTS_OF_COMMANDS = {Path(f"cli/commands/{name}.py") for name in ("canned", "query", "export")}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
     path.relative_to(TREE)
@@ -68,7 +64,8 @@ def imported(module: Path) -> set[str]:
 def parts_of(name: str) -> list[str]:
     """Return the folders and modules of a dotted name of ours."""
     first, *others = name.split(".")[1:]
-    return [*INTEGRATIONS.get(first, first).split("/"), *others]
+    is_layer = f"xlagraph.{first}" in PACKAGES
+    return [first, *others] if is_layer else [PACKAGES["xlagraph"], first, *others]
 
 
 def room_of(name: str) -> str:
@@ -161,7 +158,7 @@ def test_no_two_rooms_import_each_other() -> None:
 
 def test_a_command_imports_no_other_command() -> None:
     for module in MODULES:
-        if module.parent.as_posix() == "cli/commands" and module not in PARTS_OF_QUERY:
+        if module.parent.as_posix() == "cli/commands" and module not in PARTS_OF_COMMANDS:
             assert not {name for name in imported(module) if ".cli.commands." in name}, module
 
 

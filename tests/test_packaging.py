@@ -15,10 +15,9 @@ TREE = Path(__file__).resolve().parents[1]
 CONFIGURATION = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = CONFIGURATION["project"]
 FOLDERS: dict[str, str] = CONFIGURATION["tool"]["setuptools"]["package-dir"]
-"""The folder of each package; `xlagraph` has only the modules of the others."""
-SUBPACKAGES = {
-    name.removeprefix("xlagraph."): folder for name, folder in FOLDERS.items() if "." in name
-}
+"""The folder of each package; the integrations are directly in `xlagraph`."""
+INTEGRATIONS = {path.name for path in (TREE / FOLDERS["xlagraph"]).iterdir()} - {"__pycache__"}
+SUBPACKAGES = [name.removeprefix("xlagraph.") for name in FOLDERS if "." in name]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +55,7 @@ def test_the_wheel_has_the_folders_under_one_name_and_nothing_else(wheel: Path) 
     tops = {name.split("/")[0] for name in names}
     assert tops == {"xlagraph", f"xlagraph-{PROJECT['version']}.dist-info"}
     held = {name.split("/")[1] for name in names if name.startswith("xlagraph/")}
-    assert held == {*SUBPACKAGES, "__init__.py", "py.typed"}
+    assert held == {*SUBPACKAGES, *INTEGRATIONS}
 
 
 def test_every_file_that_repeats_the_version_has_that_of_the_package() -> None:

@@ -4,14 +4,13 @@ A dump does not show which results the caller needs. So the finding says what is
 leaves this in doubt.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.loop_states import handed_on, stack_of
+from xlagraph.advice.causes.loop_states import handed_on, has_carry, stack_of
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
@@ -20,7 +19,6 @@ from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
-    "dense_gradients",
     "large_constants",
     "own_results",
     "reduced_stacks",
@@ -40,12 +38,17 @@ _LEAST_CONSTANT: Final = 1 << 16
 
 
 def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the results that hold a value of each iteration of a loop."""
+    """Yield the results that hold a value of each iteration of a loop with a carry.
+
+    A loop without one, as of `jax.lax.map`, has no other result than the stack.
+    """
     results = {value.value_id for value in own_results(program)}
     stacks = [
         value
         for each in (*own_results(program), *program.temporaries)
-        if (value := stack_of(program, each)) is not None and value.stack_turns != 1
+        if (value := stack_of(program, each)) is not None
+        and value.stack_turns != 1
+        and has_carry(program, value.stack_loop or "")
     ]
     found: set[int] = set()
     rows = []
@@ -208,49 +211,6 @@ def wide_floats(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
-def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield gradients of whole tables that are scattered from a few rows.
-
-    An optimizer with a state of the table's shape needs all rows.
-    """
-    inputs = program.compilation.array_parameters
-    counts = Counter(value.dimensions for value in inputs)
-    names: dict[tuple[int, ...], str] = {
-        value.dimensions: value.op_name or value.label
-        for value in inputs
-        if len(value.dimensions) == 2 and counts[value.dimensions] == 1
-    }
-    found, removed = [], []
-    for value in program.temporaries:
-        planned = program.planned(value)
-        if planned is None or value.dimensions not in names:
-            continue
-        joined = program.program.sets[planned.buffer_set]
-        members = [program.values[each.value_id] for each in joined]
-        scattered = [
-            each
-            for each in members
-            if program.computes_with(each.name, "scatter") and program.is_backward(each.name)
-        ]
-        if scattered and all(each.dimensions == value.dimensions for each in members):
-            found.append(scattered[0])
-            removed += [each.label for each in members]
-    if found:
-        text = pattern_of(names[value.dimensions] for value in found)
-        reason = f"a gradient of all rows of {text}, scattered from the rows that were read"
-        yield Cause(
-            "peak/contributors",
-            "The gradient of a table has all its rows",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed),
-            tuple(evidence_row(value, reason) for value in found),
-            remedies.DENSE_GRADIENTS,
-            "only if the optimizer may update the rows that were read alone",
-            is_exact=True,
-            likelihood=0.7,
-        )
-
-
 def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
     """Return True if an instruction reads these values for anything but themselves.
 
@@ -270,11 +230,11 @@ def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
 
 
 def _reads_less(program: PeakProgram, instruction: str) -> bool:
-    """Return True if an instruction reduces what it reads, or reads a part."""
-    return any(
-        program.computes_with(instruction, opcode)
-        for opcode in ("reduce", "slice", "dynamic-slice")
-    )
+    """Return True if an instruction reduces what it reads, or reads a part that is always the same.
+
+    A part that the program chooses could be any of them.
+    """
+    return any(program.computes_with(instruction, opcode) for opcode in ("reduce", "slice"))
 
 
 def own_results(program: PeakProgram) -> list[StoredValue]:

@@ -20,7 +20,7 @@ __all__ = ["forced_copies"]
 
 _QUERY: Final = "alias/copies"
 _LEAST_SHARE: Final = 0.001
-"""Share of the reserved bytes below which a copy is not searched for its reader."""
+"""Smallest share of the reserved bytes for which a copy's reader is searched."""
 _MOVED: Final = {
     "jax": "Do two steps in one iteration, so that each carry ends where it began, instead of"
     " returning a carry in the place of another one.",
@@ -81,7 +81,7 @@ class _Reason(NamedTuple):
 
     title: str
     text: str
-    """Text with the place of the name, `{}`."""
+    """Text in which `{}` stands for the name."""
     place: tuple[str | None, int | None]
     remedies: tuple[tuple[str, str], ...]
     doubt: str | None = None
@@ -90,11 +90,11 @@ class _Reason(NamedTuple):
 
 def forced_copies(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for each reason to copy donated inputs and the state of loops."""
-    moved = moved_carries(program)
+    moved, places = moved_carries(program)
     found: defaultdict[_Reason, list[_Case]] = defaultdict(list)
     for copies in _chains(program):
         if (case := _case(program, copies)) is not None:
-            reason = _reason(program, case, moved)
+            reason = _reason(program, case, moved, places)
             if reason is not None:
                 found[reason].append(case)
     for reason, cases in found.items():
@@ -142,22 +142,32 @@ def _kind(loop: Iterable[StoredValue]) -> str:
 
 
 def _reason(
-    program: PeakProgram, case: _Case, moved: Mapping[int, tuple[str, int, int]]
+    program: PeakProgram,
+    case: _Case,
+    moved: Mapping[int, tuple[str, int, int]],
+    places: Mapping[int, tuple[str, int]],
 ) -> _Reason | None:
     source = program.program.by_id[case.copies[0].value_id].operands[0]
     if source in moved:
         return _of_move(program, moved[source], moved)
-    if case.kind == "a donated input" and any(_lives_out(program, each) for each in case.copies):
-        old = program.program.by_id[source]
-        if old.is_stored:
+    old = program.program.by_id[source]
+    if old.is_stored and any(_lives_out(program, each) for each in case.copies):
+        # `unchanged_inputs` names those that are not donated
+        if case.kind == "a donated input" or program.compilation.is_donated(source):
             return _Reason(
                 "A donated input is also returned, so it is copied",
                 "{} is donated and also returned, so the caller gets the copy",
                 program.place_of(case.copies[0].name),
                 tuple(_RETURNED.items()),
             )
+        return None
     found = old_value(program, case.copies)
-    return None if found is None else _of_readers(program, case, found)
+    if found is not None:
+        return _of_readers(program, case, found)
+    # a carry makes room for the one that takes its place
+    place = places.get(source)
+    mover = next((each for each in moved.values() if place == (each[0], each[2])), None)
+    return None if mover is None else _of_move(program, mover, moved)
 
 
 def _lives_out(program: PeakProgram, value: StoredValue) -> bool:
@@ -202,6 +212,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
             "the compiler did not elide the copy; no change is known to remove it",
             0.2,
         )
+    if all(_is_same_expression(program, reader, old.writer) for reader in old.readers):
+        return None  # no line of the program can be put before another one
     lines = [_line(program, reader) for reader in old.readers]
     readers = list(dict.fromkeys(lines))
     text = " and ".join(readers[:2])
@@ -221,6 +233,15 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         _CPU if is_cpu and is_backward else None,
         0.7 if is_cpu and is_backward else 1.0,
     )
+
+
+def _is_same_expression(program: PeakProgram, one: str, other: str) -> bool:
+    """Return True if two instructions belong to one line and one scope of the program."""
+    place = program.place_of(one)
+    ops = [program.instructions[each].op_name or "" for each in (one, other)]
+    scopes = [op.rpartition("/")[0] for op in ops]
+    is_one = scopes[0] in (scopes[1], ops[1]) or scopes[1] == ops[0]
+    return place[0] is not None and place == program.place_of(other) and is_one
 
 
 def _line(program: PeakProgram, instruction: str) -> str:

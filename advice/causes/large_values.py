@@ -1,11 +1,10 @@
 """Find values that take a large share of the peak, by kind.
 
-The kinds: per-example gradients, logits of a large vocabulary, values computed from much smaller
+The kinds: logits of a large vocabulary, values computed from much smaller
 ones, values that wait to be read, and the line that takes most.
 """
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
@@ -14,7 +13,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.op_names import is_backward, is_per_example
+from xlagraph.hlo.op_names import is_backward
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.recomputing import Move
@@ -27,12 +26,11 @@ __all__ = [
     "largest_line",
     "logits",
     "one_hot_products",
-    "per_example_gradients",
 ]
 
 _LEAST_VOCABULARY: Final = 4096
 _PARTS: Final = 8
-"""Parts in which logits and per-example gradients could be computed."""
+"""Parts in which logits could be computed."""
 _INFLATION: Final = 16
 """Least ratio between the size of a value and the size of its operands."""
 _LEAST_IDLE: Final = 0.1
@@ -55,70 +53,12 @@ _STORED_FIRST: Final = frozenset(
     ("dot", "convolution", "custom-call", "sort", "scatter", "while", "call", "tuple", "gather")
 )
 """Opcodes of readers that need a stored operand."""
-_EXAMPLES_FORWARD: Final = re.compile(r"vmap\((?:jit\()?jvp\(|pfor/|vectorized_map")
-_TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\(")
 _HANDED_ON: Final = frozenset(
     (
         "parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple",
         "copy", "copy-start", "slice-start", "async-start",
     )
 )  # fmt: skip
-
-
-def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield per-example gradients: a batch dimension followed by a parameter's dimensions.
-
-    The forward pass is vectorized over the examples too; in a Jacobian only the backward pass is,
-    or there are two dimensions more.
-    """
-    names = (each.op_name or "" for each in program.instructions.values())
-    if not any(_EXAMPLES_FORWARD.search(name) for name in names):
-        return
-    names_by_shape = {
-        lengths: value.op_name or value.label
-        for value in reversed(program.compilation.array_parameters)
-        for lengths in (value.dimensions, value.dimensions[::-1])
-        if len(lengths) > 1
-    }
-    found = [
-        value
-        for value in program.temporaries
-        # without the mark, batch × sequence × width looks the same
-        if value.dimensions[1:] in names_by_shape and _is_example_gradient(program, value)
-    ]
-    if not found:
-        return
-    factors = {
-        value.label: max(Fraction(1, value.dimensions[0]), Fraction(1, _PARTS)) for value in found
-    }
-    rows = tuple(
-        evidence_row(
-            value,
-            f"gradients for each of {value.dimensions[0]} examples, each of the shape of"
-            f" {names_by_shape[value.dimensions[1:]]}",
-        )
-        for value in found
-    )
-    yield Cause(
-        "peak/contributors",
-        "Gradients are kept for each example",
-        ChangeKind.PARTS,
-        ComputeInParts(factors),
-        rows,
-        remedies.PER_EXAMPLE,
-    )
-
-
-def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for a gradient of each example, or what is computed from one."""
-    sources = [program.values[each] for each in program.read_by.get(value.name, ())]
-    names = [each.attributed_op_name or "" for each in (value, *sources)]
-    return (
-        value.dimensions[:1] > (1,)
-        and is_per_example(names[0])
-        and any(is_backward(name) and is_per_example(name) for name in names)
-        and not any(_TWICE_VECTORIZED.search(name) for name in names)
-    )
 
 
 def logits(program: PeakProgram) -> Iterator[Cause]:
@@ -162,7 +102,11 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _is_product(program: PeakProgram, value: StoredValue, table: tuple[int, ...]) -> bool:
-    """Return True if a value is computed from a table, and is not one of its shape."""
+    """Return True for a product of the forward pass with a table, and not one of its shape."""
+    if value.is_backward or not any(
+        program.computes_with(value.name, opcode) for opcode in ("dot", "custom-call")
+    ):
+        return False
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     return tuple(sorted(value.dimensions)) != table and any(
         tuple(sorted(each.dimensions)) == table and not each.is_backward for each in read
@@ -250,6 +194,9 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
     for value in program.temporaries:
         maker = program.instructions.get(value.name)
         if maker is None or not program.is_alone(value) or not maker.computes_only(_ONE_HOT):
+            continue
+        # other comparisons with column numbers make masks
+        if "one_hot" not in (value.attributed_op_name or ""):
             continue
         if not (maker.computes_with("compare") and maker.computes_with("iota")):
             continue

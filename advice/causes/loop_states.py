@@ -14,7 +14,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["handed_on", "rewritten_inputs", "stack_of"]
+__all__ = ["handed_on", "has_carry", "rewritten_inputs", "stack_of"]
 
 _CALLBACK = "callback"
 
@@ -49,6 +49,22 @@ def stack_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
     members = () if planned is None else program.program.sets[planned.buffer_set]
     joined = (value, *(program.values[each.value_id] for each in members))
     return next((each for each in joined if each.stack_loop is not None), None)
+
+
+def has_carry(program: PeakProgram, loop: str) -> bool:
+    """Return True if a loop, or one around it, changes floating-point state other than stacks."""
+    around: str | None = loop
+    while around is not None:
+        if any(
+            value.is_phi
+            and (value.dtype or "").startswith(("f", "bf", "c"))
+            and stack_of(program, value) is None
+            for value in program.made_by.get(around, ())
+        ):
+            return True
+        known = program.instructions.get(around)
+        around = None if known is None else known.loop
+    return False
 
 
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 __all__ = [
+    "ADDED_GRADIENTS",
     "CONSTANTS",
     "DENSE_GRADIENTS",
     "FLOAT64",
@@ -34,6 +35,15 @@ RETURNED_STACKS: Final[Mapping[str, str]] = {
     "tensorflow": "Return only what the caller needs: the last loop variable or a running sum"
     " instead of a tf.TensorArray of all iterations.",
     "pytorch": "Return only what the caller needs: the last carry, or a sum in the carry.",
+}
+ADDED_GRADIENTS: Final[Mapping[str, str]] = {
+    "jax": "Add each gradient to a sum as soon as it is made: jax.lax.scan over the parts of the"
+    " batch (or over the repeated layers that share the parameter), with the sum as carry, instead"
+    " of a Python loop or comprehension that collects gradients.",
+    "tensorflow": "Add each gradient to a sum as soon as it is made, in a tf.while_loop over the"
+    " parts of the batch.",
+    "pytorch": "Accumulate into .grad, one part of the batch after another, with torch_xla.sync()"
+    " (xm.mark_step()) in between.",
 }
 RETURNED_GRADIENTS: Final[Mapping[str, str]] = {
     "jax": "Return only the new parameters; if the gradients are needed to log them, return their"

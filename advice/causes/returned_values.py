@@ -1,5 +1,6 @@
 """Find results of a training step that the caller may not need, and inputs that it has already."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -45,14 +46,24 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
         return
     inputs = reversed(program.compilation.array_parameters)
     names = {value.dimensions: value.op_name or value.label for value in inputs}
-    updated = {value.dimensions for value in _results(program) if _is_update(program, value)}
-    found = [
+    updates = [value for value in _results(program) if _is_update(program, value)]
+    read = {each for value in updates for each in program.read_by.get(value.name, ())}
+    gradients = [
         value
         for value in own_results(program)
-        if value.is_backward and value.dimensions in names and value.dimensions not in updated
+        if value.is_backward and value.dimensions in names and value.value_id not in read
+    ]
+    given, updated, returned = (
+        Counter(value.dimensions for value in side)
+        for side in (program.compilation.array_parameters, updates, gradients)
+    )
+    found = [
+        value
+        for value in gradients
+        if updated[value.dimensions] + returned[value.dimensions] <= given[value.dimensions]
     ]
     text = pattern_of(names[value.dimensions] for value in found)
-    reason = f"a gradient of the shape of {text}; no parameter of this shape is updated"
+    reason = f"a gradient of the shape of {text}; the step does not update it"
     yield from _cause(
         "Gradients of parameters that the step does not update are returned",
         [(value, reason) for value in found],
@@ -67,7 +78,8 @@ def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
         planned = program.program.by_id[value.value_id]
         source = planned.operands[0] if planned.is_copy and planned.operands else None
         known = program.program.by_id.get(source) if source is not None else None
-        if known is not None and known.is_stored and not known.lives_out:
+        is_kept = known is not None and not program.compilation.is_donated(known.value_id)
+        if known is not None and is_kept and known.is_stored and not known.lives_out:
             old = program.values[known.value_id]
             found.append((value, f"a copy of {old.op_name or old.label}, which the caller has"))
     if found:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlagraph.advice.causes.boundaries import (
-    dense_gradients,
     large_constants,
     reduced_stacks,
     returned_gradients,
@@ -19,10 +18,14 @@ from xlagraph.advice.causes.large_values import (
     inflated_values,
     logits,
     one_hot_products,
-    per_example_gradients,
 )
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
+from xlagraph.advice.causes.parameter_gradients import (
+    added_gradients,
+    dense_gradients,
+    per_example_gradients,
+)
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.returned_values import (
@@ -59,6 +62,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from per_example_gradients(program)
+    yield from added_gradients(program)
     yield from logits(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)

@@ -17,7 +17,7 @@ _DUMP_FLAGS: Final = 'XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text"'
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A fact that the message lacks, and how to get it."""
+    """A fact missing from the message, and how to get it."""
 
     text: str
     remedy: str
@@ -57,6 +57,11 @@ def _verdict(failure: Failure) -> str:
             "The code of a kernel could not be loaded: the GPU had no free memory outside of the"
             " pool that the framework reserves."
         )
+    if failure.memory_space == "shared" and failure.requested_bytes is None:
+        return (
+            "A kernel does not fit: one of its blocks needs more shared memory than the GPU has."
+            " The batch does not change that."
+        )
     if failure.memory_space == "shared":
         return (
             f"A kernel does not fit: one of its blocks needs {asked} of the GPU's shared memory,"
@@ -83,7 +88,7 @@ def _verdict(failure: Failure) -> str:
     verb = "load a program" if failure.stage is Stage.PROGRAM_LOAD else "allocate"
     return (
         f"The plan was accepted, but the device was too full to {verb} when it ran:"
-        f" {asked} were requested{what}, {room}."
+        f" {asked} were requested{what}; {room}."
     )
 
 
@@ -185,6 +190,12 @@ def _changes(failure: Failure) -> Iterator[str]:
         yield (
             f"Use smaller blocks in the kernel{_at(_kernel_line(failure))}, or fewer stages"
             " (num_stages of Pallas and Triton): both multiply its shared memory."
+        )
+        return
+    if failure.argument_bytes is not None:
+        yield (
+            "Make inputs and outputs smaller, because both stay in memory: shard them over more"
+            " devices, use smaller types, donate inputs (donate_argnums), or use a smaller batch."
         )
         return
     if failure.stage is Stage.REMATERIALIZATION:

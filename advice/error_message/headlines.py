@@ -169,6 +169,10 @@ def _shared_memory(found: re.Match[str], text: str) -> Failure:
     )
 
 
+def _shared_exceeded(_: re.Match[str], text: str) -> Failure:
+    return Failure(Stage.PLAN, None, memory_space="shared", is_scoped=True, module=_module(text))
+
+
 def _rematerialization(found: re.Match[str], _: str) -> Failure:
     limit, reached, original = (
         int(found[name]) if found[name] else None for name in ("limit", "reached", "original")
@@ -242,6 +246,7 @@ _HEADLINES: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
     (forms.ONE_ALLOCATION, _one_allocation),
     (forms.NOT_POSSIBLE, _not_possible),
     (forms.SHARED_MEMORY, _shared_memory),
+    (forms.SHARED_EXCEEDED, _shared_exceeded),
     (forms.REMATERIALIZATION, _rematerialization),
     (forms.ARGUMENTS, _arguments),
     (forms.CUBIN, _cubin),

@@ -18,7 +18,7 @@ from xlagraph.advice.error_message.failure_details import FailureDetails, reques
 from xlagraph.advice.error_message.headlines import failure_of_headline
 from xlagraph.advice.error_message.log_lines import plain_lines
 from xlagraph.hlo.metadata import is_installed
-from xlagraph.runtime.unpacking import unpacked_stream
+from xlagraph.runtime.files import unpacked_stream
 
 __all__ = ["ErrorLog", "TracebackFrames", "open_log", "read_error_log"]
 
@@ -71,6 +71,7 @@ _KEYWORDS: Final = (
     "<ipython-input", "xceeded scoped",
     "cuMemAllocAsync", "in-memory CUBIN", "size limit exceeded", "by rematerialization",
     "exceeds the base limit", "out of resource: shared",
+    "Shared memory requested",
 )  # fmt: skip
 _LINES_AFTER: Final = 1000
 """Number of lines without a detail that end a message."""

@@ -1,4 +1,4 @@
-"""Forms of the sentences and lines that report a lack of memory.
+"""Forms of the sentences and lines that report an out-of-memory failure.
 
     message  = headline { section | list | statistics }
     section  = header { part }                            sizes of kinds of memory
@@ -125,6 +125,8 @@ SHARED_MEMORY: Final = re.compile(
     r"(?:Shared memory size limit exceeded: requested:?|out of resource: shared memory, Required:)"
     r" (?P<asked>\d+), (?:available|Hardware limit):? (?P<there>\d+)"
 )
+# Shared memory requested exceeds device resources
+SHARED_EXCEEDED: Final = re.compile("Shared memory requested exceeds device resources")
 # Can't reduce memory use below 8.00GiB (8589934592 bytes) by rematerialization; only reduced to
 # 10.00GiB (10737418240 bytes), down from 12.00GiB (12884901888 bytes) originally
 REMATERIALIZATION: Final = _form(

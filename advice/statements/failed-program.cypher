@@ -2,6 +2,6 @@
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
 OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation {role: 'temp'})
-RETURN c.key AS compilation, c.moduleName AS moduleName, c.reservedBytes AS reservedBytes,
+RETURN c.key AS compilation, c.moduleName AS moduleName, c.platform AS platform, c.reservedBytes AS reservedBytes,
        coalesce(sum(a.sizeBytes), 0) AS tempBytes
 ORDER BY compilation

@@ -18,6 +18,7 @@ from xlagraph.cli.output.graph_and_queries import (
 )
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.cli.output.shared_options import GraphOptions, PictureOptions, QueryOptions
+from xlagraph.comparison.groups import By
 
 if TYPE_CHECKING:
     from typer._click.core import Command
@@ -184,7 +185,10 @@ def _option(parameter: "Parameter", *, is_hidden: bool) -> inspect.Parameter:
 
 def _help(query: "Query") -> str:
     columns = "\n".join(f"  {column.name}: {column.description}" for column in query.columns)
-    return f"{query.title}.\n\n{query.answers}\n\n\b\nColumns:\n{columns}"
+    grouping = By.of_query(query.id)
+    command = f"xlagraph compare A B --by {grouping}"
+    also = f" `{command}` shows the same with totals." if grouping else ""
+    return f"{query.title}.\n\n{query.answers}{also}\n\n\b\nColumns:\n{columns}"
 
 
 def _statement(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions) -> str:

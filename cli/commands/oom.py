@@ -13,7 +13,7 @@ import typer
 from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of, users_lines_of
-from xlagraph.cli.output.messages import error, note, problem
+from xlagraph.cli.output.messages import counted, error, note, problem
 from xlagraph.cli.output.shared_options import RowOptions, parse_path
 
 if TYPE_CHECKING:
@@ -51,13 +51,15 @@ def oom(
     """Explain an out-of-memory message and what to change.
 
     Reads messages of XLA, JAX, PyTorch/XLA and TensorFlow on TPUs and GPUs, and skips other lines
-    of the log. Explains the first failure and counts the others.
+    of the log. Explains the first failure and counts the others; XLA's warnings that its
+    rematerialization missed a limit are explained only if nothing else failed.
 
     With --dumps or --run it finds the program and answers like `check --capacity` and `advise`.
     --snapshot then says how much it takes next to the arrays that were resident (see `resident`).
 
     Example: xlagraph oom train.log --dumps /tmp/dumps
     """
+    from xlagraph.advice.error_message import Stage
     from xlagraph.cli.summaries.oom import write_failure_report
 
     if options.dumps is not None and options.run is not None:
@@ -68,7 +70,7 @@ def oom(
     if not log.failures:
         error(_no_failure(log, file))
         raise typer.Exit(ExitCode.FAILED)
-    first, *others = log.failures
+    first, *others = sorted(log.failures, key=lambda each: each.stage is Stage.REMATERIALIZATION)
     program = _find_program(first, options)
     write_failure_report(first, others, program, options, options.dumps)
     if program is None and options.dumps is not None:
@@ -91,7 +93,7 @@ def _no_failure(log: "ErrorLog", file: str) -> str:
     if log.unknown is None:
         return (
             f"{name}: expected an out-of-memory message of XLA (RESOURCE_EXHAUSTED, Ran out of"
-            f" memory …), found none in {log.line_count:,} lines"
+            f" memory …), found none in {counted(log.line_count, 'line')}"
         )
     number, text = log.unknown
     return (
@@ -103,6 +105,7 @@ def _no_failure(log: "ErrorLog", file: str) -> str:
 def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | None":
     if options.dumps is None and options.run is None:
         return None
+    from xlagraph.advice.error_message import Stage
     from xlagraph.cli.output.graph_and_queries import catalogue
     from xlagraph.queries import MessageClues, diagnose_failed_program
 
@@ -114,6 +117,7 @@ def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | N
         requested_bytes=failure.requested_bytes,
         memory_space_name=failure.memory_space,
         capacity_bytes=None if failure.is_scoped else failure.capacity_bytes,
+        allocated_bytes=failure.requested_bytes if failure.stage is Stage.ALLOCATOR else None,
     )
     names = [options.run] if options.run else []
     with _open_graph(options) as graph:

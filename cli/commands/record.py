@@ -1,6 +1,7 @@
 """`xlagraph record`: run a program, and load the dumps of its compilations."""
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ from xlagraph.cli.output.shared_options import (
 from xlagraph.cli.summaries.ingest import write_summary
 
 if TYPE_CHECKING:
+    from xlagraph.graph import Graph
     from xlagraph.recording import ProcessDumps
 
 
@@ -44,10 +46,10 @@ class RecordedSchedule(StrEnum):
 class RecordOptions(GraphOptions):
     """Options of the command."""
 
-    run: str | None = run_name_option()
+    run: str | None = run_name_option("Name of the run. (default: the script's name and the time)")
     tag: list[str] | None = tag_option()
     categories: Path | None = categories_option()
-    replace: bool = flag("Replace the run that has this name.")
+    replace: bool = flag("Replace what was recorded under this name, the runs NAME-1, … too.")
     dumps: Path | None = option(
         "Keep the dump files that an ingest reads, in a new or empty folder.",
         metavar="DIR",
@@ -169,12 +171,25 @@ def _dump_folder(options: RecordOptions) -> Iterator[Path]:
 def _check_graph(options: RecordOptions, name: str) -> None:
     """Open the graph and look for the run, so that an error shows before the program runs."""
     from xlagraph.graph import NameTaken, check_run_name, open_graph
-    from xlagraph.queries import list_runs
 
     check_run_name(name)
     with open_graph(options.graph, create=True, ask_password=ask_password) as graph:
-        if not options.replace and any(row[0] == name for row in list_runs(graph).rows):
-            raise NameTaken(f"the run {name} exists already; use another --run, or --replace")
+        if not options.replace and (taken := _recorded_runs(graph, name)):
+            raise NameTaken(f"the run {taken[0]} exists already; use another --run, or --replace")
+
+
+def _recorded_runs(graph: "Graph", name: str) -> list[str]:
+    """Return the runs called NAME, or NAME-1, NAME-2, … if they are of one process each."""
+    from xlagraph.queries import list_runs
+    from xlagraph.recording import is_of_process
+
+    of_process = re.compile(re.escape(name) + r"-[0-9]+")
+    stored = [(str(run), str(path)) for run, path, *_ in list_runs(graph).rows]
+    return [
+        run
+        for run, path in stored
+        if run == name or (of_process.fullmatch(run) and is_of_process(path))
+    ]
 
 
 def _clock_of_files(folder: Path) -> float:
@@ -192,6 +207,7 @@ def _is_kept(
     """Load the dumps of each process, unless --no-ingest; return False after a problem."""
     from xlagraph.recording import (
         dump_folder_in_flags,
+        modules_from_cache,
         move_up,
         recorded_processes,
         remove_descriptions,
@@ -205,6 +221,12 @@ def _is_kept(
             why = why_nothing_was_recorded(folder, exit_code, os.environ.get("XLA_FLAGS", ""))
             error(f"no dumps: {why}")
             return False
+        if cached := modules_from_cache(folder):
+            named = f"{', '.join(cached[:5])}{', …' if cached[5:] else ''}"
+            problem(
+                f"not recorded: {counted(len(cached), 'module')} that JAX's compilation cache"
+                f" contained ({named}); run the program without jax_compilation_cache_dir"
+            )
         is_flagged = dump_folder_in_flags(os.environ) is not None
         is_only = len(groups) == 1 and groups[0].folder.parent == folder
         if is_only and not is_flagged:
@@ -214,8 +236,7 @@ def _is_kept(
         if len(groups) > 1 or groups[0].processes > 1:
             _note_processes(groups, names)
         if not options.no_ingest:
-            for group, run in zip(groups, names, strict=True):
-                all_well &= _is_ingested(options, group, run, folder)
+            all_well = _are_ingested(options, groups, names, folder)
         if is_only and is_flagged:
             move_up(groups[0], folder)
         remove_descriptions(folder)
@@ -230,7 +251,31 @@ def _note_processes(groups: "Sequence[ProcessDumps]", names: Sequence[str]) -> N
         note(f"run {run}: {group.processes} process{'es' if group.processes > 1 else ''}{equal}")
 
 
-def _is_ingested(options: RecordOptions, group: "ProcessDumps", name: str, recording: Path) -> bool:
+def _are_ingested(
+    options: RecordOptions, groups: "Sequence[ProcessDumps]", names: Sequence[str], recording: Path
+) -> bool:
+    """Load the dumps of each group as a run; return whether there were no problems.
+
+    With --replace, other runs of an earlier recording of this name are removed.
+    """
+    from xlagraph.graph import remove_runs
+
+    with open_graph_of(options, create=True) as graph:
+        earlier = _recorded_runs(graph, options.run) if options.replace and options.run else []
+        are_well = [
+            _is_ingested(graph, options, group, run, recording)
+            for group, run in zip(groups, names, strict=True)
+        ]
+        old = sorted({*earlier} - {*names})
+        if all(are_well) and old:
+            remove_runs(graph, old)
+            note(f"removed {', '.join(old)}, which --replace replaces")
+    return all(are_well)
+
+
+def _is_ingested(
+    graph: "Graph", options: RecordOptions, group: "ProcessDumps", name: str, recording: Path
+) -> bool:
     """Load the dumps of processes with equal plans; return whether there were no problems."""
     from xlagraph.ingest import IngestOptions, ingest
 
@@ -243,7 +288,7 @@ def _is_ingested(options: RecordOptions, group: "ProcessDumps", name: str, recor
         replace=options.replace,
         categories=parse_categories(options.categories),
     )
-    with open_graph_of(options, create=True) as graph, progress_bar() as progress:
+    with progress_bar() as progress:
         is_of_links = recording not in (group.folder, *group.folder.parents)
         origin = recording if is_of_links else None
         summary = ingest(graph, group.folder, chosen, progress=progress, origin=origin)

@@ -22,7 +22,7 @@ def report(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN|COMPILATION...]",
+            metavar="RUN|COMPILATION",
             help="One to show, or two to compare; all runs by default.",
             autocompletion=complete_compilation,
         ),

@@ -91,7 +91,10 @@ def tag(
 def compilations(
     options: LimitedRowOptions,
     run: Annotated[
-        str, typer.Argument(help="Run to list; all runs by default.", autocompletion=complete_run)
+        str,
+        typer.Argument(
+            metavar="RUN", help="Run to list; all runs by default.", autocompletion=complete_run
+        ),
     ] = "",
 ) -> None:
     """List compilations, sorted by reserved bytes, descending.

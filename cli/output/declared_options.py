@@ -21,6 +21,7 @@ from typer.main import get_command
 
 if TYPE_CHECKING:
     from typer._click.core import Command, Context, Parameter
+    from typer._click.formatting import HelpFormatter
     from typer._coercion import TypeDescriptor
 
     Completion = Callable[[typer.Context, str], list[str]]
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+_UNCUT: Final = 100_000
+"""Number of characters that no summary has."""
 _BOUNDS: Final = "_get_number_range_help_str"
 """Method of typer that writes the bounds of a number."""
 
@@ -159,6 +162,25 @@ class QuickGroup(TyperGroup):
     def get_params(self, ctx: "Context") -> "list[Parameter]":
         """Return arguments and options."""
         return _converting_quickly(super().get_params(ctx))
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write all subcommands."""
+        self.write_commands("Commands", self.list_commands(ctx), ctx, formatter)
+
+    def write_commands(
+        self, title: str, names: Sequence[str], ctx: "Context", formatter: "HelpFormatter"
+    ) -> None:
+        """Write subcommands with their whole summaries, which typer would cut at 45 characters."""
+        width = max(map(len, self.list_commands(ctx)), default=0)
+        found = ((name, self.get_command(ctx, name)) for name in names)
+        with formatter.section(title):
+            formatter.write_dl(
+                [
+                    (name.ljust(width), command.get_short_help_str(_UNCUT))
+                    for name, command in found
+                    if command is not None and not command.hidden
+                ]
+            )
 
 
 def new_command(

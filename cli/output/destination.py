@@ -18,7 +18,7 @@ from xlagraph.cli.output.formats import (
 )
 from xlagraph.cli.output.messages import discard, note
 from xlagraph.cli.output.shared_options import CatalogueOptions, ListOptions, OutputOptions
-from xlagraph.runtime.whole_files import whole_file
+from xlagraph.runtime.files import whole_file
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

@@ -48,7 +48,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def error(text: str) -> None:
-    """Write an error, and its remedy."""
+    """Write an error, and how to fix it."""
     _write(f"error: {text}")
 
 
@@ -141,9 +141,11 @@ def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
     if not _shows_progress():
         yield None
         return
-    from rich.progress import DownloadColumn, TimeRemainingColumn
+    from rich.progress import DownloadColumn, TextColumn, TimeRemainingColumn
 
-    with _bar(DownloadColumn(binary_units=True), TimeRemainingColumn()) as update:
+    elapsed = TextColumn("after {task.elapsed:.0f} s, left")
+    columns = (DownloadColumn(binary_units=True), elapsed, TimeRemainingColumn())
+    with _bar(*columns, text="reading dumps") as update:
 
         def show(progress: "IngestProgress") -> None:
             update(progress.bytes_done, progress.bytes_total, Path(progress.file).name)
@@ -168,7 +170,9 @@ def _shows_progress() -> bool:
 
 
 @contextmanager
-def _bar(*columns: "ProgressColumn") -> Iterator["Callable[[float, float, str], None]"]:
+def _bar(
+    *columns: "ProgressColumn", text: str = ""
+) -> Iterator["Callable[[float, float, str], None]"]:
     """Show a bar until the end; yield a function that sets what is done, the total and the text."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
@@ -184,7 +188,7 @@ def _bar(*columns: "ProgressColumn") -> Iterator["Callable[[float, float, str], 
         transient=True,
     )
     with bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task(text, total=None)  # moves to and fro until there is a total
 
         def update(done: float, total: float, text: str) -> None:
             bar.update(

@@ -161,9 +161,9 @@ def limit_option() -> int | None:
     return option("Rows to write; 0 for all. (default: 100 in a table, otherwise all)", least=0)
 
 
-def run_name_option() -> str | None:
+def run_name_option(text: str) -> str | None:
     """Return the option that names the run to write."""
-    return option("Name of the run, if there is only one.", metavar="NAME", check=_run_name)
+    return option(text, metavar="NAME", check=_run_name)
 
 
 def tag_option() -> list[str] | None:

@@ -57,8 +57,9 @@ def _write_hidden(
         if diagnosis.hidden:
             reasons.append(f"saving less than {diagnosis.least_share:.0%} here")
         why = ", or ".join(reasons)
+        noun = "more finding" if diagnosis.findings else "finding"
         _write_text(
-            f"{counted(hidden, 'more finding')} not shown ({why}): --limit 0 shows all.",
+            f"{counted(hidden, noun)} not shown ({why}): --limit 0 shows all.",
             format_,
             stream,
         )
@@ -79,7 +80,7 @@ def _nothing(diagnosis: "Diagnosis") -> str:
         return "No findings: nothing is allocated in this memory space."
     if any(diagnosed.peak_bytes is None for diagnosed in diagnosis.compilations):
         return "No findings; without live ranges the peak is unknown."
-    return "No findings."
+    return diagnosis.nothing_found
 
 
 def _write_finding(

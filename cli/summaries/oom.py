@@ -59,9 +59,10 @@ def write_failure_report(
         lines = [explanation.verdict, *explanation.facts]
         if others:
             where = ", ".join(str(other.line_number) for other in others[:_SHOWN])
+            lines_of = "line" if len(others) == 1 else "lines"
             lines.append(
                 f"{counted(len(others), 'more failure')} in this log, not explained here:"
-                f" line {where}{', …' if len(others) > _SHOWN else ''}."
+                f" {lines_of} {where}{', …' if len(others) > _SHOWN else ''}."
             )
         write_lines(lines, options.format, stream)
         write_sections(_sections(failure, program, dumps), options.format, stream)
@@ -108,18 +109,18 @@ def _sections(
         title = f"The largest by line and op ({counted(count, 'allocation')} in the message)"
         sections.append(Section(title, columns, rows))
     if program is not None:
-        sections += _program_sections(program, dumps, is_plan=failure.stage is Stage.PLAN)
+        sections += _program_sections(program, dumps, failure)
     return sections
 
 
 def _program_sections(
-    program: "FailedProgram", dumps: Path | None, *, is_plan: bool
+    program: "FailedProgram", dumps: Path | None, failure: Failure
 ) -> list[Section]:
     fit = program.fit
     title = f"In its plan: {program.compilation} ({program.reason})"
-    if program.is_other_program:
-        title += "; the message names another module: log and dumps are of different programs"
-    elif is_plan and fit is not None and fit.fits:
+    if program.mismatch is not None:
+        title += f"; {program.mismatch}: log and dumps are of different programs"
+    elif failure.stage is Stage.PLAN and fit is not None and fit.fits:
         title += "; it fits: the message may be about another program"
     if fit is None:
         return [Section(title, ("note",), [("it allocates nothing in this memory space",)])]

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Unpack, cast
 
 import ladybug
 
-from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
+from xlagraph.graph.engine import Cell, Graph, Load, QueryLimits, Result, StoredRun
 from xlagraph.graph.errors import (
     GraphBusy,
     GraphError,
@@ -29,6 +29,7 @@ from xlagraph.graph.ladybug.database import (
 )
 from xlagraph.graph.ladybug.list_kinds import check_lists
 from xlagraph.graph.ladybug.map_order import with_ordered_maps
+from xlagraph.graph.ladybug.other_meanings import check_meanings
 from xlagraph.graph.ladybug.result_rows import check_counts, rows_of_result
 from xlagraph.graph.ladybug.statement_process import query_in_process
 from xlagraph.graph.read_only import (
@@ -42,8 +43,29 @@ from xlagraph.graph.schema import VERSION
 if TYPE_CHECKING:
     from xlagraph.graph.row_tables import CompilationRows
 
-_MESSAGE: Final = re.compile(r"[A-Z]\w+(?: \w+)? exception: ")
+_KIND: Final = re.compile(r"[A-Z]\w+(?: \w+)? exception: ")
 """The beginning of the engine's messages for people."""
+_SENTENCES: Final = {
+    r"Parser exception: Invalid input <(.*)>: expected rule .*? \(line: (\d+), offset: \d+\)(.*)": (
+        r"the statement cannot be read after `\1` (line \2)\3"
+    ),
+    r"Parser exception: (.*)": r"the statement cannot be read: \1",
+    r"Binder exception: Table (.*) does not exist\.": (
+        r"the graph has no label or relationship type \1"
+    ),
+    r"Binder exception: Cannot find property (.*) for (.*)\.": r"\2 has no property \1",
+    r"Binder exception: Variable (.*) is not in scope\.": r"no variable is called \1 here",
+    r"Binder exception: Cannot match a built-in function for given function (.*?)\. Supported.*": (
+        r"\1 does not exist: the types do not fit"
+    ),
+    r"Binder exception: Function (.*) did not receive correct arg.*?Actual: *(.*?)\s+Exp.*": (
+        r"the function \1 does not take \2"
+    ),
+    r"Catalog exception: function (.*) does not exist\.": (
+        r"the embedded engine has no function \1"
+    ),
+}
+"""The engine's messages that need other words, as patterns, and the sentences for them."""
 _MOST_CHARACTERS: Final = 2_000
 """Longest message; the engine quotes the whole statement."""
 
@@ -100,32 +122,32 @@ class LadybugGraph(Graph):
         self,
         text: str,
         parameters: Mapping[str, Cell] | None = None,
-        *,
-        timeout_seconds: float | None = None,
-        max_rows: int | None = None,
-        max_bytes: int | None = None,
-        in_process: bool = False,
+        **limits: Unpack[QueryLimits],
     ) -> Result:
         statement = check_statement(text, procedures=None)
         given = given_parameters(statement, parameters or {})
-        if in_process and self._path.exists():
+        if limits.get("in_process") and self._path.exists():
             return query_in_process(_open_to_read, self._path, text, given)
+        check_meanings(statement.tokens, given)
         check_lists(given)
         text, given = with_ordered_maps(text, given)
         connection = self._connect()
+        timeout_seconds = limits.get("timeout_seconds")
+        max_rows = limits.get("max_rows")
         try:
             connection.set_query_timeout(int(1000 * (timeout_seconds or 0)))
             # a single statement has a single result
             found = cast("ladybug.QueryResult", connection.execute(text, given))
+            with found:
+                columns = tuple(found.get_column_names())
+                check_columns(columns)
+                found_rows = rows_of_result(found, max_rows)
+                rows = tuple(bounded_rows(found_rows, max_rows, limits.get("max_bytes")))
         except (RuntimeError, ValueError, TypeError) as error:
             raise query_error(error, timeout_seconds) from error
-        with found:
-            columns = tuple(found.get_column_names())
-            check_columns(columns)
-            rows = tuple(bounded_rows(rows_of_result(found, max_rows), max_rows, max_bytes))
-            if "COUNT" in statement.words:
-                check_counts(rows)
-            return Result(columns, rows)
+        if "COUNT" in statement.words:
+            check_counts(rows)
+        return Result(columns, rows)
 
     @contextmanager
     def load(self) -> Iterator[Load]:
@@ -212,6 +234,8 @@ def _opening_error(path: Path, text: str) -> GraphError:
 def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     """Return the GraphError for an engine error, which is nearly always a RuntimeError."""
     text = str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return QueryFailed("a text of the answer is not UTF-8")
     if (
         isinstance(error, ValueError | TypeError)
         or "a vector with ANY type" in text
@@ -228,13 +252,26 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     if "Buffer manager exception" in text or "bad_alloc" in text:
         return QueryFailed("the statement needs more memory than the engine may take")
     if text.endswith(("Order by NODE is not supported.", "Order by REL is not supported.")):
-        return QueryFailed(f"{text} Give the column a name that no variable of the statement has.")
-    if not _MESSAGE.match(text):
+        return QueryFailed(
+            "a column is sorted by a node: give it a name that no variable of the statement has"
+        )
+    if not _KIND.match(text):
         return QueryFailed(
             f"the embedded engine cannot run this statement ({_first_line(error)[:80]}): write it"
             " in another way"
         )
-    return QueryFailed(text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + " …")
+    sentence = _sentence(text)
+    return QueryFailed(
+        sentence if len(sentence) <= _MOST_CHARACTERS else sentence[:_MOST_CHARACTERS] + " …"
+    )
+
+
+def _sentence(text: str) -> str:
+    """Return a message of the engine in words that people know."""
+    for known, sentence in _SENTENCES.items():
+        if found := re.fullmatch(known, text, re.DOTALL):
+            return found.expand(sentence)
+    return _KIND.sub("", text).rstrip()
 
 
 def _first_line(error: Exception) -> str:

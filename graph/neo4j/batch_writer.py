@@ -1,9 +1,9 @@
 """Writes batches of compilations into Neo4j, through the steps listed in `load`."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import neo4j
 
@@ -41,6 +41,7 @@ _NOTHING: Final[Mapping[str, Collection[str]]] = {
 }
 
 _ClaimStatus = Literal["claimed", "unchanged", "held", "being removed"]
+_Result = TypeVar("_Result")
 _Merge = tuple[str, list[list[object]]]
 """A statement and its rows."""
 
@@ -170,11 +171,23 @@ class BatchWriter:
 
     def _merge(self, batch: CompilationBatch, known: Mapping[str, Collection[str]]) -> None:
         """Create the unknown shared nodes of a batch; all of them if a known one was removed."""
+
+        def merge(limit: int, misses: int) -> None:
+            self._merge_unknown(batch, _NOTHING if misses else known, limit)
+
+        self._repeated(merge)
+
+    def _repeated(self, write: Callable[[int, int], _Result]) -> _Result:
+        """Return what a function writes with the current limit of rows.
+
+        It is called again with half the limit if the server has not enough memory, and with the
+        number of misses so far if a shared node was not found.
+        """
         misses = 0
         while True:
             limit = self._state.write_limit.limit
             try:
-                self._merge_unknown(batch, known, limit)
+                return write(limit, misses)
             except OutOfMemory:
                 if limit == 1:
                     raise
@@ -183,9 +196,6 @@ class BatchWriter:
                 misses += 1
                 if misses == _MAX_MISSES:
                     raise GraphUnwritable(_DELETED_AGAIN) from None
-                known = _NOTHING
-            else:
-                return
 
     def _merge_unknown(
         self, batch: CompilationBatch, known: Mapping[str, Collection[str]], limit: int
@@ -221,23 +231,15 @@ class BatchWriter:
 
     def _write_chunk(self, batch: CompilationBatch, ids: Mapping[str, str], start: int) -> int:
         """Write the chunk that begins at an index; return where the next one begins."""
-        misses = 0
-        while True:
-            limit = self._state.write_limit.limit
-            end = batch.chunk_end(start, limit)
-            try:
-                self._try_chunk(batch, ids, start, end)
-            except OutOfMemory:
-                if end == start + 1:
-                    raise
-                self._state.write_limit.halve(limit)
-            except _LookupMissed:
-                misses += 1
-                if misses == _MAX_MISSES:
-                    raise GraphUnwritable(_DELETED_AGAIN) from None
+
+        def write(limit: int, misses: int) -> int:
+            if misses:
                 self._merge(batch, _NOTHING)
-            else:
-                return end
+            end = batch.chunk_end(start, limit)
+            self._try_chunk(batch, ids, start, end)
+            return end
+
+        return self._repeated(write)
 
     def _try_chunk(
         self, batch: CompilationBatch, ids: Mapping[str, str], start: int, end: int

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 import neo4j
 from neo4j.api import BookmarkManager
 
-from xlagraph.runtime.whole_files import whole_file
+from xlagraph.runtime.files import whole_file
 
 __all__ = ["Outcome", "ServerDatabase", "StoredBookmarks", "call_uninterrupted"]
 

@@ -3,7 +3,7 @@
     NAME.csv            rows of a label or of a relationship type, text in quotes, no header
     NAME-header.csv     names and types of its columns
     import.sh           the command
-    constraints.cypher  constraints that the imported database lacks until the next ingest
+    constraints.cypher  constraints, missing from the imported database until the next ingest
     export.json         contents of the folder; written last, so it marks a complete export
 
 The format is CSV because the importer of Neo4j 5.26 drops empty strings of Parquet files, and
@@ -24,7 +24,6 @@ import pyarrow.csv as pv
 from xlagraph.graph.errors import GraphUnwritable, raise_unwritable
 from xlagraph.graph.neo4j.manifest import (
     MANIFEST,
-    UNFINISHED_MANIFEST,
     Manifest,
     read_manifest,
     write_manifest,
@@ -79,7 +78,7 @@ HEADERS: Final[Mapping[str, str]] = {
 
 _OWN_FILES: Final = frozenset(
     [f"{table}{end}" for table in HEADERS for end in (".csv", "-header.csv")]
-    + [SCRIPT, CONSTRAINTS, MANIFEST, UNFINISHED_MANIFEST]
+    + [SCRIPT, CONSTRAINTS, MANIFEST]
 )
 """Names of all files that an export may write."""
 

@@ -9,11 +9,11 @@ from typing import Final
 from xlagraph.graph.errors import GraphMissing
 from xlagraph.graph.row_tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import VERSION
+from xlagraph.runtime.files import whole_file
 
-__all__ = ["MANIFEST", "UNFINISHED_MANIFEST", "Manifest", "read_manifest", "write_manifest"]
+__all__ = ["MANIFEST", "Manifest", "read_manifest", "write_manifest"]
 
 MANIFEST: Final = "export.json"
-UNFINISHED_MANIFEST: Final = f"{MANIFEST}.new"
 
 
 @dataclass(slots=True)
@@ -59,9 +59,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "hasNewlines": manifest.has_newlines,
         "longestRowBytes": manifest.longest_row_bytes,
     }
-    unfinished = folder / UNFINISHED_MANIFEST
-    unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    unfinished.replace(folder / MANIFEST)
+    with whole_file(folder / MANIFEST) as unfinished:
+        unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> Manifest:

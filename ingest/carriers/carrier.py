@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xlagraph.hlo.program import Program
+from xlagraph.ingest.errors import Problem
 from xlagraph.ingest.plan import Plan
-from xlagraph.ingest.problem import Problem
 
 __all__ = ["Carrier", "Contents", "Need", "Part", "Source"]
 

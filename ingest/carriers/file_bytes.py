@@ -9,7 +9,7 @@ from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from xlagraph.runtime.unpacking import UNPACKING_ERRORS, unpacked_stream
+from xlagraph.runtime.files import UNPACKING_ERRORS, unpacked_stream
 
 __all__ = [
     "MOST_UNPACKED_BYTES",
@@ -18,11 +18,14 @@ __all__ = [
     "has_dump_header",
     "open_unpacked",
     "read_bytes",
+    "start_of_another_file",
 ]
 
 _HEADER: Final = b"BufferAssignment:"
 MOST_UNPACKED_BYTES: Final = 2**30  # a small compressed file can fill the memory
 _SNIFFED_BYTES: Final = 512
+_SMALL_BYTES: Final = 2**20
+_SHOWN_BYTES: Final = 60
 UNREADABLE: Final = (OSError, *UNPACKING_ERRORS)
 
 
@@ -87,6 +90,21 @@ def begins_like_a_dump(path: Path) -> bool:
             return has_dump_header((unpacked_stream(file) or file).read(_SNIFFED_BYTES))
     except UNREADABLE:
         return False
+
+
+def start_of_another_file(path: Path) -> str | None:
+    """Return how a large file begins if that is not a dump's header; None if it can be one.
+
+    Small files are not read: a parser reports what is wrong with them, and where.
+    """
+    with _open(path) as raw, BufferedReader(raw) as file:
+        packed = unpacked_stream(file)
+        if packed is None and os.fstat(raw.fileno()).st_size <= _SMALL_BYTES:
+            return None
+        start = (packed or file).read(_SMALL_BYTES)
+    if len(start) < _SMALL_BYTES or has_dump_header(start):
+        return None
+    return start[:_SHOWN_BYTES].decode(errors="replace")
 
 
 def has_dump_header(start: bytes) -> bool:

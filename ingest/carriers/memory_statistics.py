@@ -10,8 +10,8 @@ import json
 from typing import Final
 
 from xlagraph.ingest.carriers.carrier import Contents
+from xlagraph.ingest.errors import Problem, readable
 from xlagraph.ingest.plan import Statistic
-from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["STATISTICS", "STATISTICS_ENDING", "statistics_content", "take_statistics"]
 

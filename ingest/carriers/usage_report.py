@@ -16,9 +16,9 @@ from typing import Final
 
 from xlagraph.ingest.carriers.carrier import Contents, Part
 from xlagraph.ingest.carriers.memory_statistics import STATISTICS, STATISTICS_ENDING
+from xlagraph.ingest.errors import Problem, readable
 from xlagraph.ingest.plan import Plan
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.unpacking import without_packing
+from xlagraph.runtime.files import without_packing
 
 __all__ = ["REPORT_PROTO", "REPORT_TEXT", "report_parts", "usage_disagreements"]
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Carrier, Contents, Part
-from xlagraph.ingest.carriers.file_bytes import read_bytes
+from xlagraph.ingest.carriers.file_bytes import read_bytes, start_of_another_file
 from xlagraph.ingest.carriers.memory_statistics import take_statistics
 from xlagraph.ingest.carriers.usage_report import usage_disagreements
-from xlagraph.ingest.errors import UnreadableDump
-from xlagraph.ingest.files.discovery import CARRIERS, DumpFiles
+from xlagraph.ingest.errors import Problem, UnreadableDump, readable
+from xlagraph.ingest.files.discovery import CARRIERS
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.gaps import filled, has_gaps, is_same_plan
 from xlagraph.ingest.plan import Plan
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.unpacking import UNPACKING_ERRORS
+from xlagraph.runtime.files import UNPACKING_ERRORS
 
 __all__ = ["DumpContents", "FileStates", "file_states", "read_compilation", "read_dump"]
 
@@ -113,6 +113,11 @@ def _read(part: Part) -> bytes:
     if part.content is not None:
         return part.content
     try:
+        if part.name == "allocations" and (start := start_of_another_file(part.path)) is not None:
+            message = (
+                f"expected the first line of a dump like 'BufferAssignment:', found '{start}…'"
+            )
+            raise UnreadableDump(Problem(readable(part.path), 1, message))
         return read_bytes(part.path, part.start, part.length)
     except UNPACKING_ERRORS as error:
         problem = Problem(readable(part.path), None, f"cannot be unpacked: {error}")

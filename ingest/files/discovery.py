@@ -4,29 +4,24 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
-from xlagraph.ingest.carriers.file_names import DumpName, dump_name
+from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.carriers.proto.message_files import PROTO_CARRIER
 from xlagraph.ingest.carriers.proto.process import PROCESS_CARRIER
 from xlagraph.ingest.carriers.proto.profile import PROFILE_CARRIER
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
-from xlagraph.ingest.files.listing import Listing
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.unpacking import PACKED_SUFFIXES
+from xlagraph.ingest.errors import Problem, readable
+from xlagraph.ingest.files.dump_files import DumpFiles, DumpOrigin, FoundDumps, Listing, origin_of
+from xlagraph.runtime.files import PACKED_SUFFIXES
 
 __all__ = [
     "CARRIERS",
     "ENDINGS",
-    "DumpFiles",
-    "DumpOrigin",
-    "FoundDumps",
     "find_dumps",
-    "origin_of",
 ]
 
 CARRIERS: Final[tuple[Carrier, ...]] = (
@@ -50,60 +45,6 @@ _IN_PROFILES: Final = ("plugins", "profile")
 _HOST_AND_PROCESS: Final = re.compile(r".*_\d+", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class DumpFiles:
-    """The files of one compilation, and the facts in their names."""
-
-    run: str
-    run_path: str
-    """Absolute path of the run's folder with links resolved; the address of a remote folder."""
-    stem: str
-    key: str
-    """``run/stem``; unique among the dumps of one search."""
-    other_key: str | None
-    """For a dump in XLA's ``NAME/HOST_PID/`` folder, the key with (or without) that folder."""
-    name: DumpName
-    sources: tuple[Source, ...]
-    """One source for each input format that has the compilation, the preferred one first."""
-    size_bytes: int
-    """Total size of the files on disk."""
-
-    @property
-    def path(self) -> Path:
-        """The main file of the dump."""
-        return self.sources[0].parts[0].path
-
-    def file(self, part: str) -> Path | None:
-        """Return the file of a part, from the first input format that has it."""
-        found = (source.path(part) for source in self.sources)
-        return next((path for path in found if path is not None), None)
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Real path of the main file, and the offset of the compilation in it, in bytes."""
-        return os.path.realpath(self.path), self.sources[0].parts[0].start
-
-
-@dataclass(frozen=True, slots=True)
-class FoundDumps:
-    """The result of one search."""
-
-    dumps: tuple[DumpFiles, ...]
-    """The dumps, ordered by run and key."""
-    problems: tuple[Problem, ...]
-    searched: frozenset[str]
-    """Paths of runs whose folders were searched completely: other files no longer exist."""
-
-
-class DumpOrigin(NamedTuple):
-    """Name and path that replace those of the searched folder."""
-
-    name: str
-    """Name of a run whose dumps are directly in the folder."""
-    path: str
-    """Absolute path with links resolved, or an address."""
-
-
 def find_dumps(
     path: Path,
     run: str | None = None,
@@ -122,7 +63,7 @@ def find_dumps(
     """
     problems: list[Problem] = []
     gaps: list[Path] = []
-    sources: list[_Source] = []
+    sources: list[_UnnamedDump] = []
     is_file = path.is_file() if listing is None else listing.holds(path)
     root = path.parent if is_file else path
     folders = _folders(root, problems, gaps) if listing is None else listing.folders(root)
@@ -158,13 +99,7 @@ def find_dumps(
     )
 
 
-def origin_of(root: Path) -> DumpOrigin:
-    """Return the name and the real path of a folder."""
-    name = Path(os.path.abspath(root)).name  # noqa: PTH100 - keep links
-    return DumpOrigin(readable(name) or "/", readable(os.path.realpath(root)))
-
-
-class _Source(NamedTuple):
+class _UnnamedDump(NamedTuple):
     """A dump before its run is known."""
 
     folder: Path
@@ -220,7 +155,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[_Source]:
+def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[_UnnamedDump]:
     """Return the compilations of one folder, each with its sources in all input formats.
 
     A problem names each input format whose package is missing, if a compilation has no other.
@@ -239,7 +174,7 @@ def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> lis
             continue
         for source in found:
             by_stem.setdefault(source.stem, []).append(source)
-    return [_Source(folder, stem, tuple(sources)) for stem, sources in by_stem.items()]
+    return [_UnnamedDump(folder, stem, tuple(sources)) for stem, sources in by_stem.items()]
 
 
 def _why_none(path: Path) -> str:
@@ -253,10 +188,10 @@ def _why_none(path: Path) -> str:
     )
 
 
-def _distinct(sources: Iterable[_Source]) -> list[_Source]:
+def _distinct(sources: Iterable[_UnnamedDump]) -> list[_UnnamedDump]:
     """Return each file once, by its real path rather than by a link to it."""
     real_folders: dict[Path, str] = {}
-    by_file: dict[tuple[str, int], _Source] = {}
+    by_file: dict[tuple[str, int], _UnnamedDump] = {}
     for source in sources:
         path = source.first.path
         is_link = path.is_symlink()
@@ -271,14 +206,14 @@ def _distinct(sources: Iterable[_Source]) -> list[_Source]:
 
 def _with_keys(
     root: Path,
-    sources: Iterable[_Source],
+    sources: Iterable[_UnnamedDump],
     run: str | None,
     origin: DumpOrigin,
     listing: Listing | None,
 ) -> list[DumpFiles]:
     """Return the dumps with their runs and keys."""
     own_name, real_root = origin
-    by_place: dict[tuple[tuple[str, ...], str], list[_Source]] = defaultdict(list)
+    by_place: dict[tuple[tuple[str, ...], str], list[_UnnamedDump]] = defaultdict(list)
     for source in sources:
         by_place[_run_parts(root, source), source.stem].append(source)
 
@@ -317,7 +252,7 @@ def _run_name(root: str, parts: tuple[str, ...]) -> str:
     return readable("/".join(kept))
 
 
-def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
+def _run_parts(root: Path, source: _UnnamedDump) -> tuple[str, ...]:
     """Return the path, below the root, of the folder of a dump's run."""
     parts = source.folder.relative_to(root).parts
     name = dump_name(readable(source.stem))
@@ -331,7 +266,7 @@ def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
     return parts
 
 
-def _size_bytes(source: _Source, listing: Listing | None) -> int:
+def _size_bytes(source: _UnnamedDump, listing: Listing | None) -> int:
     size = 0
     for part in chain.from_iterable(each.parts for each in source.sources):
         try:

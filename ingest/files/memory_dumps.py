@@ -9,7 +9,8 @@ from xlagraph.ingest.carriers.carrier import Part
 from xlagraph.ingest.carriers.file_bytes import read_bytes
 from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.carriers.proto.process import compiled_source
-from xlagraph.ingest.files.discovery import DumpFiles, find_dumps
+from xlagraph.ingest.files.discovery import find_dumps
+from xlagraph.ingest.files.dump_files import DumpFiles
 
 __all__ = ["compiled_dump", "hold_largest_dump"]
 

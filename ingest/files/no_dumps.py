@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from xlagraph.runtime.unpacking import without_packing
+from xlagraph.runtime.files import without_packing
 
 __all__ = ["NoDumps", "why_no_dumps"]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.ingest.files.archives import unpack
-from xlagraph.ingest.files.discovery import DumpOrigin, FoundDumps, find_dumps, origin_of
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.unpacking import PACKED_SUFFIXES
+from xlagraph.ingest.files.discovery import find_dumps
+from xlagraph.ingest.files.dump_files import DumpOrigin, FoundDumps, origin_of
+from xlagraph.runtime.files import PACKED_SUFFIXES
 
 __all__ = ["STANDARD_INPUT", "UnpackedFolders"]
 

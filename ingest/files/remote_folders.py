@@ -10,17 +10,10 @@ from threading import Event
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.carrier import Need
-from xlagraph.ingest.errors import ExtraMissing
+from xlagraph.ingest.errors import ExtraMissing, Problem
 from xlagraph.ingest.files.addresses import address_name, without_credentials, without_secrets
-from xlagraph.ingest.files.discovery import (
-    CARRIERS,
-    ENDINGS,
-    DumpFiles,
-    DumpOrigin,
-    FoundDumps,
-    find_dumps,
-)
-from xlagraph.ingest.files.listing import Listing
+from xlagraph.ingest.files.discovery import CARRIERS, ENDINGS, find_dumps
+from xlagraph.ingest.files.dump_files import DumpFiles, DumpOrigin, FoundDumps, Listing
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
 from xlagraph.ingest.files.store import (
     FILES_AT_ONCE,
@@ -30,7 +23,6 @@ from xlagraph.ingest.files.store import (
     StoredFile,
     StoreFailed,
 )
-from xlagraph.ingest.problem import Problem
 
 __all__ = ["LentDumps", "RemoteFolders"]
 

@@ -36,9 +36,10 @@ _FIRST_WAIT_SECONDS: Final = 0.1
 """First wait, doubled after each try: six tries wait about three seconds in total."""
 _FINAL: Final = (
     FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, ImportError,
-    NotImplementedError, TypeError, MemoryError,
+    NotImplementedError, MemoryError,
+    AssertionError, AttributeError, LookupError, NameError, TypeError,
 )  # fmt: skip
-"""Errors for which a retry is useless."""
+"""Errors for which a retry is useless; those of the last line are defects of a program."""
 STORE_ERRORS: Final = (OSError, ImportError, NotImplementedError)
 """Errors of a store; any other one is a defect of this program."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from xlagraph.graph.engine import LoadTarget
 from xlagraph.ingest.files.contents import read_compilation, read_dump
-from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
+from xlagraph.ingest.files.dump_files import DumpFiles, FoundDumps
 from xlagraph.ingest.files.memory_dumps import compiled_dump
 from xlagraph.ingest.loading.load import ingest_found
 from xlagraph.ingest.loading.summary import IngestSummary

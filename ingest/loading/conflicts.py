@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.graph.engine import StoredRun
-from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.errors import Problem, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
-from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.problem import Problem
+from xlagraph.ingest.files.dump_files import DumpFiles
 
 __all__ = ["AcceptedDumps", "reject_conflicts"]
 
@@ -40,7 +39,7 @@ def reject_conflicts(
     joined: str | None,
     read: Callable[[DumpFiles], DumpContents] = read_dump,
 ) -> AcceptedDumps:
-    """Reject a folder whose run was ingested from another, unless the run has all its dumps.
+    """Reject a folder if its run came from another one, unless the run has all its dumps.
 
     The run named ``joined`` accepts the dumps that it does not have yet, such as those of another
     host of the job. A dump with the same content in two folders of one search counts once.

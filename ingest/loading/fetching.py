@@ -6,11 +6,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Protocol
 
-from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.errors import Problem, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
-from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.loading.job import PreparationJob
-from xlagraph.ingest.problem import Problem
 
 __all__ = ["Fetcher", "fetched_batches", "reading"]
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.schema_tables import Detail
+from xlagraph.ingest.errors import Problem
 from xlagraph.ingest.files.contents import FileStates
-from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.problem import Problem
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.rows.counts import RowCounts
 
 __all__ = ["JobOutcome", "PreparationJob", "Prepared", "batches_of_jobs"]
@@ -46,7 +46,7 @@ class JobOutcome:
     """True if the content is the stored one."""
     problems: tuple[Problem, ...] = ()
     missing: tuple[str, ...] = ()
-    """Names of the parts that the dump lacks."""
+    """Names of the parts missing from the dump."""
     content_bytes: int = 0
     """Size of all files of the dump, unpacked."""
     total_bytes: int | None = None

@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlagraph.graph.engine import Load, LoadTarget
+from xlagraph.ingest.errors import Problem
 from xlagraph.ingest.files.addresses import is_address
 from xlagraph.ingest.files.contents import FileStates
-from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
+from xlagraph.ingest.files.dump_files import DumpFiles, FoundDumps
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
 from xlagraph.ingest.files.remote_folders import RemoteFolders
 from xlagraph.ingest.loading.conflicts import reject_conflicts
@@ -26,7 +27,6 @@ from xlagraph.ingest.loading.summary import IngestSummary, Progress
 from xlagraph.ingest.loading.tally import Meter, Tally
 from xlagraph.ingest.loading.worker_pool import prepare_all
 from xlagraph.ingest.options import IngestOptions
-from xlagraph.ingest.problem import Problem
 
 __all__ = ["ingest", "ingest_found"]
 

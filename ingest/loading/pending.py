@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.graph.engine import CompilationDigest, StoredRun
 from xlagraph.ingest.files.contents import FileStates
-from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.loading.fetching import Fetcher
 from xlagraph.ingest.loading.job import PreparationJob
 from xlagraph.ingest.options import IngestOptions

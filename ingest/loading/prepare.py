@@ -10,15 +10,14 @@ import pyarrow as pa
 
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.hlo.program import Program
-from xlagraph.ingest.errors import ParseError, UnreadableDump
+from xlagraph.ingest.errors import ParseError, Problem, UnreadableDump, readable
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
 from xlagraph.ingest.loading.job import JobOutcome, PreparationJob, Prepared, batches_of_jobs
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
-from xlagraph.ingest.problem import Problem, readable
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.ingest.rows.stored_detail import tables_of_detail
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["KnownContents", "prepare"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from xlagraph.ingest.problem import Problem
+from xlagraph.ingest.errors import Problem
 
 __all__ = ["Disagreement", "IngestSummary", "Progress", "merged_summary"]
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.graph.engine import CompilationDigest
-from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.errors import Problem, readable
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.loading.job import JobOutcome
 from xlagraph.ingest.loading.summary import Disagreement, IngestSummary, Progress
-from xlagraph.ingest.problem import Problem, readable
 from xlagraph.ingest.rows.counts import RowCounts
 
 __all__ = ["Meter", "Tally"]
@@ -112,7 +112,7 @@ class Meter:
         self._report()
 
     def set_written_share(self, share: float) -> None:
-        """Count this share of the bytes passed to the graph as done, from now on."""
+        """Set the share of the bytes passed to the graph that counts as done."""
         self._written_share = share
         if self._bytes_written() > self._bytes_shown:
             self._report()

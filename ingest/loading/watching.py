@@ -12,17 +12,17 @@ from threading import Event
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.errors import Problem, UnreadableDump
 from xlagraph.ingest.files.addresses import is_address
 from xlagraph.ingest.files.contents import FileStates, file_states
-from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.files.discovery import find_dumps
+from xlagraph.ingest.files.dump_files import DumpFiles, FoundDumps
 from xlagraph.ingest.files.remote_folders import RemoteFolders
 from xlagraph.ingest.loading.load import ingest_found
 from xlagraph.ingest.loading.readiness import HeldBack, Readiness
 from xlagraph.ingest.loading.summary import IngestSummary
 from xlagraph.ingest.options import IngestOptions
-from xlagraph.ingest.problem import Problem
-from xlagraph.runtime.trim_memory import trim_memory
+from xlagraph.runtime.memory import trim_memory
 
 __all__ = ["LOOK_SECONDS", "WatchSummary", "WatchedFolders", "watch"]
 

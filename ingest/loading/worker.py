@@ -11,9 +11,9 @@ from threading import Lock
 from typing import Final, cast
 
 from xlagraph.graph.errors import GraphError
+from xlagraph.ingest.errors import Problem, readable
 from xlagraph.ingest.loading.job import JobOutcome, PreparationJob, Prepared
 from xlagraph.ingest.loading.prepare import KnownContents, prepare
-from xlagraph.ingest.problem import Problem, readable
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.runtime.child_process import ChildEnded, ChildProcess
 

@@ -8,6 +8,7 @@ from typing import Final
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.op_names import is_backward
 from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.measures.origins import MOVING
 from xlagraph.ingest.plan import Plan, Value
 
 __all__ = ["Phase", "Phases"]
@@ -144,11 +145,25 @@ class Phases:
                 inside = self._states_of_loop(value_id, reader)
                 if inside:
                     values += inside
-                elif name is not None and self._op_names.get(reader) == name:
+                elif self._moves_without_name(reader) or (
+                    name is not None and self._op_names.get(reader) == name
+                ):
                     values += self._made_by[reader]
                 else:
                     phases.add(self.of(reader))
         return phases
+
+    def _moves_without_name(self, instruction: str) -> bool:
+        """Return True for a copy or slice that belongs to no op.
+
+        The module text of a sugared `slice-start` lacks the computation that slices.
+        """
+        known = self._instructions.get(instruction)
+        return (
+            known is not None
+            and (known.opcode is None or known.opcode in MOVING)
+            and self.op_name(instruction) is None
+        )
 
     def _states_of_loop(self, value_id: int, reader: str) -> Sequence[int]:
         """Return the parameters and results of a loop that begins with a value."""

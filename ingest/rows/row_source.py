@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from xlagraph.hlo.op_names import scopes
-from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, NamedInstruction
 

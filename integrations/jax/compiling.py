@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xlagraph.ingest.errors import NoMemoryPlan
-from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.files.memory_dumps import compiled_dump, hold_largest_dump
 
 if TYPE_CHECKING:

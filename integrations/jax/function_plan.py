@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from xlagraph.advice.error_message import Failure, read_error_log
 from xlagraph.advice.error_message.failure import Stage
 from xlagraph.graph import Graph, open_graph
-from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.files.memory_dumps import compiled_dump
 from xlagraph.ingest.loading.compiled import ingest_held, space_peaks
 from xlagraph.ingest.measures.peaks import SpacePeaks

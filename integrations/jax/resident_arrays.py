@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from xlagraph.advice.device_memory import Resident
-from xlagraph.runtime.whole_files import whole_file
+from xlagraph.runtime.files import whole_file
 
 __all__ = ["ResidentArrays", "resident"]
 

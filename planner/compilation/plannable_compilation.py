@@ -26,7 +26,7 @@ from xlagraph.planner.planned_program import (
     Role,
 )
 from xlagraph.planner.replay import Replay, replay
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["PlannableCompilation", "plannable_compilation"]
 

@@ -26,7 +26,7 @@ from xlagraph.planner.compilation.records import (
 from xlagraph.planner.dimensions.module_operations import ModuleOperations
 from xlagraph.planner.dimensions.stored_operations import module_operations
 from xlagraph.queries.runner.compilations import check_stored
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = [
     "ALLOCATIONS_STATEMENT",

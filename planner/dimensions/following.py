@@ -10,18 +10,10 @@ of `operation_rules`; fusions, calls, loops and branches are followed inside.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xlagraph.planner.dimensions.dimension_trees import Array, Tree, arrays, element, fresh, same
 from xlagraph.planner.dimensions.lengths import Lengths
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation, ShapeTree
-from xlagraph.planner.dimensions.operation_rules import (
-    Array,
-    Tree,
-    Unfollowed,
-    arrays,
-    element,
-    fresh,
-    result_of,
-    same,
-)
+from xlagraph.planner.dimensions.operation_rules import Unfollowed, result_of
 
 __all__ = ["FollowedDimensions", "follow"]
 

@@ -1,12 +1,30 @@
 """Operations of a module, as far as they decide about dimensions."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from xlagraph.hlo.shapes import Shape
 
-__all__ = ["ArrayShape", "ModuleOperations", "OperandName", "Operation", "ShapeTree", "shape_tree"]
+__all__ = [
+    "DIMENSIONS_OF_PRODUCT",
+    "NUMBER",
+    "ArrayShape",
+    "ModuleOperations",
+    "OperandName",
+    "Operation",
+    "ShapeTree",
+    "shape_tree",
+]
+
+NUMBER: Final = re.compile(r"-?\d+")
+DIMENSIONS_OF_PRODUCT: Final = tuple(
+    (f"{side}_{kind}_dims", re.compile(rf'\\?"{side}_{kind}_dimensions\\?":\[([^\]]*)\]'))
+    for side in ("lhs", "rhs")
+    for kind in ("batch", "contracting")
+)
+"""Attributes of a matrix product, by their pattern in the backend config of a custom call."""
 
 
 class ArrayShape(NamedTuple):

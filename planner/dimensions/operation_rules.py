@@ -4,19 +4,29 @@ The rules are those of XLA's shape inference (xla/service/shape_inference.cc). A
 a rule that keeps the shape of an operand keeps its dimensions: all elementwise ones.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
+from xlagraph.planner.dimensions.dimension_trees import (
+    Array,
+    OperandDimensions,
+    Tree,
+    arrays,
+    element,
+    same,
+)
 from xlagraph.planner.dimensions.lengths import Lengths
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
+from xlagraph.planner.dimensions.window_rules import (
+    dynamic_slice_rule,
+    dynamic_update_slice_rule,
+    gather_rule,
+    pad_rule,
+    scatter_rule,
+    slice_rule,
+)
 
-__all__ = ["Array", "Tree", "Unfollowed", "arrays", "element", "fresh", "result_of", "same"]
-
-Array: TypeAlias = tuple[int, ...]
-"""The dimensions of an array."""
-Tree: TypeAlias = Array | list["Tree"]
-"""The dimensions of an array, or of the elements of a tuple."""
+__all__ = ["Unfollowed", "result_of"]
 
 
 class Unfollowed(NamedTuple):
@@ -28,80 +38,6 @@ class Unfollowed(NamedTuple):
     """Dimensions of its operands that the result does not have."""
 
 
-def fresh(lengths: Lengths, shape: ShapeTree) -> Tree:
-    """Return dimensions of which nothing is known."""
-    if isinstance(shape, ArrayShape):
-        return tuple([lengths.add(length) for length in shape.lengths])
-    return [fresh(lengths, each) for each in shape]
-
-
-def element(tree: Tree | None, index: Sequence[int]) -> Tree | None:
-    """Return an element of a tuple; None if there is none."""
-    for number in index:
-        if not isinstance(tree, list) or number >= len(tree):
-            return None
-        tree = tree[number]
-    return tree
-
-
-def arrays(tree: Tree) -> Iterator[Array]:
-    """Yield the arrays of a tuple in order."""
-    if isinstance(tree, tuple):
-        yield tree
-    else:
-        for each in tree:
-            yield from arrays(each)
-
-
-def same(lengths: Lengths, one: Tree, other: Tree) -> None:
-    """Make the dimensions of two results the same."""
-    for some, others in zip(arrays(one), arrays(other), strict=False):
-        if len(some) == len(others):
-            lengths.all_equal(some, others)
-
-
-class _Operation:
-    """An operation with the dimensions of its operands."""
-
-    def __init__(
-        self,
-        record: Operation,
-        operands: Sequence[Tree],
-        shapes: Sequence[ShapeTree | None],
-        lengths: Lengths,
-    ) -> None:
-        self.record = record
-        self.operands = operands
-        self.shapes = shapes
-        """Shapes of the operands, if known."""
-        self.lengths = lengths
-
-    def numbers(self, key: str) -> Sequence[int]:
-        return self.record.numbers.get(key, ())
-
-    def array(self, number: int) -> Array:
-        """Return the dimensions of an operand that is an array."""
-        found = self.operands[number] if number < len(self.operands) else ()
-        return found if isinstance(found, tuple) else ()
-
-    def fresh(self) -> Tree:
-        return fresh(self.lengths, self.record.shape)
-
-    def fresh_array(self) -> Array:
-        found = self.fresh()
-        return found if isinstance(found, tuple) else next(arrays(found), ())
-
-    def link(self, one: int, other: int, *, is_weak: bool = False, is_mutual: bool = False) -> None:
-        """Make a dimension equal to another one, or a constant part or multiple of it."""
-        lengths = self.lengths
-        length, another = lengths.length(one), lengths.length(other)
-        if length == another:
-            lengths.equal(one, other)
-        elif length > 1 and another > 1:
-            factor = Fraction(length, another)
-            lengths.follow(one, [other], factor, is_weak=is_weak, is_mutual=is_mutual)
-
-
 def result_of(
     record: Operation,
     operands: Sequence[Tree],
@@ -111,7 +47,7 @@ def result_of(
 ) -> Tree:
     """Return the dimensions of an operation's result; add to `unfollowed` what has no rule."""
     used = [lengths.used(each) if isinstance(each, tuple) else each for each in operands]
-    operation = _Operation(record, used, shapes, lengths)
+    operation = OperandDimensions(record, used, shapes, lengths)
     try:
         rule = _rule(record)
         result = _elementwise(operation, unfollowed) if rule is None else rule(operation)
@@ -130,7 +66,7 @@ def _is_free(tree: Tree, lengths: Lengths) -> bool:
     return isinstance(tree, tuple) and all(map(lengths.is_free, tree))
 
 
-def _rule(record: Operation) -> Callable[[_Operation], Tree] | None:
+def _rule(record: Operation) -> Callable[[OperandDimensions], Tree] | None:
     opcode, numbers = record.opcode, record.numbers
     if opcode == "custom-call":  # of a library, with the attributes of what it computes
         if "lhs_contracting_dims" in numbers:
@@ -141,7 +77,7 @@ def _rule(record: Operation) -> Callable[[_Operation], Tree] | None:
     return _done if opcode.endswith("-done") else _RULES.get(opcode)
 
 
-def _elementwise(operation: _Operation, unfollowed: list[Unfollowed]) -> Tree:
+def _elementwise(operation: OperandDimensions, unfollowed: list[Unfollowed]) -> Tree:
     """Return the operand's dimensions if it has the shape of the result."""
     record, lengths = operation.record, operation.lengths
     result: Tree | None = None
@@ -184,31 +120,31 @@ def _leading(result: Tree, operand: Tree, lengths: Lengths) -> bool:
     return has_any
 
 
-def _operand(number: int) -> Callable[[_Operation], Tree]:
+def _operand(number: int) -> Callable[[OperandDimensions], Tree]:
     return lambda operation: operation.operands[number]
 
 
-def _fresh(operation: _Operation) -> Tree:
+def _fresh(operation: OperandDimensions) -> Tree:
     return operation.fresh()
 
 
-def _tuple(operation: _Operation) -> Tree:
+def _tuple(operation: OperandDimensions) -> Tree:
     return list(operation.operands)
 
 
-def _element_of_tuple(operation: _Operation) -> Tree:
+def _element_of_tuple(operation: OperandDimensions) -> Tree:
     found = element(operation.operands[0], operation.numbers("index"))
     return operation.fresh() if found is None else found
 
 
-def _sort(operation: _Operation) -> Tree:
+def _sort(operation: OperandDimensions) -> Tree:
     first = operation.operands[0]
     for other in operation.operands[1:]:
         same(operation.lengths, first, other)
     return first if len(operation.operands) == 1 else list(operation.operands)
 
 
-def _broadcast(operation: _Operation) -> Tree:
+def _broadcast(operation: OperandDimensions) -> Tree:
     result, places = operation.fresh_array(), operation.numbers("dimensions")
     for own, place in zip(operation.array(0), places, strict=False):
         operation.lengths.equal(result[place], own)
@@ -216,18 +152,18 @@ def _broadcast(operation: _Operation) -> Tree:
     return result
 
 
-def _reshape(operation: _Operation) -> Tree:
+def _reshape(operation: OperandDimensions) -> Tree:
     result = operation.fresh_array()
     operation.lengths.products(operation.array(0), result)
     return result
 
 
-def _transpose(operation: _Operation) -> Tree:
+def _transpose(operation: OperandDimensions) -> Tree:
     own = operation.array(0)
     return tuple([own[number] for number in operation.numbers("dimensions")])
 
 
-def _reduce(operation: _Operation) -> Tree:
+def _reduce(operation: OperandDimensions) -> Tree:
     count = len(operation.operands) // 2
     first, removed = operation.array(0), frozenset(operation.numbers("dimensions"))
     for number in range(1, count):
@@ -236,7 +172,7 @@ def _reduce(operation: _Operation) -> Tree:
     return kept if count == 1 else [kept] * count
 
 
-def _dot(operation: _Operation) -> Tree:
+def _dot(operation: OperandDimensions) -> Tree:
     result = operation.fresh()
     left, right = operation.array(0), operation.array(1)
     numbers, equal = operation.numbers, operation.lengths.all_equal
@@ -253,7 +189,7 @@ def _dot(operation: _Operation) -> Tree:
     return result
 
 
-def _concatenate(operation: _Operation) -> Tree:
+def _concatenate(operation: OperandDimensions) -> Tree:
     result = operation.fresh_array()
     (along,) = operation.numbers("dimensions")[:1]
     parts = [operation.array(number) for number in range(len(operation.operands))]
@@ -268,105 +204,7 @@ def _concatenate(operation: _Operation) -> Tree:
     return result
 
 
-def _slice(operation: _Operation) -> Tree:
-    result, own, bounds = operation.fresh_array(), operation.array(0), operation.numbers("slice")
-    lengths = operation.lengths
-    for number, (one, other) in enumerate(zip(result, own, strict=False)):
-        start, _, stride = bounds[3 * number : 3 * number + 3]
-        length, whole = lengths.length(one), lengths.length(other)
-        if length == whole or (_is_part(length, whole, start) and stride == 1):
-            operation.link(one, other)
-        elif stride > 1:
-            lengths.follow(one, [other], Fraction(1, stride))
-        elif 2 * length > whole:  # all but a few: x[:-1]
-            lengths.follow(one, [other])
-    return result
-
-
-def _is_part(length: int, whole: int, start: int) -> bool:
-    """Return True if a whole is split in equal parts, and this is one of them."""
-    return length > 0 and whole % length == 0 and start % length == 0
-
-
-def _pad(operation: _Operation) -> Tree:
-    result, own, padding = operation.fresh_array(), operation.array(0), operation.numbers("padding")
-    lengths = operation.lengths
-    for number, (one, other) in enumerate(zip(result, own, strict=False)):
-        low, _, interior = padding[3 * number : 3 * number + 3]
-        length, whole = lengths.length(other), lengths.length(one)
-        if interior:
-            lengths.follow(one, [other], Fraction(1 + interior))
-        elif length == whole or (length > 1 and _is_part(length, whole, low)):
-            operation.link(one, other, is_mutual=True)
-        elif length > 1:
-            lengths.follow(one, [other], is_mutual=True)
-    return result
-
-
-def _dynamic_slice(operation: _Operation) -> Tree:
-    result = operation.fresh_array()
-    for one, other in zip(result, operation.array(0), strict=False):
-        operation.link(one, other, is_weak=True)
-        if operation.lengths.length(one) == 1:
-            operation.lengths.iterate(other, is_written=False)
-    return result
-
-
-def _dynamic_update_slice(operation: _Operation) -> Tree:
-    for whole, part in zip(operation.array(0), operation.array(1), strict=False):
-        operation.link(whole, part, is_weak=True)
-        if operation.lengths.length(part) == 1:
-            operation.lengths.iterate(whole, is_written=True)
-    return operation.operands[0]
-
-
-def _gather(operation: _Operation) -> Tree:
-    result, own, indices = operation.fresh_array(), operation.array(0), operation.array(1)
-    numbers, lengths = operation.numbers, operation.lengths
-    offsets = numbers("offset_dims")
-    inside = {*numbers("collapsed_slice_dims"), *numbers("operand_batching_dims")}
-    kept = [each for number, each in enumerate(own) if number not in inside]
-    for place, each in zip(offsets, kept, strict=False):
-        lengths.equal(result[place], each)
-    _of_indices(operation, indices, result, offsets)
-    _batching(operation, own, indices, "operand_batching_dims", "start_indices_batching_dims")
-    return result
-
-
-def _scatter(operation: _Operation) -> Tree:
-    count = (len(operation.operands) - 1) // 2
-    indices, numbers = operation.array(count), operation.numbers
-    windows = numbers("update_window_dims")
-    inside = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}
-    for number in range(count):
-        own, update = operation.array(number), operation.array(count + 1 + number)
-        kept = [each for place, each in enumerate(own) if place not in inside]
-        for place, each in zip(windows, kept, strict=False):
-            operation.lengths.equal(update[place], each)
-        _of_indices(operation, indices, update, windows)
-        _batching(operation, own, indices, "input_batching_dims", "scatter_indices_batching_dims")
-    return operation.operands[0] if count == 1 else list(operation.operands[:count])
-
-
-def _of_indices(
-    operation: _Operation, indices: Array, array: Array, windows: Sequence[int]
-) -> None:
-    """Give the dimensions of an array outside of windows those of the indices."""
-    (vector,) = operation.numbers("index_vector_dim")[:1] or (len(indices),)
-    own = [each for number, each in enumerate(indices) if number != vector]
-    outside = [each for number, each in enumerate(array) if number not in windows]
-    operation.lengths.all_equal(outside, own)
-
-
-def _batching(
-    operation: _Operation, own: Array, indices: Array, of_operand: str, of_indices: str
-) -> None:
-    pairs = zip(operation.numbers(of_operand), operation.numbers(of_indices), strict=False)
-    for one, other in pairs:
-        operation.lengths.equal(own[one], indices[other])
-
-
-def _convolution(operation: _Operation) -> Tree:
+def _convolution(operation: OperandDimensions) -> Tree:
     result = operation.fresh()
     out, left, right = next(arrays(result), ()), operation.array(0), operation.array(1)
     batch, feature, *spatial = operation.numbers("out")
@@ -381,7 +219,7 @@ def _convolution(operation: _Operation) -> Tree:
     return result
 
 
-def _by_part(operation: _Operation) -> Tree:
+def _by_part(operation: OperandDimensions) -> Tree:
     """Make dimensions equal to the operand's, or a constant part or multiple of it."""
     result = operation.fresh()
     pairs = zip(arrays(result), map(operation.array, range(len(operation.operands))), strict=False)
@@ -392,13 +230,13 @@ def _by_part(operation: _Operation) -> Tree:
     return result
 
 
-def _solve(operation: _Operation) -> Tree:
+def _solve(operation: OperandDimensions) -> Tree:
     matrix, sides = operation.array(0), operation.array(1)
     operation.lengths.all_equal(matrix[:-2], sides[:-2])
     return sides
 
 
-def _bitcast(operation: _Operation) -> Tree:
+def _bitcast(operation: OperandDimensions) -> Tree:
     """Split the same bytes into other dimensions, in the order of the layouts."""
     result = operation.fresh_array()
     operation.lengths.products(
@@ -416,7 +254,7 @@ def _outermost_first(array: Array, shape: ShapeTree | None) -> list[int]:
     return [array[number] for number in reversed(order)]
 
 
-def _started(operation: _Operation) -> Tree:
+def _started(operation: OperandDimensions) -> Tree:
     """Return operands and results of a copy or collective that was started."""
     result = operation.fresh()
     for own in result if isinstance(result, list) else [result]:
@@ -428,7 +266,7 @@ def _started(operation: _Operation) -> Tree:
     return result
 
 
-def _done(operation: _Operation) -> Tree:
+def _done(operation: OperandDimensions) -> Tree:
     """Return the result of what was started: the element of its shape."""
     result = operation.fresh()
     given = operation.operands[0]
@@ -441,7 +279,7 @@ def _done(operation: _Operation) -> Tree:
 
 
 _CONSTANT: Final = ("constant", "iota")
-_RULES: Final[Mapping[str, Callable[[_Operation], Tree]]] = {
+_RULES: Final[Mapping[str, Callable[[OperandDimensions], Tree]]] = {
     **dict.fromkeys(("parameter", "constant", "iota", "infeed", "partition-id", "rng"), _fresh),
     **dict.fromkeys(
         ("optimization-barrier", "add-dependency", "while", "domain", "reverse", "cholesky",
@@ -463,12 +301,12 @@ _RULES: Final[Mapping[str, Callable[[_Operation], Tree]]] = {
     "reduce": _reduce,
     "dot": _dot,
     "concatenate": _concatenate,
-    "slice": _slice,
-    "pad": _pad,
-    "dynamic-slice": _dynamic_slice,
-    "dynamic-update-slice": _dynamic_update_slice,
-    "gather": _gather,
-    "scatter": _scatter,
+    "slice": slice_rule,
+    "pad": pad_rule,
+    "dynamic-slice": dynamic_slice_rule,
+    "dynamic-update-slice": dynamic_update_slice_rule,
+    "gather": gather_rule,
+    "scatter": scatter_rule,
     "convolution": _convolution,
     "triangular-solve": _solve,
 }  # fmt: skip

@@ -1,25 +1,24 @@
 """Read the operations of a module from an HloModuleProto."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.planner.dimensions.module_operations import (
+    DIMENSIONS_OF_PRODUCT,
+    NUMBER,
     ArrayShape,
     ModuleOperations,
     OperandName,
     Operation,
     ShapeTree,
 )
-from xlagraph.planner.dimensions.text_records import DIMENSIONS_OF_PRODUCT
 
 __all__ = ["operations_of_proto"]
 
 _TUPLE: Final = 13
 _CALLING: Final = {"call": "to_apply", "conditional": "branches", "fusion": "calls"}
 _STARTING: Final = "async-start"
-_NUMBERED: Final = re.compile(r"-?\d+")
 _WINDOWS: Final = (
     ("gather_dimension_numbers", "gather"),
     ("scatter_dimension_numbers", "scatter"),
@@ -97,7 +96,7 @@ def _numbers(message: Message) -> Iterator[tuple[str, Sequence[int]]]:
         config = message.backend_config.decode(errors="replace")
         for key, pattern in DIMENSIONS_OF_PRODUCT:
             if found := pattern.search(config):
-                yield key, list(map(int, _NUMBERED.findall(found[1])))
+                yield key, list(map(int, NUMBER.findall(found[1])))
     for field, kind in _WINDOWS:
         if opcode == kind:
             given = getattr(message, field)

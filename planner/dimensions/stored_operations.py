@@ -1,11 +1,38 @@
 """Read the operations of a module that a graph stores."""
 
-from xlagraph.hlo.packed_module import PackedModule
-from xlagraph.planner.dimensions.module_operations import ModuleOperations
-from xlagraph.planner.dimensions.proto_records import operations_of_proto
-from xlagraph.planner.dimensions.text_records import operations_of_text
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-__all__ = ["module_operations"]
+from xlagraph.hlo.instruction import Purpose
+from xlagraph.hlo.instruction_text import PrintedInstruction
+from xlagraph.hlo.module_text import parse_module_text
+from xlagraph.hlo.packed_module import PackedModule
+from xlagraph.hlo.shape_indices import index_numbers
+from xlagraph.hlo.shapes import Shape
+from xlagraph.planner.dimensions.module_operations import (
+    DIMENSIONS_OF_PRODUCT,
+    NUMBER,
+    ModuleOperations,
+    OperandName,
+    Operation,
+    shape_tree,
+)
+from xlagraph.planner.dimensions.proto_records import operations_of_proto
+
+__all__ = ["module_operations", "operations_of_text"]
+
+# dimensions={0,1}   slice={[0:2], [0:8:2]}   padding=0_0x1_2_1   dim_labels=b0f_0io->b0f
+_ATTRIBUTE: Final = re.compile(r"(?:^|[, ])([a-z][\w-]*)=(\{[^{}]*\}|[^\s,{}\"]+)")
+_LABELS: Final = re.compile(r"(\w+)_(\w+)->(\w+)")
+_CALLING: Final[dict[Purpose, str]] = {
+    "calls": "calls",
+    "to_apply": "to_apply",
+    "condition": "condition",
+    "body": "body",
+    "branch": "branches",
+}
+_CALLS: Final = re.compile("calls=|to_apply=|condition=|computation")
 
 
 def module_operations(packed: PackedModule) -> ModuleOperations:
@@ -14,3 +41,82 @@ def module_operations(packed: PackedModule) -> ModuleOperations:
     if packed.form == "proto":
         return operations_of_proto(contents)
     return operations_of_text(contents.decode(errors="replace"))
+
+
+def operations_of_text(text: str) -> ModuleOperations:
+    """Return the operations; lines that have another form are skipped."""
+    program = parse_module_text(text)
+    computations: dict[str, list[Operation]] = {}
+    roots: dict[str, str] = {}
+    for name, computation in program.computations.items():
+        computations[name] = [
+            _operation(each, each.shape)
+            for each in computation.instructions
+            if isinstance(each, PrintedInstruction) and each.shape is not None
+        ]
+        if (root := computation.find_root()) is not None:
+            roots[name] = root.name
+    return ModuleOperations(program.entry_name or "", computations, roots)
+
+
+def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
+    # the metadata and what follows say nothing about dimensions, except for custom calls
+    text = instruction.attribute_text.partition("metadata=")[0].partition("backend_config=")[0]
+    callees: dict[str, list[str]] = {}
+    if _CALLS.search(text):
+        for purpose, computation in instruction.attributes.callees:
+            if purpose in _CALLING:
+                callees.setdefault(_CALLING[purpose], []).append(computation)
+    numbers = dict(_numbers(text)) if "=" in text else {}
+    if instruction.opcode == "parameter" and instruction.parameter_number is not None:
+        numbers["number"] = [instruction.parameter_number]
+    elif instruction.opcode == "custom-call":
+        for key, pattern in DIMENSIONS_OF_PRODUCT:
+            if given := pattern.search(instruction.attribute_text):
+                numbers[key] = list(map(int, NUMBER.findall(given[1])))
+    return Operation(
+        instruction.name,
+        instruction.opcode or "",
+        shape_tree(shape),
+        _operands(instruction),
+        callees,
+        numbers,
+    )
+
+
+def _operands(instruction: PrintedInstruction) -> Sequence[OperandName]:
+    if "#" not in instruction.operand_text:
+        return list(map(OperandName, instruction.operand_names))
+    return [OperandName(name, index_numbers(element)) for name, element in instruction.operands]
+
+
+def _numbers(text: str) -> Iterator[tuple[str, Sequence[int]]]:
+    for key, value in _ATTRIBUTE.findall(text):
+        if key == "slice":
+            yield key, [number for part in value.split("]")[:-1] for number in _bounds(part)]
+        elif key == "padding":
+            yield key, [number for part in value.split("x") for number in _padding(part)]
+        elif key == "dim_labels":
+            yield from _places(value)
+        else:
+            yield key, list(map(int, NUMBER.findall(value)))
+
+
+def _bounds(part: str) -> tuple[int, int, int]:
+    start, limit, *stride = map(int, NUMBER.findall(part))
+    return start, limit, stride[0] if stride else 1
+
+
+def _padding(part: str) -> tuple[int, int, int]:
+    low, high, *interior = map(int, part.split("_"))
+    return low, high, interior[0] if interior else 0
+
+
+def _places(labels: str) -> Iterator[tuple[str, Sequence[int]]]:
+    """Yield the places of a convolution's dimensions, by letters such as `b01f`."""
+    if found := _LABELS.fullmatch(labels):
+        lhs, rhs, out = found.groups()
+        spatial = sorted(set(lhs) - {"b", "f"})
+        yield "lhs", [lhs.index(each) for each in ("b", "f", *spatial)]
+        yield "rhs", [rhs.index(each) for each in ("i", "o", *spatial)]
+        yield "out", [out.index(each) for each in ("b", "f", *spatial)]

@@ -31,7 +31,7 @@ from xlagraph.planner.orders.waiting import WaitingValue, waiting_values
 from xlagraph.planner.packing import pack
 from xlagraph.planner.solving import SolvedPacking, solve_packing
 from xlagraph.queries.runner.compilations import find_compilation
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["order_cost"]
 
@@ -206,11 +206,13 @@ class _Costs:
                 "XLA makes this order with none of its schedulers, so dependences may be missing:"
                 " jaxlib 0.12 drops barriers after it has ordered the instructions"
             )
-        if is_gpu(self._stored):
+        if is_gpu(self._stored) and self._program.is_asynchronous:
             yield (
                 "the list order can differ in ties, and asynchronous operations are not moved"
                 " apart, so figures for a GPU are near but not exact"
             )
+        elif is_gpu(self._stored) and Rule.LIST not in self._rules:
+            yield "the list order can differ in ties, so its figures are near but not exact"
 
     def _name(self, step: int) -> str:
         return self._program.instructions[step].name

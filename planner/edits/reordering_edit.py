@@ -53,11 +53,13 @@ class Reorder(Edit):
         chosen: ChosenOrder,
     ) -> "Reorder":
         """Return the edit that makes a schedule's order."""
+        ordered = with_order(compilation, found, found.flat(chosen.order))
+        if chosen.order == found.schedulable.present_order:
+            return cls(schedule, chosen.rule.value, ordered, (), None)
         setting = f"no setting makes XLA run instructions in {named_order(schedule)}"
         if chosen.setting is not None:
             setting = f"the program is compiled with {chosen.setting}"
         doubt = _doubt(found, compilation)
-        ordered = with_order(compilation, found, found.flat(chosen.order))
         assumptions = (setting,) if doubt is None else (setting, doubt)
         return cls(schedule, chosen.rule.value, ordered, assumptions, doubt)
 

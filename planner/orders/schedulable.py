@@ -90,6 +90,11 @@ class SchedulableProgram:
         return {name: each.instructions for name, each in self.computations.items()}
 
     @cached_property
+    def is_asynchronous(self) -> bool:
+        """True if an instruction only starts an operation, which another one completes."""
+        return any(each.opcode.endswith("-start") for each in self.instructions)
+
+    @cached_property
     def known_orders(self) -> dict[tuple[str, str], Sequence[int]]:
         """Orders found so far, by the name of the rule and of the computation."""
         return {}

@@ -228,7 +228,7 @@ _TYPES: Final = frozenset(relationship.name for relationship in SCHEMA.relations
 
 
 def unknown_names(text: str) -> list[Fault]:
-    """Return the labels, relationship types and properties that the schema lacks, by line.
+    """Return the labels, relationship types and properties missing from the schema, by line.
 
     Each has similar names. A variable without a pattern may be a map: all its properties are
     accepted.

@@ -2,9 +2,10 @@
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
 OPTIONAL MATCH (c)-[:USES_SPACE]->(m:MemorySpace)<-[l:LIVE_AT_PEAK]-(v:Value) // else one engine reads whole tables
-WITH c, m, l, v WHERE m.color = 0 AND l.physicalBytes > 0
+WITH c, m, l, v, CASE WHEN v.attributedOpName CONTAINS '/jit(main)' THEN $depth + 1 ELSE $depth END AS depth
+WHERE m.color = 0 AND l.physicalBytes > 0
 OPTIONAL MATCH (:Op {key: v.attributedOpName})-[:WITHIN]->(z:Scope)
-WHERE z.depth = CASE WHEN v.attributedOpName CONTAINS '/jit(main)' THEN $depth + 1 ELSE $depth END
+WHERE z.depth = depth
 RETURN c.key AS compilation, v.label AS value,
        replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
        '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),

@@ -32,8 +32,8 @@ from xlagraph.report import (
     read_totals,
 )
 from xlagraph.serve.readers.jobs import Catalogue
-from xlagraph.serve.readers.json_cells import answer_result, json_rows
-from xlagraph.serve.readers.read_limits import MOST_ANSWER_BYTES, MOST_ROWS, MOST_SECONDS
+from xlagraph.serve.readers.json_rows import answer_result, json_rows
+from xlagraph.serve.readers.service_limits import MOST_ANSWER_BYTES, MOST_ROWS, MOST_SECONDS
 
 __all__ = ["READS", "JsonRows"]
 

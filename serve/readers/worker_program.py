@@ -12,8 +12,8 @@ from typing import cast
 from xlagraph.graph import Graph, GraphError, QueryFailed, QueryRefused, open_graph
 from xlagraph.queries import BadParameter, QueryError, UnknownQuery
 from xlagraph.serve.readers.jobs import Catalogue, Form, Job, ReadAnswer, Setup
+from xlagraph.serve.readers.json_rows import json_array, json_lines, json_object
 from xlagraph.serve.readers.reads import READS, JsonRows
-from xlagraph.serve.readers.written_rows import json_array, json_lines, json_object
 
 __all__ = ["answers"]
 

@@ -13,9 +13,9 @@ from xlagraph.advice.causes.large_values import (
     largest_line,
     logits,
     one_hot_products,
-    per_example_gradients,
 )
 from xlagraph.advice.causes.loop_states import rewritten_inputs
+from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,

@@ -84,6 +84,13 @@ def test_a_run_that_does_not_exist_raises(two_runs):
 
 
 def test_dumps_without_the_module_of_the_message_are_of_another_program(two_runs):
-    other = diagnose_failed_program(two_runs, MessageClues(module="jit_other"))
-    assert other.is_other_program
-    assert not diagnose_failed_program(two_runs, MessageClues()).is_other_program
+    def mismatch(**clues):
+        return diagnose_failed_program(two_runs, MessageClues(**clues)).mismatch
+
+    assert mismatch(module="jit_other") == "the message names another module"
+    assert mismatch(memory_space_name="hbm") == ("the message is about a TPU, the dump is of a CPU")
+    assert mismatch(module="jit_h", allocated_bytes=1000) == (
+        "one block of 1000 B is more than this one reserves"
+    )
+    # without a module it may be an array, which no program reserves
+    assert mismatch(allocated_bytes=1000) is None

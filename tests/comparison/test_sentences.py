@@ -446,9 +446,7 @@ def test_each_sentence_names_the_query_that_shows_the_details(cases):
         return sentence.command
 
     stem = "module_0001.jit_f.cpu_after_optimizations"
-    assert command("batch") == (
-        "xlagraph query compare/values --run-a batch/before --run-b batch/after"
-    )
+    assert command("batch") == "xlagraph compare batch/before batch/after --by value"
     assert command("inputs no longer donated") == (
         f"xlagraph query alias/not-donated 'inputs no longer donated/after/{stem}'"
     )

@@ -8,7 +8,6 @@ import pytest
 from tests.graph.made_rows import made_rows
 from tests.graph_fixtures import GraphOf
 from xlagraph.graph import Graph, GraphError, QueryFailed, QueryRefused
-from xlagraph.graph.cypher_tokens import read_tokens
 from xlagraph.graph.read_only import read_statement
 
 
@@ -35,7 +34,7 @@ def loaded(graph_of: GraphOf) -> Graph:
     ],
 )
 def test_the_name_of_a_procedure_ends_with_its_last_part(text, called):
-    assert read_statement(read_tokens(text)).calls == called
+    assert read_statement(text).calls == called
 
 
 def test_a_missing_parameter_is_named(loaded):

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent, TextResourceContents, Tool
 
-from xlagraph.serve.readers.read_limits import MOST_CHARACTERS
+from xlagraph.serve.readers.service_limits import MOST_CHARACTERS
 
 COMMAND = "from xlagraph.cli import main; raise SystemExit(main())"
 

@@ -17,8 +17,8 @@ from xlagraph.ingest.carriers.file_bytes import UNREADABLE, open_unpacked
 from xlagraph.ingest.carriers.proto.message_files import holds_assignment
 from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
 from xlagraph.ingest.carriers.wire_format import Field, UnfitWireFormat, fields
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.unpacking import without_packing
+from xlagraph.ingest.errors import Problem, readable
+from xlagraph.runtime.files import without_packing
 
 __all__ = ["PROFILE_CARRIER"]
 

@@ -1,6 +1,6 @@
 """Read a compilation from a module and its buffer assignment.
 
-Facts that the messages lack are derived: positions and uses (`dataflow`), the flat schedule and
+Facts missing from the messages are derived: positions and uses (`dataflow`), the flat schedule and
 live ranges (`live_steps`), the printed peak (`peak_rule`). A module without a schedule (XLA on
 CPUs up to jaxlib 0.4.28) has no live ranges and no peak.
 """
@@ -28,10 +28,9 @@ from xlagraph.ingest.carriers.proto.live_steps import (
 from xlagraph.ingest.carriers.proto.module import Module
 from xlagraph.ingest.carriers.proto.peak_rule import LiveValue, printed_peak
 from xlagraph.ingest.carriers.proto.stated_program import name_async_operations, program_of
-from xlagraph.ingest.errors import UnfitMessage, UnreadableDump
+from xlagraph.ingest.errors import Problem, UnfitMessage, UnreadableDump, readable
 from xlagraph.ingest.plan import LiveRange, LiveRanges, Plan
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["ASSIGNMENT", "HLO", "MODULE", "read_proto_dump"]
 

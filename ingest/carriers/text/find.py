@@ -22,8 +22,8 @@ from xlagraph.ingest.carriers.carrier import Need, Part, Source
 from xlagraph.ingest.carriers.file_bytes import UNREADABLE, begins_like_a_dump, read_bytes
 from xlagraph.ingest.carriers.file_names import split_timestamp
 from xlagraph.ingest.carriers.usage_report import REPORT_TEXT, report_parts
-from xlagraph.ingest.problem import Problem, readable
-from xlagraph.runtime.unpacking import without_packing
+from xlagraph.ingest.errors import Problem, readable
+from xlagraph.runtime.files import without_packing
 
 __all__ = ["TEXT", "find_text_dumps", "is_dump", "needs"]
 

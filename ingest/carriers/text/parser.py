@@ -21,7 +21,7 @@ from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, SectionName
 from xlagraph.ingest.carriers.text.text import DumpPart, DumpText
 from xlagraph.ingest.carriers.text.used_values_section import parse_totals
 from xlagraph.ingest.errors import ParseError
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["DumpPart", "parse_plan"]
 
@@ -85,7 +85,7 @@ def _parse_sections(
     return tuple(names)
 
 
-class _Section(NamedTuple):
+class _PlanSection(NamedTuple):
     """A section of a dump."""
 
     name: SectionName
@@ -98,19 +98,19 @@ class _Section(NamedTuple):
 
 
 _SECTIONS: Final = (
-    _Section(
+    _PlanSection(
         "allocations",
         (form.BUFFER_ASSIGNMENT,),
         parse_allocations,
         (form.ALLOCATION, form.VALUE),
     ),
-    _Section(
+    _PlanSection(
         "used values",
         (form.TOTAL,),
         parse_totals,
         (form.VALUE_HEADER,),
     ),
-    _Section(
+    _PlanSection(
         "live ranges",
         (form.LIVE_RANGES, form.LIVE_RANGES_NOT_AVAILABLE),
         parse_live_ranges,

@@ -4,19 +4,18 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.packed_module import packed_module
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.scoped_memory import scoped_memory_of_lines
 from xlagraph.ingest.carriers.carrier import Carrier, Contents
 from xlagraph.ingest.carriers.memory_statistics import STATISTICS_ENDING
 from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps, is_dump, needs
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.carriers.text.text import DumpPart
-from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.ingest.plan import Plan
-from xlagraph.ingest.problem import Problem, readable
 
 __all__ = ["TEXT_CARRIER", "read_text_dump"]
 

@@ -25,7 +25,7 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING          file of the innermost line outside installed packages
 // @column   userLine    INTEGER         line in that file
-// @shown    position value sizeBytes turnBytes attributedOpName userFile
+// @shown    position value sizeBytes turnBytes userFile attributedOpName
 // @measure  assigned
 // @note     A stack is loop state that the iterations fill part by part: what jax.lax.scan returns,
 //           or saves from the forward pass. It is attributed to the op in the loop body that makes

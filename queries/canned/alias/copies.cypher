@@ -36,7 +36,7 @@
 // @column   peakCopyBytes INTEGER       share of the physical peak, if the original also occupies
 //           the memory space at that step or is overwritten loop state; otherwise null
 // @column   memorySpaceName STRING        such as HBM or VMEM; null where XLA has none
-// @shown    value sizeBytes reason forcedBy physicalBytes peakCopyBytes attributedOpName userFile
+// @shown    value sizeBytes userFile reason forcedBy physicalBytes peakCopyBytes attributedOpName
 // @measure  assigned, physical
 // @note     For a copy-start, the copy is its target, element {0}.
 // @empty    no instruction copies a value

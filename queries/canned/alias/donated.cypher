@@ -31,7 +31,7 @@
 // @column   userLine        INTEGER         line in that file
 // @column   outputOpcode    STRING          opcode of the output
 // @column   outputOpName    STRING          op name of the output
-// @shown    parameterNumber value outcome reason sizeBytes attributedOpName userFile … shapeIndex
+// @shown    parameterNumber value outcome reason sizeBytes userFile attributedOpName … shapeIndex
 // @measure  assigned
 // @note     A donated input is a parameter that the module text marks as donated, or whose
 //           allocation is live-out. The row is about the first value in that allocation.

@@ -18,7 +18,7 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING        file of the innermost line outside installed packages
 // @column   userLine    INTEGER       line in that file
-// @shown    earlier later sharedBytes attributedOpName userFile … allocation
+// @shown    earlier later sharedBytes userFile attributedOpName … allocation
 // @measure  shared
 // @empty    nothing is overwritten in place in this compilation
 // @status   stable

@@ -26,7 +26,7 @@
 // @column   savedBytes       INTEGER         reserved bytes saved by donating this input, as
 //           replanned by `whatif --donate`; an estimate if only the statement is run
 // @column   memorySpaceName  STRING          such as HBM or VMEM; null where XLA has none
-// @shown    parameterNumber value sizeBytes savedBytes attributedOpName userFile … shapeIndex
+// @shown    parameterNumber value sizeBytes savedBytes userFile attributedOpName … shapeIndex
 //           memorySpace memorySpaceName
 // @measure  assigned, reserved
 // @note     An input is a parameter that is not live-out; the row is about its first value by id.

@@ -1,4 +1,4 @@
-// Lines of the user's own code at the peaks of two runs, sorted by absolute growth, descending
+// Lines of your code at the peaks of two runs, sorted by absolute growth, descending
 // @kind     table
 // @answers  Which line of my code, not of a library, grew at the peak between two runs?
 // @param    runA         STRING        name of the first (baseline) run, or key of a compilation

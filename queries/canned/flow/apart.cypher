@@ -33,7 +33,7 @@
 //           contents, an operand or a reader
 // @column   userFile     STRING          file of the innermost line outside installed packages
 // @column   userLine     INTEGER         line in that file
-// @shown    value other keptBy sizeBytes attributedOpName userFile
+// @shown    value other keptBy sizeBytes userFile attributedOpName
 // @measure  assigned, physical
 // @note     Excluded are values of another memory space, values in the same bytes, and values that
 //           end at the step at which one of that shape overwrites them; that one has a row.

@@ -31,7 +31,7 @@
 //           contents, an operand or a reader
 // @column   userFile     STRING          file of the innermost line outside installed packages
 // @column   userLine     INTEGER         line in that file
-// @shown    value sizeBytes reason turnBytes attributedOpName userFile
+// @shown    value sizeBytes userFile reason turnBytes attributedOpName
 // @measure  assigned, physical
 // @note     There is one row for each reader, by step, with the first reason that applies; then one
 //           row about the value itself, if it is a result, loop state, an input or a constant, or

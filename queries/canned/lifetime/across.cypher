@@ -21,7 +21,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
-// @shown    value sizeBytes physicalBytes attributedOpName userFile
+// @shown    value sizeBytes userFile physicalBytes attributedOpName
 // @measure  assigned, physical
 // @note     By default the step is the first of the backward pass, whose op name contains
 //           "transpose(" (JAX), "gradient_tape/" or "gradients/" (TensorFlow): values live across

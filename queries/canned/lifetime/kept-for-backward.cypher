@@ -26,7 +26,7 @@
 //           an input, a value saved by policy, or one merged with its recomputation
 // @column   keptBytes     INTEGER       share of the physical peak; null if the value is
 //           recomputed, or if a checkpoint keeps it (see lifetime/not-recomputed)
-// @shown    value sizeBytes physicalBytes keptBytes attributedOpName userFile
+// @shown    value sizeBytes userFile physicalBytes keptBytes attributedOpName
 // @measure  physical
 // @note     The backward pass is the set of instructions whose op name contains "transpose(" (JAX),
 //           "gradient_tape/" or "gradients/" (TensorFlow). A value that it reads but does not make

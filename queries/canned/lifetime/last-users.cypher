@@ -20,7 +20,7 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING        file of the innermost line outside installed packages
 // @column   userLine    INTEGER       line in that file
-// @shown    value sizeBytes instruction readerFile attributedOpName userFile
+// @shown    value sizeBytes readerFile instruction userFile attributedOpName
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

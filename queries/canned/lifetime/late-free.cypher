@@ -20,7 +20,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
-// @shown    value sizeBytes keptUntil physicalBytes attributedOpName userFile
+// @shown    value sizeBytes keptUntil userFile physicalBytes attributedOpName
 // @measure  assigned, physical
 // @note     Excluded are values that are live to the program's end, values without a user in
 //           the schedule, and loop state that is passed to the next iteration.

@@ -28,7 +28,7 @@
 // @column   stepPhysicalBytes INTEGER   bytes of memory space 0 occupied by live values at that
 //           step
 // @column   memorySpaceName STRING      such as HBM or VMEM; null where XLA has none
-// @shown    value sizeBytes attributedOpName userFile … memorySpace allocation offsetBytes
+// @shown    value sizeBytes userFile attributedOpName … memorySpace allocation offsetBytes
 //           stepLogicalBytes stepPhysicalBytes memorySpaceName
 // @measure  assigned, logical, physical
 // @note     All memory spaces are included. By default the step is that of the physical peak of

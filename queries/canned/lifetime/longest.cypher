@@ -19,7 +19,7 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING        file of the innermost line outside installed packages
 // @column   userLine    INTEGER       line in that file
-// @shown    value sizeBytes attributedOpName userFile
+// @shown    value sizeBytes userFile attributedOpName
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

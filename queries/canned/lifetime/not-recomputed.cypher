@@ -22,7 +22,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
-// @shown    value sizeBytes reason physicalBytes attributedOpName userFile
+// @shown    value sizeBytes userFile reason physicalBytes attributedOpName
 // @measure  physical
 // @note     A checkpoint (JAX: jax.checkpoint) is recognized by op names: the backward pass of
 //           `layer_0` is transpose(jvp(layer_0))/…/checkpoint/…, and a recomputation is

@@ -16,7 +16,7 @@
 //           contents, an operand or a reader
 // @column   userFile        STRING        file of the innermost line outside installed packages
 // @column   userLine        INTEGER       line in that file
-// @shown    value sizeBytes movedBytes liveFrom liveUntil attributedOpName userFile
+// @shown    value sizeBytes movedBytes userFile liveFrom liveUntil attributedOpName
 // @measure  assigned
 // @note     Memory space 5 is the host's on every platform; layouts print it as S(5).
 // @empty    nothing is in the host's memory in this compilation

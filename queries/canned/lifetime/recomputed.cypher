@@ -24,13 +24,13 @@
 // @column   waitingBytes  INTEGER       share of the physical peak if waitsAtPeak; otherwise null
 // @column   reason        STRING        `computed again before the peak`, or `merged with the first
 //           computation` if the forward pass reads the value too; null if waitsAtPeak is false
-// @shown    value sizeBytes reason physicalBytes waitingBytes attributedOpName userFile
+// @shown    value sizeBytes userFile reason physicalBytes waitingBytes attributedOpName
 // @measure  assigned, physical
 // @note     Rows are values of ops with "rematted_computation" (JAX: jax.checkpoint) or
 //           "recompute_grad" (a scope that the program names so) in their name. tf.recompute_grad
 //           itself marks nothing (seen with TensorFlow 2.21), nor does PyTorch/XLA: recomputed
 //           values have the names of the first computation there, and no rows here.
-// @note     Values with waitsAtPeak are first.
+// @note     Values whose waitsAtPeak is true come first.
 // @note     An optimization barrier delays a recomputation until the backward pass needs it. XLA
 //           for CPU removes the barriers before it merges and schedules.
 // @note     Values that XLA merged with the first computation, under its name, are in

@@ -16,7 +16,7 @@
 //           contents, an operand or a reader
 // @column   userFile        STRING        file of the innermost line outside installed packages
 // @column   userLine        INTEGER       line in that file
-// @shown    value original sizeBytes savedBytes attributedOpName userFile
+// @shown    value original sizeBytes savedBytes userFile attributedOpName
 // @measure  assigned
 // @note     XLA names a clone after its original: fusion.7.remat, fusion.7.remat2.
 // @note     The limit is not in a dump: (memory of the device − inputs and outputs) × slop, which is

@@ -19,7 +19,7 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING          file of the innermost line outside installed packages
 // @column   userLine    INTEGER         line in that file
-// @shown    value sharedBytes sizeBytes attributedOpName userFile
+// @shown    value sharedBytes sizeBytes userFile attributedOpName
 // @measure  shared
 // @note     Rows are values later in the order (liveFrom, liveUntil, valueId), in the same
 //           allocation, that share at least a byte with it. A value without a live range is not in
@@ -30,6 +30,7 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
 // select the value first: Neo4j would read all values of the graph
 WITH DISTINCT a, h, v WHERE v.label = $value
 OPTIONAL MATCH (a)-[g:HOLDS]->(w:Value)
+WITH g, h, v, w
 WHERE v.sizeBytes > 0 AND w.sizeBytes > 0
       AND g.offsetBytes < h.offsetBytes + h.sizeBytes
       AND h.offsetBytes < g.offsetBytes + g.sizeBytes

@@ -20,7 +20,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
-// @shown    value sizeBytes physicalBytes attributedOpName userFile … allocation offsetBytes
+// @shown    value sizeBytes userFile physicalBytes attributedOpName … allocation offsetBytes
 // @measure  assigned, physical
 // @note     Temporaries are the values of allocations with the role temp, with a live range and
 //           a size above 0.

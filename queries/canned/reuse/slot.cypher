@@ -20,7 +20,7 @@
 //           contents, an operand or a reader
 // @column   userFile    STRING          file of the innermost line outside installed packages
 // @column   userLine    INTEGER         line in that file
-// @shown    value sizeBytes attributedOpName userFile … offsetBytes
+// @shown    value sizeBytes userFile attributedOpName … offsetBytes
 // @measure  assigned
 // @note     Values without a live range are last.
 // @status   stable

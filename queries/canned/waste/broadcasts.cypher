@@ -17,7 +17,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
-// @shown    value sizeBytes physicalBytes attributedOpName userFile
+// @shown    value sizeBytes userFile physicalBytes attributedOpName
 // @measure  assigned, physical
 // @note     A fusion counts by its root, which is known only from the module text.
 // @empty    no constant, iota or broadcast is written out in memory

@@ -23,7 +23,7 @@
 // @column   devices       INTEGER       number of devices that the value could be split across
 // @column   isDataParallel BOOLEAN      true for a replicated parameter if none of its category is
 //           split; null for what is gathered
-// @shown    value sizeBytes physicalBytes attributedOpName userFile
+// @shown    value sizeBytes userFile physicalBytes attributedOpName
 // @measure  physical
 // @note     Rows are results of an all-gather, an all-gather-start, or a fusion rooted in one,
 //           without their tuple tables.

@@ -27,7 +27,8 @@
 // @column   memorySpaceName STRING        such as HBM or VMEM; null where XLA has none
 // @column   totalPaddingBytes INTEGER   paddingBytes of all values of the compilation, including
 //           those beyond the limit; the same in every row
-// @shown    … ratio dtype opcode opName sourceFile layout memorySpace memorySpaceName
+// @shown    value paddingBytes userFile shape sizeBytes … ratio dtype opcode opName sourceFile
+//           layout memorySpace memorySpaceName
 // @measure  dense, assigned, physical
 // @note     Tuple tables and shapes without a bound are excluded, because they have no dense size.
 // @note     Values that overwrite one another in place pad the same bytes. Each has a row and

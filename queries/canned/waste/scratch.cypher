@@ -18,7 +18,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
-// @shown    value sizeBytes physicalBytes attributedOpName userFile
+// @shown    value sizeBytes userFile physicalBytes attributedOpName
 // @measure  assigned, physical
 // @note     Scratch is an array among several results that no instruction uses and that is not an
 //           output. It can be in any allocation: an output's buffer can be scratch before the

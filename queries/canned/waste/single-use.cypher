@@ -18,7 +18,7 @@
 //           contents, an operand or a reader
 // @column   userFile       STRING        file of the innermost line outside installed packages
 // @column   userLine       INTEGER       line in that file
-// @shown    value sizeBytes physicalBytes attributedOpName userFile
+// @shown    value sizeBytes userFile physicalBytes attributedOpName
 // @measure  assigned, physical
 // @note     An intermediate is a value in a temp block, or in an output's buffer with a live
 //           range that ends before the program does. The next state of a loop is not one, because

@@ -21,7 +21,7 @@
 // @column   halfBytes     INTEGER       bytes saved at the physical peak by halving the width; null
 //           for inputs, outputs and constants, and if not live at that peak
 // @column   memorySpaceName STRING        such as HBM or VMEM; null where XLA has none
-// @shown    value dtype sizeBytes physicalBytes halfBytes attributedOpName userFile
+// @shown    value dtype sizeBytes userFile physicalBytes halfBytes attributedOpName
 // @measure  assigned, physical
 // @empty    no value is of type f32, f64 or s64
 // @advice   halfBytes physical Intermediate values at the peak are of a wide type

@@ -48,7 +48,7 @@ def test_a_failure_of_an_allocator_is_distinguished_and_lists_other_resident_byt
     said = explanation(messages.BFC + messages.BFC_STATISTICS + messages.GPU_ERROR)
     assert said.verdict == (
         "The plan was accepted, but the device was too full to allocate when it ran: 4.0 GiB were"
-        " requested (the temporaries of the program, in one block), 2.0 GiB were free of 16.0 GiB."
+        " requested (the temporaries of the program, in one block); 2.0 GiB were free of 16.0 GiB."
     )
     assert said.facts[:2] == (
         "Missing: 2.0 GiB.",
@@ -76,7 +76,7 @@ def test_a_program_that_cannot_be_loaded_is_named():
     said = explanation(messages.TPU_PROGRAM)
     assert said.verdict == (
         "The plan was accepted, but the device was too full to load a program when it ran: 6.0 GiB"
-        " were requested by jit_serve, 5.0 GiB were free."
+        " were requested by jit_serve; 5.0 GiB were free."
     )
     assert said.facts[:2] == (
         "Missing: 4.0 GiB.",
@@ -125,6 +125,8 @@ def test_the_lack_of_memory_outside_of_the_pool_is_not_blamed_on_the_program():
 
 
 def test_shared_memory_is_about_the_blocks_of_a_kernel_and_not_the_batch():
+    exceeded = explanation("INTERNAL: Shared memory requested exceeds device resources.; at f")
+    assert "needs more shared memory than the GPU has" in exceeded.verdict
     told = explanation(messages.SHARED_MEMORY)
     assert told.verdict == (
         "A kernel does not fit: one of its blocks needs 128.0 KiB of the GPU's shared memory,"

@@ -28,7 +28,7 @@ def test_a_page_shows_where_memory_grew_by_how_much_and_because_of_which_line(ru
 before → after: reserved bytes grow by 192 B (+30.0%), from 640 B to 832 B, summed over 2 programs
 
 - 1 value has 2 times as many elements, such as f32[64] → f32[128] (mostly f.py:5): +256 B
-    xlagraph query compare/values --run-a before --run-b after
+    xlagraph compare before after --by value
 - 1 compilation only in before, 1 compilation only in after: -64 B
     xlagraph query compare/modules --run-a before --run-b after
 

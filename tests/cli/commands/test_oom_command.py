@@ -80,7 +80,7 @@ def test_every_format_has_the_failure(run, log, tmp_path):
 
 def test_other_failures_are_counted_with_their_lines(run, log):
     path = log(f"{messages.TPU_BARE}\n\n{messages.TPU_BUFFER}\n{messages.TPU_PROGRAM}\n")
-    assert "2 more failures in this log, not explained here: line 3, 4." in run("oom", path).out
+    assert "2 more failures in this log, not explained here: lines 3, 4." in run("oom", path).out
 
 
 def test_a_log_without_a_message_is_reported_in_one_sentence(run, log):
@@ -89,7 +89,7 @@ def test_a_log_without_a_message_is_reported_in_one_sentence(run, log):
     assert (ended.code, ended.out) == (1, "")
     assert ended.err == (
         f"error: {path}: expected an out-of-memory message of XLA (RESOURCE_EXHAUSTED, Ran out of"
-        " memory …), found none in 1 lines\n"
+        " memory …), found none in 1 line\n"
     )
     path = log("grpc: RESOURCE_EXHAUSTED: too many requests\n")
     ended = run("oom", path)

@@ -212,6 +212,10 @@ def test_workers_with_different_dumps_of_one_name_are_separate_runs(run, record)
     rows = json_rows(run("runs", "--format", "json"))
     assert [(row[0], row[2]) for row in rows] == [("a-1", 1), ("a-2", 1)]
     assert len([path for path in Path("kept").iterdir() if path.is_dir()]) == 3
+    # these runs take the name, and --replace removes those that are not recorded again
+    assert "the run a-1 exists already" in record("--run", "a").err
+    assert "removed a-1, a-2, which --replace replaces" in record("--run", "a", "--replace").err
+    assert [row[0] for row in json_rows(run("runs", "--format", "json"))] == ["a"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
@@ -258,6 +262,18 @@ def test_a_sitecustomize_of_the_user_still_runs(run, record, tmp_path, monkeypat
     assert Path("customized").exists()
 
 
+def test_modules_that_come_from_a_cache_are_named(record):
+    cached = """
+from types import SimpleNamespace as N
+config = N(jax_enable_compilation_cache=True, jax_compilation_cache_dir="cache")
+sys.modules["jax"] = N(config=config)
+(folder / "module_0002.jit_g.after_optimizations.txt").write_text("HloModule jit_g")
+"""
+    ended = record("--run", "a", then=cached)
+    assert ended.code == 0
+    assert "not recorded: 1 module that JAX's compilation cache contained (jit_g)" in ended.err
+
+
 @pytest.mark.parametrize(
     ("program", "why"),
     [
@@ -265,7 +281,7 @@ def test_a_sitecustomize_of_the_user_still_runs(run, record, tmp_path, monkeypat
         ("import os; del os.environ['XLA_FLAGS']", "the program replaced XLA_FLAGS"),
         ("import sys; sys.modules['tensorflow'] = sys", "TensorFlow compiled nothing with XLA"),
         ("import sys; sys.modules['torch_xla'] = sys", "the program compiled nothing"),
-        ("import os; os._exit(1)", "the program was ended, as XLA does at an unknown flag"),
+        ("import os; os._exit(1)", "the program was aborted; XLA does this if a flag"),
     ],
 )
 def test_why_there_are_no_dumps_is_said(run, record, program, why, monkeypatch):

@@ -13,7 +13,11 @@ import pytest
 
 from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.ingest import FoundDumps, find_dumps
-from xlagraph.ingest.carriers.file_bytes import MOST_UNPACKED_BYTES, read_bytes
+from xlagraph.ingest.carriers.file_bytes import (
+    MOST_UNPACKED_BYTES,
+    read_bytes,
+    start_of_another_file,
+)
 from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.contents import read_compilation, read_dump
@@ -394,3 +398,12 @@ def test_an_empty_protobuf_dump_of_the_last_stage_is_found_and_reported(tmp_path
     (dump,) = find_dumps(tmp_path).dumps
     with pytest.raises(UnreadableDump, match=r"after_optimizations\.hlo\.pb: is empty"):
         read_compilation(read_dump(dump))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_large_file_that_does_not_begin_like_a_dump_is_known_by_its_start(tmp_path, pack):
+    path = tmp_path / "module_0001.jit_f.after_optimizations-buffer-assignment.txt"
+    path.write_bytes(pack(b"x" * 2**21))
+    assert start_of_another_file(path) == "x" * 60
+    path.write_bytes(pack(b"BufferAssignment:\n" * 2**17))
+    assert start_of_another_file(path) is None

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -179,3 +180,16 @@ def test_a_defect_is_raised_and_not_reported_as_a_failure_of_the_store(graph, me
     monkeypatch.setattr(store.Store, "fetch", fetch)
     with pytest.raises(KeyError, match="defect"):
         ingest(graph, f"{memory}/runs", jobs=1)
+
+
+@pytest.mark.parametrize("defect", [AttributeError, KeyError, TypeError, NameError])
+def test_a_defect_is_raised_at_the_first_try(defect):
+    tries = []
+
+    def fail():
+        tries.append(1)
+        raise defect
+
+    with pytest.raises(defect):
+        store._repeated(fail, Event())
+    assert len(tries) == 1

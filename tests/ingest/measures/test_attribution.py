@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.shapes import parse_shape
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import derive_facts

@@ -120,6 +120,18 @@ def test_a_copy_that_several_phases_read_has_the_category_of_the_input():
     assert categories_of(*lines, end=8)["copied"] == "weight"
 
 
+def test_an_input_is_followed_through_a_slice_whose_computation_is_not_printed():
+    # as xla_syntax_sugar_async_ops prints it: the operand of the slice is in no text
+    sliced = (3, TEMP, "sliced", 3, 4, "slice(%param_0.5,), reads={%w,}", "")
+    joined = (6, TEMP, "joined", 4, 5, "custom-call(%sliced,)", "")
+    hidden = (4, TEMP, "hidden", 5, 6, "tanh(%joined,)", "jit(f)/jvp(a)/tanh")
+    slope = (5, TEMP, "slope", 6, 7, "negate(%hidden,)", "jit(f)/transpose(jvp(a))/mul")
+    moment = (*STEP[6][:3], 7, 9, *STEP[6][5:])
+    new = (*STEP[7][:3], 8, 9, *STEP[7][5:])
+    lines = (*STEP[:3], sliced, joined, hidden, slope, moment, new)
+    assert categories_of(*lines, end=9)["w"] == "weight"
+
+
 def test_patterns_of_the_user_win():
     patterns = (("ring", "s[0]"), ("taps", "jvp(a)/*nh"))
     found = categories_of(*STEP, end=8, patterns=patterns)

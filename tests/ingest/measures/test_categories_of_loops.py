@@ -1,7 +1,7 @@
 """The values of a loop's state share bytes, and so a category."""
 
+from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.shapes import parse_shape
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.measures.compilation_facts import derive_facts
 from xlagraph.ingest.plan import (
     Allocation,

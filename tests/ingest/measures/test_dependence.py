@@ -1,6 +1,6 @@
 """Dependences between the instructions of the scheduled computations."""
 
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
+from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.ingest.measures.dependence import dependences
 
 MODULE = """\

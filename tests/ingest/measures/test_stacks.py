@@ -1,7 +1,7 @@
 """Stacks that a loop fills belong to the result that a turn writes, not to the loop."""
 
+from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.shapes import parse_shape
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
 from xlagraph.ingest.plan import Allocation, LiveRanges, Value

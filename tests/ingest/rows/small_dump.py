@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from xlagraph.graph import CompilationRows
+from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.carriers.carrier import Part, Source
 from xlagraph.ingest.carriers.file_names import dump_name
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.measures.compilation_facts import derive_facts
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
+from xlagraph.planner.dimensions.dimension_trees import arrays
 from xlagraph.planner.dimensions.following import follow
-from xlagraph.planner.dimensions.operation_rules import arrays
-from xlagraph.planner.dimensions.text_records import operations_of_text
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 MODULE = (
     "HloModule jit_f, is_scheduled=true\n\n{called}ENTRY %main (x: f32[]) -> f32[] {{\n{body}}}\n"

@@ -76,6 +76,23 @@ def test_the_list_runs_what_frees_most_bytes():
     )
 
 
+def test_the_list_may_run_what_became_ready_together_in_any_order():
+    parameter, broadcast1, broadcast2 = (
+        ("parameter", "", 8), ("broadcast1", "parameter", 64), ("broadcast2", "parameter", 64)
+    )  # fmt: skip
+    reduce1, reduce2 = ("reduce1", "broadcast1", 8), ("reduce2", "broadcast2", 8)
+    add = ("add", "reduce1 reduce2", 8)
+    for steps in (
+        (parameter, broadcast2, reduce2, broadcast1, reduce1, add),
+        (parameter, broadcast1, reduce1, broadcast2, reduce2, add),
+    ):
+        program = schedulable(*steps)
+        assert Rule.LIST in rules_of(program)
+        assert list_order(program, "main") == list(range(len(steps)))
+    freed_late = schedulable(parameter, broadcast1, broadcast2, reduce2, reduce1, add)
+    assert Rule.LIST not in rules_of(freed_late)
+
+
 def test_the_list_runs_scalars_first():
     program = schedulable(
         ("parameter", "", 8),

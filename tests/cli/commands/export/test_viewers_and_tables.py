@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tiny_dumps import AFTER_F
+from xlagraph.exports.file_formats import FILE_FORMATS
 
 FILES = {"pprof": "plan.pb.gz", "speedscope": "plan.json", "perfetto": "plan.pftrace"}
 
@@ -67,8 +68,8 @@ def test_tables_of_all_runs_or_of_the_named_runs(run, graph, format_):
 def test_help_lists_the_formats(run):
     listed = run("export", "--help").out.partition("Commands:")[2]
     formats = [line.split()[0] for line in listed.splitlines() if line]
-    viewers = ["pprof", "speedscope", "perfetto", "minimalloc", "xprof"]
-    assert formats == [*viewers, "parquet", "csv", "neo4j"]
+    files = [each.name for each in FILE_FORMATS]
+    assert formats == [*files, "xprof", "parquet", "csv", "neo4j"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 from tests.ingest.carriers.proto.small_protos import hlo
 from tests.ingest.one_value_dumps import dump_text
 from xlagraph.ingest import IngestOptions, ingest
-from xlagraph.ingest.files.discovery import FoundDumps, find_dumps
+from xlagraph.ingest.files.discovery import find_dumps
+from xlagraph.ingest.files.dump_files import FoundDumps
 
 STAGE = "module_0008.jit_f.cpu_after_optimizations"
 CONTENT = hlo("main:\n  ROOT add = f32[4] constant() <0>\n").SerializeToString()

@@ -19,7 +19,7 @@ from xlagraph.ingest.carriers.proto.message_files import PROTO
 from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
 from xlagraph.ingest.carriers.text.find import find_text_dumps
 from xlagraph.ingest.carriers.text.read import read_text_dump
-from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
 from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows

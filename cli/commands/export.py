@@ -1,23 +1,24 @@
-"""`xlagraph export pprof`, `speedscope`, `perfetto`, `xprof`: files for other viewers."""
+"""`xlagraph export`: files for other tools, one command for each format."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from xlagraph.cli.commands.export_neo4j import neo4j
+from xlagraph.cli.output.declared_options import QuickCommand, QuickGroup, spread_options
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.graph_and_queries import (
-    CompilationOption,
     complete_compilation,
     complete_run,
     open_graph_of,
 )
 from xlagraph.cli.output.messages import counted, note
 from xlagraph.cli.output.shared_options import GraphOptions, parse_path
+from xlagraph.exports.file_formats import FILE_FORMATS, FileFormat
 
 if TYPE_CHECKING:
-    from xlagraph.exports.file_formats import FileFormat
     from xlagraph.graph import Graph
 
 NameArgument = Annotated[
@@ -28,20 +29,46 @@ NameArgument = Annotated[
         autocompletion=complete_compilation,
     ),
 ]
+HiddenName = Annotated[str | None, typer.Option("--compilation", "-c", hidden=True)]
+"""Another spelling of the argument, for scripts."""
 FileOption = Annotated[
     Path,
     typer.Option("--output", "-o", metavar="FILE", help="The file to write.", parser=parse_path),
 ]
+FolderOption = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Folder for the TABLE/RUN files; files of the same run are replaced.",
+        parser=parse_path,
+    ),
+]
+RunsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run",
+        hidden=True,  # the argument is the usual way to name it
+        autocompletion=complete_run,
+    ),
+]
+NamesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="RUN", help="A run to export; all by default.", autocompletion=complete_run
+    ),
+]
 
 
-def file_command(format_: "FileFormat") -> Callable[..., None]:
+def _file_command(format_: FileFormat) -> Callable[..., None]:
     """Return the command that writes a compilation in a format."""
 
     def write(
         options: GraphOptions,
         output: FileOption,
         name: NameArgument = None,
-        compilation: CompilationOption = None,
+        compilation: HiddenName = None,
     ) -> None:
         wanted = _either(name, compilation)
         with open_graph_of(options) as graph:
@@ -62,7 +89,7 @@ def xprof(
         ),
     ],
     name: NameArgument = None,
-    compilation: CompilationOption = None,
+    compilation: HiddenName = None,
     run: Annotated[
         str | None,
         typer.Option(
@@ -108,3 +135,55 @@ def _found(graph: "Graph", name: str | None) -> str:
     if found.note:
         note(found.note)
     return found.key
+
+
+def _table_command(name: str, shown: str, example: str) -> Callable[..., None]:
+    def write(
+        options: GraphOptions,
+        output: FolderOption,
+        names: NamesArgument = None,
+        run: RunsOption = None,
+    ) -> None:
+        from xlagraph.exports import TableFormat, write_tables
+        from xlagraph.queries import EmptyGraph, find_run
+        from xlagraph.queries.runner.compilations import run_names
+
+        with open_graph_of(options) as graph:
+            named = [find_run(graph, each) for each in (*(names or ()), *(run or ()))]
+            runs = sorted(set(named or run_names(graph)))
+            if not runs:
+                raise EmptyGraph
+            write_tables(graph, runs, output, TableFormat(name))
+        note(f"wrote the tables of {counted(len(runs), 'run')} below {output}")
+
+    text = f"Write the tables of the graph as {shown}: a file for each table and run."
+    write.__name__, write.__doc__ = name, f"{text}\n\nExample: xlagraph export {example}"
+    return write
+
+
+export_app = typer.Typer(
+    cls=QuickGroup,
+    add_completion=False,
+    no_args_is_help=True,
+    subcommand_metavar="FORMAT",
+    rich_markup_mode=None,
+)
+
+
+def export() -> None:
+    """Write files that other tools open, such as Perfetto or Neo4j.
+
+    Example: xlagraph export pprof baseline -o baseline.pb.gz
+    """
+
+
+export_app.callback()(export)
+COMMANDS: Final[Sequence[Callable[..., None]]] = (
+    *map(_file_command, FILE_FORMATS),
+    xprof,
+    _table_command("parquet", "Parquet", "parquet -o tables/"),
+    _table_command("csv", "CSV", "csv baseline -o tables/"),
+    neo4j,
+)
+for command in COMMANDS:
+    export_app.command(cls=QuickCommand)(spread_options(command))

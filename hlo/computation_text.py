@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.hlo.computation import Computation, ComputationOutline
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.ingest.carriers.text.instruction_text import (
+from xlagraph.hlo.instruction_text import (
     PLAIN_HEAD,
     PLAIN_INSTRUCTION,
     WHOLE_OPERANDS,

@@ -1,4 +1,8 @@
-"""Log memory plans to experiment trackers: numbers that they plot, and files that they keep."""
+"""Memory plans in experiment trackers: Weights & Biases, MLflow, TensorBoard and others.
+
+`log_to` passes the numbers of a plan to any object with a method `log`, and a folder with report
+and graph to its `log_artifact`, if it has one. `memory_scalars` returns the numbers.
+"""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -8,7 +8,7 @@ import pytest
 
 from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.text import DumpPart
-from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.runtime.memory import collector_paused
 
 SAMPLE = (
     Path(__file__).parents[1]

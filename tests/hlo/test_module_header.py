@@ -1,7 +1,7 @@
 """The first line of a module text states its name, donations and partitions."""
 
+from xlagraph.hlo.module_header import ModuleHeader, parse_module_header
 from xlagraph.hlo.program import EntryParameter
-from xlagraph.ingest.carriers.text.module_header import ModuleHeader, parse_module_header
 
 HEADER = (
     "HloModule jit_step, is_scheduled=true, input_output_alias={ {0}: (1, {}, may-alias), "

@@ -1,13 +1,23 @@
-"""Streams of files packed with gzip, xz, bzip2 or Zstandard."""
+"""Files: packed with gzip, xz, bzip2 or Zstandard, and written completely or not at all."""
 
 import bz2
 import gzip
 import lzma
+import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
+from pathlib import Path
 from typing import IO, Any, Final, cast
 
-__all__ = ["PACKED_SUFFIXES", "UNPACKING_ERRORS", "unpacked_stream", "without_packing"]
+__all__ = [
+    "PACKED_SUFFIXES",
+    "UNPACKING_ERRORS",
+    "unpacked_stream",
+    "whole_file",
+    "without_packing",
+]
 
 PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
 UNPACKING_ERRORS: Final = (EOFError, zlib.error, lzma.LZMAError)
@@ -35,3 +45,16 @@ def without_packing(name: str) -> str:
     """Return a file's name without a packer's suffix."""
     suffix = next((suffix for suffix in PACKED_SUFFIXES if name.endswith(suffix)), "")
     return name.removesuffix(suffix)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path that replaces a file if the block ends without an error."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield unfinished
+        if path.exists():
+            unfinished.chmod(path.stat().st_mode)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

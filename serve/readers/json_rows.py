@@ -1,17 +1,64 @@
-"""Encodes rows within a size limit: JSON for programs, lines for assistants."""
+"""Rows as JSON within a size limit: arrays for programs, lines for assistants."""
 
 import json
 from collections.abc import Sequence
 from typing import Final
 
-from xlagraph.graph import Cell, QueryFailed
+from xlagraph.graph import Cell, QueryFailed, Result
+from xlagraph.graph.row_cells import without_nan
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.serve.readers.read_limits import MOST_ANSWER_BYTES, MOST_CHARACTERS
+from xlagraph.queries import Answer, Query
+from xlagraph.queries.picture import picture_of
+from xlagraph.serve.readers.service_limits import MOST_ANSWER_BYTES, MOST_CHARACTERS
 
-__all__ = ["json_array", "json_lines", "json_object"]
+__all__ = [
+    "answer_result",
+    "json_array",
+    "json_lines",
+    "json_object",
+    "json_rows",
+    "query_description",
+]
 
 _ROOM_FOR_NOTES: Final = 4_000
 """Characters reserved for notes, such as the number of omitted rows."""
+
+
+def answer_result(answer: Answer) -> Result:
+    """Return the rows of an answer; for a picture, its edges."""
+    is_picture = answer.query.kind == "graph"
+    return picture_of(answer.result).edge_table() if is_picture else answer.result
+
+
+def json_rows(result: Result) -> list[Cell]:
+    """Return a mapping from column to cell for each row."""
+    return [without_nan(row) for row in result.mappings()]
+
+
+def query_description(query: Query) -> dict[str, Cell]:
+    """Return the description of a canned query for callers."""
+    return {
+        "id": query.id,
+        "kind": query.kind,
+        "title": query.title,
+        "question": query.answers,
+        "measure": query.measure,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "type": parameter.type,
+                "required": parameter.must_be_given,
+                "default": parameter.default,
+                "description": parameter.description,
+            }
+            for parameter in query.parameters
+        ],
+        "columns": [
+            {"name": column.name, "type": column.type, "description": column.description}
+            for column in query.columns
+        ],
+        "text": query.text,
+    }
 
 
 def json_array(rows: Sequence[Cell]) -> bytes:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from xlagraph.hlo.attribute_text import unescaped
 from xlagraph.hlo.instruction import (
     NO_ATTRIBUTES,
     Aliasing,
@@ -9,10 +10,7 @@ from xlagraph.hlo.instruction import (
     Callee,
     Operand,
 )
-from xlagraph.ingest.carriers.text.attribute_text import unescaped
-from xlagraph.ingest.carriers.text.instruction_text import (
-    parse_instruction,
-)
+from xlagraph.hlo.instruction_text import parse_instruction
 
 
 def parsed(text):
@@ -40,6 +38,15 @@ def test_every_field_of_an_instruction_is_read():
         runs="body.3",
         callees=(Callee("calls", "body.3"),),
     )
+
+
+def test_lines_of_inline_stack_frames_are_read():
+    # as xla_hlo_print_inline_stack_frames prints them
+    found = attributes(
+        'f32[2]{0} tanh(%a), metadata={op_name="jit(f)/tanh" source_file="/src/a.py"'
+        " source_line=12 source_column=31}"
+    )
+    assert (found.source_file, found.source_line, found.stack_frame) == ("/src/a.py", 12, None)
 
 
 @pytest.mark.parametrize(

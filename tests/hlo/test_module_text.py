@@ -2,12 +2,12 @@
 
 import pytest
 
+from xlagraph.hlo.computation_text import PrintedComputation
 from xlagraph.hlo.instruction import Attributes, ProgramError
 from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import parse_shape
-from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
 
 NEW = """\
 HloModule jit_step, is_scheduled=true, entry_computation_layout={(f32[8]{0})->f32[8]{0}}

@@ -11,15 +11,15 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from xlagraph.hlo.instruction import Instruction, Operand
-from xlagraph.hlo.shapes import parse_shape
-from xlagraph.ingest.carriers.text.attribute_text import (
+from xlagraph.hlo.attribute_text import (
     BRACES,
     PARENTHESES,
     after_brackets,
     number,
     parse_attributes,
 )
+from xlagraph.hlo.instruction import Instruction, Operand
+from xlagraph.hlo.shapes import parse_shape
 
 __all__ = [
     "PLAIN_HEAD",
@@ -53,7 +53,7 @@ _NO_HEAD: Final = (None, None, "", "")
 class PrintedInstruction(Instruction):
     """An instruction of a text; its operands and attributes are parsed on first access."""
 
-    __slots__ = ("_attribute_text", "_operand_text", "_shape_text")
+    __slots__ = ("_shape_text", "attribute_text", "operand_text")
 
     def __init__(
         self,
@@ -67,8 +67,8 @@ class PrintedInstruction(Instruction):
         self.name = name
         self._shape_text = shape
         self.opcode = opcode
-        self._operand_text = operand_text
-        self._attribute_text = attribute_text
+        self.operand_text = operand_text
+        self.attribute_text = attribute_text
         self.computation = computation
         self.text = None
         self.unique_id = None
@@ -83,24 +83,24 @@ class PrintedInstruction(Instruction):
             return self.operand_names
         if field == "operands":
             names = self.operand_names
-            if "#" not in self._operand_text:
+            if "#" not in self.operand_text:
                 self.operands = tuple([Operand(name) for name in names])
             return self.operands
         if field == "shape":
             self.shape = None if self._shape_text is None else parse_shape(self._shape_text)
             return self.shape
         if field == "attributes":
-            self.attributes = parse_attributes(self._attribute_text)
+            self.attributes = parse_attributes(self.attribute_text)
             return self.attributes
         if field == "parameter_number":
             is_parameter = self.opcode == "parameter"
-            self.parameter_number = number(self._operand_text) if is_parameter else None
+            self.parameter_number = number(self.operand_text) if is_parameter else None
             return self.parameter_number
         raise AttributeError(field)
 
     def read_operands(self) -> None:
         """Parse the names of the operands, sooner than on a first access."""
-        text = self._operand_text
+        text = self.operand_text
         if self.opcode in _WITHOUT_OPERANDS:
             self.operand_names = ()
         elif "%" in text and "#" not in text:
@@ -112,14 +112,14 @@ class PrintedInstruction(Instruction):
     def state(self, text: str) -> None:
         """Take over the facts in the text of the memory plan, if it differs.
 
-        Fields that the plan lacks are unchanged; file and line are replaced together. Operands,
+        Fields missing from the plan are unchanged; file and line are replaced together. Operands,
         callees and aliasing are unchanged: every operand in the module text is a line's name,
         while a plan can name a get-tuple-element that the module text omits.
         """
         self.text = text
         # both texts are equal except in the oldest producers
         if text == (
-            f"{self._shape_text} {self.opcode}({self._operand_text}){self._attribute_text.rstrip()}"
+            f"{self._shape_text} {self.opcode}({self.operand_text}){self.attribute_text.rstrip()}"
         ):
             return
         printed = parse_instruction(self.name, text)

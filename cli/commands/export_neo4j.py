@@ -46,7 +46,7 @@ NewFolderOption = Annotated[
 class ExportOptions(GraphOptions):
     """Options that require a PATH."""
 
-    run: str | None = run_name_option()
+    run: str | None = run_name_option("Name of the run, if there is only one.")
     tag: list[str] | None = tag_option()
     shard: str | None = option(
         "Export only the I-th of N shares of the dumps, from 1/N to N/N.", metavar="I/N"

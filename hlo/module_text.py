@@ -17,13 +17,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
+from xlagraph.hlo.attribute_text import unescaped
+from xlagraph.hlo.computation_text import NO_TEXTS, PrintedComputation
 from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.instruction_text import PrintedInstruction, parse_instruction
 from xlagraph.hlo.metadata import StackFrame, acyclic_callers
+from xlagraph.hlo.module_header import parse_module_header
 from xlagraph.hlo.program import Program
-from xlagraph.ingest.carriers.text.attribute_text import unescaped
-from xlagraph.ingest.carriers.text.computation_text import NO_TEXTS, PrintedComputation
-from xlagraph.ingest.carriers.text.instruction_text import PrintedInstruction, parse_instruction
-from xlagraph.ingest.carriers.text.module_header import parse_module_header
 
 __all__ = ["parse_module_text"]
 
@@ -48,7 +48,7 @@ def parse_module_text(text: str, plan_texts: Mapping[str, str] = NO_TEXTS) -> Pr
     """Parse a module text, its computations on first access; linear in its length.
 
     ``plan_texts`` are the texts of instructions in the memory plan, by name. They take precedence;
-    the module text fills the facts that they lack.
+    the module text fills the facts missing from them.
     """
     if not text:
         return Program(instructions=_only_planned(plan_texts, ()))

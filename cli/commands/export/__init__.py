@@ -1,1 +1,0 @@
-"""`xlagraph export`: one command for each format."""
