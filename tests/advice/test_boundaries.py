@@ -157,7 +157,7 @@ def test_gradients_that_wait_to_be_added_are_named_but_one(returning, opcode, na
     found = [row for cause in added_gradients(program) for row in cause.rows]
     assert [row["value"] for row in found] == named
     if named:
-        assert found[0]["reason"].endswith("all kept until train.py:9 adds them")
+        assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
 
 
 STEP = """
