@@ -90,11 +90,11 @@ class _Reason(NamedTuple):
 
 def forced_copies(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for each reason to copy donated inputs and the state of loops."""
-    moved = moved_carries(program)
+    moved, places = moved_carries(program)
     found: defaultdict[_Reason, list[_Case]] = defaultdict(list)
     for copies in _chains(program):
         if (case := _case(program, copies)) is not None:
-            reason = _reason(program, case, moved)
+            reason = _reason(program, case, moved, places)
             if reason is not None:
                 found[reason].append(case)
     for reason, cases in found.items():
@@ -142,7 +142,10 @@ def _kind(loop: Iterable[StoredValue]) -> str:
 
 
 def _reason(
-    program: PeakProgram, case: _Case, moved: Mapping[int, tuple[str, int, int]]
+    program: PeakProgram,
+    case: _Case,
+    moved: Mapping[int, tuple[str, int, int]],
+    places: Mapping[int, tuple[str, int]],
 ) -> _Reason | None:
     source = program.program.by_id[case.copies[0].value_id].operands[0]
     if source in moved:
@@ -159,7 +162,12 @@ def _reason(
             )
         return None
     found = old_value(program, case.copies)
-    return None if found is None else _of_readers(program, case, found)
+    if found is not None:
+        return _of_readers(program, case, found)
+    # a carry makes room for the one that takes its place
+    place = places.get(source)
+    mover = next((each for each in moved.values() if place == (each[0], each[2])), None)
+    return None if mover is None else _of_move(program, mover, moved)
 
 
 def _lives_out(program: PeakProgram, value: StoredValue) -> bool:

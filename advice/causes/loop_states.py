@@ -52,13 +52,19 @@ def stack_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
 
 
 def has_carry(program: PeakProgram, loop: str) -> bool:
-    """Return True if a loop changes floating-point state other than stacks."""
-    return any(
-        value.is_phi
-        and (value.dtype or "").startswith(("f", "bf", "c"))
-        and stack_of(program, value) is None
-        for value in program.made_by.get(loop, ())
-    )
+    """Return True if a loop, or one around it, changes floating-point state other than stacks."""
+    around: str | None = loop
+    while around is not None:
+        if any(
+            value.is_phi
+            and (value.dtype or "").startswith(("f", "bf", "c"))
+            and stack_of(program, value) is None
+            for value in program.made_by.get(around, ())
+        ):
+            return True
+        known = program.instructions.get(around)
+        around = None if known is None else known.loop
+    return False
 
 
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
