@@ -40,7 +40,7 @@ def _rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) -
 
     Rows of other memory spaces and repeated values are dropped. If the query declares `@once`, rows
     without a free place in their group are dropped, too. A row without a memory space belongs to
-    the one that its query was asked for.
+    the one that its query was run for.
     """
     here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
     found = _rows_with_free_places(here, *advice.once) if advice.once else here
@@ -145,7 +145,10 @@ class _Search:
             if query.advice is not None:
                 claimed = self._claimed[query_id]
                 left = [row for row in rows if row.get("value") not in claimed]
-                is_cause = query_id not in _FACTS or self._program.obstacle is not None
+                is_cause = self._program.obstacle is not None or not (
+                    query_id in _FACTS
+                    or (query.advice.change is ChangeKind.LATE and self._is_ordered_for_memory())
+                )
                 self._keep(self._of_query(query, query.advice, left), is_cause=is_cause)
         if self._program.obstacle is None:
             explained = {
@@ -220,8 +223,6 @@ class _Search:
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
         if advice.change is ChangeKind.RECOMPUTE and self._program.obstacle is None:
             rows = [row for row in rows if self._program.is_recomputable(str(row["value"]))]
-        if advice.change is ChangeKind.LATE and self._is_ordered_for_memory():
-            return None
         if advice.change is ChangeKind.DONATE and self._program.obstacle is None:
             return self._of_donation(query, advice, rows)
         saving = _rows_with_savings(rows, advice, self._program.memory_space)
@@ -308,10 +309,8 @@ class _Search:
     def _keep(self, finding: Finding | None, *, is_cause: bool = True) -> None:
         if finding is None:
             return
-        is_hopeless = (
-            not is_cause
-            or (finding.savings.likelihood == 0 and finding.advice.change in _HOPELESS)
-            or (finding.advice.change is ChangeKind.RECOMPUTE and not finding.savings.is_sure)
+        is_hopeless = not is_cause or (
+            finding.savings.likelihood == 0 and finding.advice.change in _HOPELESS
         )
         is_enough = self._is_enough(finding.most_bytes, finding.savings.measure)
         if is_enough and (not is_hopeless or self._least_share == 0):

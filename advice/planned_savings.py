@@ -1,7 +1,5 @@
 """Compute the savings of a finding: replanned if possible, else the sum of its rows."""
 
-import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,7 +24,6 @@ __all__ = [
     "savings_of_edit",
 ]
 
-_NUMBER: Final = re.compile(r"\d+")
 _SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be replanned"
 _MAY_GATHER: Final = "unless values computed with it are sharded too, the compiler gathers it again"
 _NO_PACKING: Final = "an upper bound: no packing saves more, and a change may save less"
@@ -45,6 +42,10 @@ _RECOMPUTES_EARLY: Final = (
 )
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
 _CPU_REORDERS: Final = "on CPU the compiler drops barriers and chooses the order itself"
+_CPU_MERGES: Final = (
+    "on CPU the compiler may merge the recomputation with the first computation, or recompute"
+    " several layers at once"
+)
 _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.RECOMPUTE: _RECOMPUTES_EARLY,
     ChangeKind.LATE: _RECOMPUTES_EARLY,
@@ -108,12 +109,6 @@ class PotentialSavings:
         return max(found.bytes, found.at_most or 0)
 
     @property
-    def is_sure(self) -> bool:
-        """True if even the range's least is a saving, in an order in which the edit has one."""
-        found = self if self.in_memory_order is None else self.in_memory_order
-        return found.bytes > 0
-
-    @property
     def expected_bytes(self) -> int:
         """The range's middle, discounted by the doubt."""
         return int(self.middle * self.likelihood)
@@ -153,11 +148,9 @@ def savings_of_edit(
     if (obstacle := program.obstacle) is not None:
         return _sum_of_sizes(sum_of_sizes, measure, obstacle)
     found = replanned_savings(program, [edit])
-    of_layers = _of_layers(program, edit) if kind is ChangeKind.RECOMPUTE else None
-    if of_layers is not None:
-        found = _with_least(found, replanned_savings(program, [of_layers]))
     if kind is ChangeKind.RECOMPUTE and not found.is_certain:
-        found = _with_stacks(found, _savings_of_stacks(program, edit))
+        stacks = _savings_of_stacks(program, edit)
+        found = _on_cpu(program, found) if stacks is None else _with_stacks(found, stacks)
     doubt, likelihood = _doubt(kind, found, program)
     return PotentialSavings(
         found.bytes,
@@ -166,9 +159,7 @@ def savings_of_edit(
         doubt,
         is_planned=True,
         likelihood=likelihood,
-        in_memory_order=_in_memory_order(edit, of_layers, program)
-        if doubt == _RECOMPUTES_EARLY
-        else None,
+        in_memory_order=_in_memory_order(edit, program) if doubt == _RECOMPUTES_EARLY else None,
     )
 
 
@@ -235,52 +226,29 @@ def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
         yield donated
 
 
-def _of_layers(program: PeakProgram, edit: Edit) -> Recompute | None:
-    """Return the edit without one value of each layer, the start of its checkpoint.
+def _on_cpu(program: PeakProgram, most: Savings, before: int = 0) -> Savings:
+    """Return the range of a checkpoint outside of loops, of which nothing is certain on a CPU.
 
-    Values of one line, op and shape are those of its layers; the smallest ones are kept. None if
-    no op is repeated outside of loops.
+    Its compiler drops the barriers: it may merge a recomputation with the first computation, and
+    recompute several layers at once.
     """
-    if not isinstance(edit, Recompute):
-        return None
-    lines: defaultdict[tuple[str | None, int | None], defaultdict[tuple[str, str], list[str]]]
-    lines = defaultdict(lambda: defaultdict(list))
-    for label in edit.labels:
-        value = program.by_label.get(label)
-        if value is not None and value.stack_loop is None:
-            op = _NUMBER.sub("*", value.known_op_name or "")
-            lines[value.user_file, value.user_line][op, value.shape].append(label)
-    kept: set[str] = set()
-    for groups in lines.values():
-        layers = max(map(len, groups.values()))
-        starts = (each for each in groups.values() if len(each) == layers > 1)
-        kept |= set(min(starts, key=lambda each: _size_of(program, each), default=()))
-    return Recompute(tuple(each for each in edit.labels if each not in kept)) if kept else None
+    if program.compilation.platform != "cpu":
+        return most
+    return Savings(before, max(most.bytes, most.at_most or 0), is_certain=False)
 
 
-def _size_of(program: PeakProgram, labels: Iterable[str]) -> int:
-    return sum(program.by_label[label].size_bytes for label in labels)
-
-
-def _with_least(most: Savings, least: Savings) -> Savings:
-    """Return the range of two savings."""
-    ends = (most.bytes, most.at_most or most.bytes, least.bytes)
-    return Savings(max(0, min(ends)), max(ends), most.is_certain)
-
-
-def _in_memory_order(edit: Edit, of_layers: Edit | None, program: PeakProgram) -> Savings | None:
+def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
     """Return what an edit saves beyond the memory-optimized order alone.
 
-    ``of_layers`` is the same edit with a checkpoint around each layer. None if another order
-    cannot be planned.
+    None if another order cannot be planned.
     """
     order = program.memory_order
     if order is None:
         return None
     alone = max(0, replanned_savings(program, [order]).bytes)
     found = replanned_savings(program, [order, edit])
-    if of_layers is not None:
-        found = _with_least(found, replanned_savings(program, [order, of_layers]))
+    if isinstance(edit, Recompute):
+        found = _on_cpu(program, found, alone)
     most = found.bytes if found.at_most is None else found.at_most
     return Savings(max(0, found.bytes - alone), max(0, most - alone))
 
@@ -336,6 +304,8 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
         return _CPU_EXPECTS_NOTHING[change], 0.0
     if is_sure:
         return None, 1.0
+    if is_cpu and change is ChangeKind.RECOMPUTE:
+        return _CPU_MERGES, _LIKELIHOODS[change]
     if is_cpu and change is ChangeKind.MOVE:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM

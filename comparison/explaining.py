@@ -5,19 +5,29 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from xlagraph.comparison.argument_names import branches, pattern, stacked
+from xlagraph.comparison.argument_names import branches
 from xlagraph.comparison.checkpoints import (
     ChangedCheckpoints,
     changed_checkpoints,
     checkpointed_parts,
 )
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
+from xlagraph.comparison.joined_reasons import (
+    Sides,
+    input_names,
+    join_element_type,
+    join_loops,
+    join_order,
+    looped,
+    name_inputs,
+    name_new_code,
+    names_of_other,
+)
 from xlagraph.comparison.library_calls import libraries, library
-from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import element_factor
 from xlagraph.comparison.value_matching import Matching, match_values
-from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import has_checkpoint, in_loop, own_op_name, primitive, scope_names, stem
+from xlagraph.hlo.op_names import has_checkpoint, in_loop, primitive, scope_names, stem
 
 __all__ = ["explain_pair", "merge_reasons"]
 
@@ -27,10 +37,6 @@ _UNMATCHED: Final = {
     ReservedPart.CONSTANTS: ReasonKind.CONSTANTS,
     ReservedPart.LIVE: ReasonKind.REPLACED,
 }
-_FLOAT: Final = re.compile(r"b?f\d")
-_LEAST_SHARE: Final = 0.05
-_LEAST_VALUES: Final = 3
-"""Minimum share and number of the computed values that make an element type a change."""
 
 
 def explain_pair(a: Reserved, b: Reserved) -> list[Reason]:
@@ -58,7 +64,9 @@ class _Explanation:
         self.a, self.b = a, b
         self.matching: Matching = match_values(a.values, b.values)
         self.checkpoints: ChangedCheckpoints = changed_checkpoints(a.values, b.values)
-        self.found: dict[Subject, Reason] = {}
+        self.reasons_found = FoundReasons()
+        self.found, self.of = self.reasons_found.found, self.reasons_found.of
+        self.sides = Sides(a, b, self.matching)
         self.scopes_a, self.scopes_b = _all_scopes(a.values), _all_scopes(b.values)
         self.libraries = libraries(a.values) ^ libraries(b.values)
         self.library_ops = {
@@ -72,10 +80,6 @@ class _Explanation:
         self.undonated_sizes = Counter(value.held_bytes for value in self.undonated)
         self.donated_sizes = Counter(value.held_bytes for value in self.donated)
 
-    def of(self, kind: ReasonKind, **subject: str) -> Reason:
-        key = Subject(kind, **subject)
-        return self.found.setdefault(key, Reason(key))
-
     @property
     def of_sizes(self) -> Reason:
         """Return the reason of values of another size: the program is split, or larger."""
@@ -83,9 +87,6 @@ class _Explanation:
         if "" in splits or splits[0] == splits[1]:
             return self.of(ReasonKind.SIZE)
         return self.of(ReasonKind.SPLIT, before=splits[0], after=splits[1])
-
-    def _looped(self, is_new: bool) -> Reason:
-        return self.of(ReasonKind.LOOPED, after=_word(is_new))
 
     def reasons(self) -> list[Reason]:
         for a, b in self.matching.pairs:
@@ -101,9 +102,9 @@ class _Explanation:
         self._count_checkpoints()
         self._count_totals()
         self._count_libraries()
-        self._join_loops()
-        self._name_inputs()
-        self._join_element_type()
+        join_loops(self.sides, self.reasons_found)
+        name_inputs(self.sides, self.reasons_found)
+        join_element_type(self.sides, self.reasons_found)
         for split in [
             each for each in self.found.values() if each.subject.kind is ReasonKind.SPLIT
         ]:
@@ -122,8 +123,8 @@ class _Explanation:
                 reason = self.of(kind)
                 reason.growth_bytes = growth_bytes
                 reason.only_reason = is_all_equal
-        self._join_order()
-        self._name_new_code()
+        join_order(self.sides, self.reasons_found)
+        name_new_code(self.sides, self.reasons_found)
         return list(self.found.values())
 
     def _reason_of_pair(self, a: HeldValue, b: HeldValue) -> Reason:
@@ -140,7 +141,7 @@ class _Explanation:
             factor = element_factor(a, b)
             if factor == 1 and a.dtype != b.dtype:
                 return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
-            reason = self._looped(in_loop(b.op_name)) if is_looped else self.of_sizes
+            reason = looped(self.reasons_found, in_loop(b.op_name)) if is_looped else self.of_sizes
             reason.factors.update(() if factor is None else {factor})
             if a.is_input and b.is_input and _grows_more((a, b), reason.input_example):
                 reason.input_example = (a, b)
@@ -148,7 +149,7 @@ class _Explanation:
         if a.is_result is not b.is_result:
             return self.of(ReasonKind.OUTPUTS)
         if is_looped and a.part is b.part:
-            return self._looped(in_loop(b.op_name))
+            return looped(self.reasons_found, in_loop(b.op_name))
         if library(a) != library(b) and {library(a), library(b)} & self.libraries:
             return self._of_library(a, b)
         if a.part is not b.part:
@@ -165,6 +166,8 @@ class _Explanation:
                 return self.of(ReasonKind.UNDONATED)
             if not is_new and self._take(self.donated_sizes, value):
                 return self.of(ReasonKind.DONATED)
+        if value.part is ReservedPart.LIVE and value.is_result:
+            return self.of(ReasonKind.OUTPUTS)
         if value.part is ReservedPart.LIVE:
             if change := self.checkpoints.around(value):
                 return self.of(change)
@@ -203,18 +206,15 @@ class _Explanation:
             if values:
                 reason = self.of(kind)
                 reason.count_a = reason.count_b = len(values)
-                reason.inputs = set(branches(_input_names(values), self._names_of_other(values)))
+                reason.inputs = set(
+                    branches(input_names(values), names_of_other(self.sides, values))
+                )
         if bool(self.undonated) is not bool(self.donated):
             # temporaries may share the allocation that an output has again
             reason = self.of(ReasonKind.UNDONATED if self.undonated else ReasonKind.DONATED)
             if placed := self.found.pop(Subject(ReasonKind.PLACED), None):
                 reason.placed_bytes = placed.growth_bytes
                 reason.growth_bytes += placed.growth_bytes
-
-    def _names_of_other(self, values: Sequence[HeldValue]) -> set[str]:
-        """Return the names of the inputs that are not among the values."""
-        inputs = [value for value in self.b.values if value.opcode == "parameter"]
-        return _input_names(inputs) - _input_names(values)
 
     def _count_totals(self) -> None:
         """Count all copies and outputs: those that did not change have no bytes here."""
@@ -233,132 +233,6 @@ class _Explanation:
                 for side in (self.a, self.b)
             )
 
-    def _name_inputs(self) -> None:
-        """Name the inputs that only one side has; new ones of a known pattern are repetitions."""
-        for reason in self.found.values():
-            if reason.subject.kind is ReasonKind.DTYPE:
-                before = reason.subject.before
-                changed = [
-                    b
-                    for a, b in self.matching.pairs
-                    if b.is_input and a.dtype == before and b.dtype == reason.subject.after
-                ]
-                reason.input_count = len(changed)
-                reason.inputs = set(branches(_input_names(changed), self._names_of_other(changed)))
-        inputs = self.found.get(Subject(ReasonKind.INPUTS))
-        if inputs is None:
-            return
-        only_a, only_b = (
-            [value for value in side if value.is_input]
-            for side in (self.matching.only_a, self.matching.only_b)
-        )
-        names_a, names_b = _input_names(self.a.values), _input_names(self.b.values)
-        only, others = (only_b, names_a) if only_b else (only_a, names_b)
-        if only_a and only_b:
-            inputs.inputs = _input_names(only) - others
-            return
-        inputs.inputs = set(branches(sorted(_input_names(only) - others), others))
-        inputs.input_count = len(only)
-        known = {pattern(name) for name in others}
-        if not inputs.inputs or not all(pattern(name) in known for name in _input_names(only)):
-            return
-        del self.found[inputs.subject]
-        repeated = self.of(ReasonKind.REPEATED)
-        repeated.inputs, repeated.input_count = inputs.inputs, inputs.input_count
-        repeated.absorb(inputs)
-        for kind in (ReasonKind.REPLACED, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE):
-            for reason in [each for each in self.found.values() if each.subject.kind is kind]:
-                if 0 in (reason.count_a, reason.count_b):
-                    is_new = bool(reason.count_b)
-                    if is_new is bool(only_b):
-                        repeated.join(self.found.pop(reason.subject))
-
-    def _name_new_code(self) -> None:
-        """Name files of libraries that only the second side calls, or else ops that it adds."""
-        for names_of in (_library_file, _last_names):
-            known = {names_of(value) for value in self.a.values if value.is_computed}
-            new = [
-                (name, value)
-                for value in self.b.values
-                if value.is_computed and (name := names_of(value)) and name not in known
-            ]
-            if new:
-                reason = self.of(ReasonKind.NEW_CODE)
-                reason.scopes = {name for name, _ in new}
-                reason.count_b = len({value.name for _, value in new})
-                return
-
-    def _join_loops(self) -> None:
-        """Join a loop that only one side has with the repeated scopes and inputs it replaces."""
-        for is_new, kind, replaced in (
-            (True, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE),
-            (False, ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW),
-        ):
-            loop = self.found.pop(Subject(kind, after="while"), None)
-            if loop is None and Subject(ReasonKind.LOOPED, after=_word(is_new)) not in self.found:
-                continue
-            reason = self._looped(is_new)
-            for other in [each for each in self.found.values() if each.subject.kind is replaced]:
-                if "*" in other.subject.after:
-                    reason.scopes |= other.scopes
-                    reason.join(self.found.pop(other.subject))
-            if loop:
-                reason.join(loop)
-            self._join_stacked(reason, is_new=is_new)
-
-    def _join_stacked(self, reason: Reason, *, is_new: bool) -> None:
-        inputs = [
-            {value.op_name or "": value.shape for value in side if value.is_input}
-            for side in (self.matching.only_a, self.matching.only_b)
-        ]
-        one_by_one, stacks = inputs if is_new else inputs[::-1]
-        found = stacked(one_by_one, stacks)
-        if found and (of_inputs := self.found.pop(Subject(ReasonKind.INPUTS), None)):
-            reason.inputs = found
-            reason.absorb(of_inputs)
-
-    def _join_element_type(self) -> None:
-        """Join what follows from an element type that only one side computes with."""
-        of_type = [
-            Counter(value.dtype or "" for value in side.values if value.is_computed)
-            for side in (self.a, self.b)
-        ]
-        counts = [sum(side.values()) for side in of_type]
-        only = [
-            dtype
-            for dtype in of_type[0].keys() | of_type[1].keys()
-            if _FLOAT.match(dtype)
-            and 0 in (of_type[0][dtype], of_type[1][dtype])
-            and any(
-                side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * count)
-                for side, count in zip(of_type, counts, strict=True)
-            )
-        ]
-        reasons = list(self.found.values())
-        typed = [each for each in reasons if each.subject.kind is ReasonKind.DTYPE]
-        if len(only) != 1 or any(each.input_count for each in typed):
-            return
-        (dtype,) = only
-        is_new = bool(of_type[1][dtype])
-        reason = self.of(ReasonKind.NARROWED, **{"after" if is_new else "before": dtype})
-        for each in reasons:
-            if each in typed or each.subject.kind in (ReasonKind.CASTS, ReasonKind.REPLACED):
-                reason.absorb(self.found.pop(each.subject))
-        reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
-        reason.of = counts[0], counts[1]
-
-    def _join_order(self) -> None:
-        """Join what follows from the order if both sides have the same values in another one."""
-        orders = [_order(side.values) for side in (self.a, self.b)]
-        joined = (ReasonKind.PEAK, ReasonKind.PLACED, ReasonKind.IDLE)
-        subjects = [Subject(kind) for kind in joined if Subject(kind) in self.found]
-        if orders[0] == orders[1] or Counter(orders[0]) != Counter(orders[1]) or not subjects:
-            return
-        reason = self.of(ReasonKind.ORDER)
-        reason.count_a = reason.count_b = len(orders[0])
-        for subject in subjects:
-            reason.absorb(self.found.pop(subject))
-
     def _count_checkpoints(self) -> None:
         for kind, scopes, values in (
             (ReasonKind.UNCHECKPOINTED, self.checkpoints.gone, self.a.values),
@@ -373,23 +247,6 @@ class _Explanation:
                 )
 
 
-def _word(is_new: bool) -> str:
-    return "new" if is_new else "gone"
-
-
-def _library_file(value: HeldValue) -> str | None:
-    if value.source_line is None or value.source_line == value.user_line:
-        return None
-    return from_packages(value.source_line[0])
-
-
-def _last_names(value: HeldValue) -> str | None:
-    """Return the last scope and the primitive of a value's op, with `*` for numbers."""
-    is_one = "/" in (value.op_name or "") and ";" not in (value.op_name or "")
-    names = stem(value.op_name)[-2:] if is_one else ()
-    return pattern("/".join(names)) if len(names) == 2 else None
-
-
 def _all_scopes(values: Sequence[HeldValue]) -> frozenset[str]:
     op_names = {value.op_name for value in values}
     return frozenset(name for op_name in op_names for name in scope_names(op_name)[:-1])
@@ -399,10 +256,6 @@ def _is_copy(value: HeldValue) -> bool:
     """Return True for a copy, or the target of one, in temporary memory."""
     is_target = value.opcode == "copy-start" and value.shape_index == "{0}"
     return value.part is ReservedPart.LIVE and (value.opcode == "copy" or is_target)
-
-
-def _input_names(values: Iterable[HeldValue]) -> set[str]:
-    return {value.op_name for value in values if value.is_input and value.op_name}
 
 
 def _donated(matching: Matching, *, before: bool) -> list[HeldValue]:
@@ -418,12 +271,3 @@ def _grows_more(
         return True
     (a, b), (c, d) = pair, other
     return abs(b.held_bytes - a.held_bytes) > abs(d.held_bytes - c.held_bytes)
-
-
-def _order(values: Iterable[HeldValue]) -> list[tuple[str | None, ...]]:
-    """Return what the program computes in the schedule's order, without names."""
-    computed = [value for value in values if value.is_computed]
-    return [
-        (own_op_name(value.op_name), value.opcode, value.shape_index, value.shape)
-        for value in sorted(computed, key=lambda value: (value.live_from, value.name))
-    ]

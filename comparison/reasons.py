@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue, SourceLine
 
-__all__ = ["Reason", "ReasonKind", "Subject"]
+__all__ = ["FoundReasons", "Reason", "ReasonKind", "Subject"]
 
 
 class ReasonKind(StrEnum):
@@ -177,6 +177,18 @@ class Reason:
     @property
     def _example_bytes(self) -> int:
         return abs(_held(self.example[1]) - _held(self.example[0]))
+
+
+class FoundReasons:
+    """The reasons of a pair, by subject."""
+
+    def __init__(self) -> None:
+        self.found: dict[Subject, Reason] = {}
+
+    def of(self, kind: ReasonKind, *, before: str = "", after: str = "") -> Reason:
+        """Return the reason with a subject, a new one if there is none."""
+        key = Subject(kind, before, after)
+        return self.found.setdefault(key, Reason(key))
 
 
 def _held(value: HeldValue | None) -> int:

@@ -20,7 +20,7 @@ __all__ = ["forced_copies"]
 
 _QUERY: Final = "alias/copies"
 _LEAST_SHARE: Final = 0.001
-"""Share of the reserved bytes below which a copy is not searched for its reader."""
+"""Smallest share of the reserved bytes for which a copy's reader is searched."""
 _MOVED: Final = {
     "jax": "Do two steps in one iteration, so that each carry ends where it began, instead of"
     " returning a carry in the place of another one.",
@@ -81,7 +81,7 @@ class _Reason(NamedTuple):
 
     title: str
     text: str
-    """Text with the place of the name, `{}`."""
+    """Text in which `{}` stands for the name."""
     place: tuple[str | None, int | None]
     remedies: tuple[tuple[str, str], ...]
     doubt: str | None = None
@@ -90,11 +90,11 @@ class _Reason(NamedTuple):
 
 def forced_copies(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for each reason to copy donated inputs and the state of loops."""
-    moved = moved_carries(program)
+    moved, places = moved_carries(program)
     found: defaultdict[_Reason, list[_Case]] = defaultdict(list)
     for copies in _chains(program):
         if (case := _case(program, copies)) is not None:
-            reason = _reason(program, case, moved)
+            reason = _reason(program, case, moved, places)
             if reason is not None:
                 found[reason].append(case)
     for reason, cases in found.items():
@@ -142,7 +142,10 @@ def _kind(loop: Iterable[StoredValue]) -> str:
 
 
 def _reason(
-    program: PeakProgram, case: _Case, moved: Mapping[int, tuple[str, int, int]]
+    program: PeakProgram,
+    case: _Case,
+    moved: Mapping[int, tuple[str, int, int]],
+    places: Mapping[int, tuple[str, int]],
 ) -> _Reason | None:
     source = program.program.by_id[case.copies[0].value_id].operands[0]
     if source in moved:
@@ -159,7 +162,12 @@ def _reason(
             )
         return None
     found = old_value(program, case.copies)
-    return None if found is None else _of_readers(program, case, found)
+    if found is not None:
+        return _of_readers(program, case, found)
+    # a carry makes room for the one that takes its place
+    place = places.get(source)
+    mover = next((each for each in moved.values() if place == (each[0], each[2])), None)
+    return None if mover is None else _of_move(program, mover, moved)
 
 
 def _lives_out(program: PeakProgram, value: StoredValue) -> bool:

@@ -74,6 +74,8 @@ def kept_by_checkpoints(
         value = program.by_label.get(str(row["value"]))
         if value is None or row["recomputed"] or not row["physicalBytes"]:
             continue
+        if not program.is_recomputable(value.label):
+            continue
         parts = scope_parts(value.attributed_op_name or "")
         loop = _loop(parts)
         if loop is not None:
@@ -81,12 +83,22 @@ def kept_by_checkpoints(
                 continue
             if not _has(scopes.recomputing, loop):
                 by_policy.append(value)
-            elif not program.is_stacked_carry(value):
+            else:
                 stacked.append(value)
         elif not (knows_merged or _has(scopes.recomputing, parts[:1])) and (
             row["ofCheckpoint"] or _is_read_by_checkpoint(program, value)
         ):
             merged.append(value)
+    seen = {str(row["value"]) for row in rows}
+    stacked += [
+        value
+        for value in program.at_peak
+        # values that only recomputed values read are not among the rows
+        if value.stack_loop is not None and value.label not in seen and not value.is_backward
+        if (loop := _loop(scope_parts(value.attributed_op_name or ""))) is not None
+        and _has(scopes.recomputing, loop)
+        and not program.is_stacked_carry(value)
+    ]
     yield from _cause(
         "A checkpoint in a loop saves nothing: its policy keeps everything, or it wraps too little",
         "stacked for the backward pass, although the body of the loop has a checkpoint",

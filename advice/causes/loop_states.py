@@ -52,13 +52,19 @@ def stack_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
 
 
 def has_carry(program: PeakProgram, loop: str) -> bool:
-    """Return True if a loop changes floating-point state other than stacks."""
-    return any(
-        value.is_phi
-        and (value.dtype or "").startswith(("f", "bf", "c"))
-        and stack_of(program, value) is None
-        for value in program.made_by.get(loop, ())
-    )
+    """Return True if a loop, or one around it, changes floating-point state other than stacks."""
+    around: str | None = loop
+    while around is not None:
+        if any(
+            value.is_phi
+            and (value.dtype or "").startswith(("f", "bf", "c"))
+            and stack_of(program, value) is None
+            for value in program.made_by.get(around, ())
+        ):
+            return True
+        known = program.instructions.get(around)
+        around = None if known is None else known.loop
+    return False
 
 
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
@@ -110,11 +116,18 @@ def _replaced_state(
                     continue
                 for each in program.program.sets[planned.buffer_set]:
                     old = program.values[each.value_id]
-                    if (each.is_stored or old.is_phi) and _is_read_in_parts(
-                        program, old, stack.stack_loop
-                    ):
+                    if not each.is_stored and not _is_of_loop_around(program, old, stack):
+                        continue
+                    if _is_read_in_parts(program, old, stack.stack_loop):
                         return old
     return None
+
+
+def _is_of_loop_around(program: PeakProgram, old: StoredValue, stack: StoredValue) -> bool:
+    """Return True for the state of a loop that contains the loop of a stack."""
+    outer = program.instructions[stack.stack_loop or ""].loop
+    maker = program.instructions.get(old.name)
+    return old.is_phi and outer is not None and maker is not None and maker.loop == outer
 
 
 def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None) -> bool:

@@ -92,15 +92,18 @@ def is_ordered_before(program: SchedulableProgram, earlier: int, later: int) -> 
     return False
 
 
-def moved_carries(program: PeakProgram) -> dict[int, tuple[str, int, int]]:
-    """Return the loop carries that an iteration passes on unchanged in another place.
+def moved_carries(
+    program: PeakProgram,
+) -> tuple[dict[int, tuple[str, int, int]], dict[int, tuple[str, int]]]:
+    """Return the loop carries that an iteration passes on unchanged in another place, and others.
 
-    By value id: the loop, the place of the carry, and its next place.
+    By value id: the loop, the place of the carry, and its next place; loop and place of all.
     """
     schedulable = program.schedulable
+    found: dict[int, tuple[str, int, int]] = {}
+    places: dict[int, tuple[str, int]] = {}
     if schedulable is None:
-        return {}
-    found = {}
+        return found, places
     at = {(name, index): value for value, name, index in program.stored.positions}
     for loop in schedulable.instructions:
         if loop.opcode != "while" or len(loop.callees) < 2:
@@ -112,6 +115,11 @@ def moved_carries(program: PeakProgram) -> dict[int, tuple[str, int, int]]:
         parameter = next((each.name for each in steps if each.opcode == "parameter"), "")
         root = schedulable.instructions[body.root].name
         carries = {value: index for (name, index), value in at.items() if name == parameter}
+        places |= {
+            value: (loop.name, int(index[1:-1]))
+            for value, index in carries.items()
+            if index and index[1:-1].isdecimal()
+        }
         for (name, index), value_id in at.items():
             if name != root or index in (None, "{}"):
                 continue
@@ -119,7 +127,7 @@ def moved_carries(program: PeakProgram) -> dict[int, tuple[str, int, int]]:
             place = carries.get(origin)
             if place is not None and place != index and "," not in place + index:
                 found[origin] = (loop.name, int(place[1:-1]), int(index[1:-1]))
-    return found
+    return found, places
 
 
 def _source(program: PeakProgram, copy: StoredValue) -> StoredValue | None:

@@ -193,10 +193,13 @@ class PeakProgram:
         )
 
     def is_recomputable(self, label: str) -> bool:
-        """Return False for copies of inputs and for stacks of carries."""
+        """Return False for inputs' copies, stacks of carries, and values of no gradient's pass."""
         value = self.by_label.get(label)
-        is_carry = value is not None and self.is_stacked_carry(value)
-        return not is_carry and not self.is_copy_of_input(label)
+        if value is None or self.is_stacked_carry(value) or self.is_copy_of_input(label):
+            return False
+        name = value.known_op_name or ""
+        is_outside = "/" in name and "jvp(" not in name
+        return not (is_outside and self.framework == "jax")
 
     @cached_property
     def read_steps(self) -> dict[int, list[int]]:

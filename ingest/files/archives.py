@@ -135,7 +135,7 @@ class _Target:
         return UnreadableDump(Problem(self.source, None, message))
 
 
-class _Reader(RawIOBase):
+class _CountingReader(RawIOBase):
     """A reader that counts the bytes of a stream, and does not close it."""
 
     def __init__(self, content: IO[bytes], target: _Target | None) -> None:
@@ -155,7 +155,7 @@ class _Reader(RawIOBase):
 
 def _buffered(content: IO[bytes], target: _Target | None = None) -> BufferedReader:
     """Return a stream with lookahead; the bytes read count as unpacked into the target."""
-    return BufferedReader(cast("RawIOBase", _Reader(content, target)), _SNIFFED_BYTES)
+    return BufferedReader(cast("RawIOBase", _CountingReader(content, target)), _SNIFFED_BYTES)
 
 
 def _unpack_layer(stream: BufferedReader, name: str, target: _Target) -> None:

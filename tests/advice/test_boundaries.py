@@ -10,7 +10,7 @@ from xlagraph.advice.causes.boundaries import (
     returned_gradients,
     wide_floats,
 )
-from xlagraph.advice.causes.parameter_gradients import dense_gradients
+from xlagraph.advice.causes.parameter_gradients import added_gradients, dense_gradients
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     is_gradient_only,
@@ -106,23 +106,58 @@ TABLE = """
     0 | table | f32[64,16] | 0    | 4096 | 0-2 | parameter(0)
     1 | other | f32[{}]    | 0    | 4096 | 0-2 | parameter(1)
     2 | g     | f32[64,16] | 0    | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
+    3 | new   | f32[64,16] | 0    | 4096 | 2-2 | subtract({})
 """
 
 
-@pytest.mark.parametrize(("other", "named"), [("1024", ["g"]), ("64,16", [])])
-def test_a_dense_gradient_is_named_unless_a_state_has_the_shape_of_the_table(
-    returning, other, named
+@pytest.mark.parametrize(
+    ("other", "read", "named"),
+    [
+        pytest.param("1024", "table, g", ["g"], id="update"),
+        pytest.param("64,16", "table, g", [], id="state of its shape"),
+        pytest.param("1024", "g", [], id="nodes of a graph"),
+    ],
+)
+def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
+    returning, other, read, named
 ):
     program = returning(
         f"""
         0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {{}}
         1 | 4096 | parameter 1, shape |f32[{other}]| at ShapeIndex {{}}
         2 | 4096 | preallocated-temp
+        3 | 4096 | maybe-live-out
         """,
-        TABLE.format(other),
+        TABLE.format(other, read),
     )
     found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
     assert found == named
+
+
+ADDED = """
+    0 | w | f32[4,8] | 0   | 128 | 0-5 | parameter(0)
+    1 | a | f32[4,8] | 0   | 128 | 1-4 | dot(w) | jit(f)/transpose(jvp())/dot
+    1 | b | f32[4,8] | 128 | 128 | 2-4 | dot(w) | jit(f)/transpose(jvp())/dot
+    1 | c | f32[4,8] | 256 | 128 | 3-4 | dot(w) | jit(f)/transpose(jvp())/dot
+    2 | s | f32[4,8] | 0   | 128 | 4-5 | {}(a, b, c) | jit(f)/{} @ train.py:9
+"""
+
+
+@pytest.mark.parametrize(("opcode", "named"), [("add", ["b", "c"]), ("concatenate", [])])
+def test_gradients_that_wait_to_be_added_are_named_but_one(returning, opcode, named):
+    program = returning(
+        """
+        0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
+        1 | 384 | preallocated-temp
+        2 | 128 | maybe-live-out
+        """,
+        ADDED.format(opcode, opcode),
+        "s",
+    )
+    found = [row for cause in added_gradients(program) for row in cause.rows]
+    assert [row["value"] for row in found] == named
+    if named:
+        assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
 
 
 STEP = """

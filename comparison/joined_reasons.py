@@ -1,0 +1,212 @@
+"""Join reasons that follow from one change of a program, and name what changed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from xlagraph.comparison.argument_names import branches, pattern, stacked
+from xlagraph.comparison.held_values import HeldValue, Reserved
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.value_matching import Matching
+from xlagraph.hlo.metadata import from_packages
+from xlagraph.hlo.op_names import own_op_name, stem
+
+__all__ = [
+    "Sides",
+    "input_names",
+    "join_element_type",
+    "join_loops",
+    "join_order",
+    "looped",
+    "name_inputs",
+    "name_new_code",
+    "names_of_other",
+]
+
+_FLOAT: Final = re.compile(r"b?f\d")
+_LEAST_SHARE: Final = 0.05
+_LEAST_VALUES: Final = 3
+"""Minimum share and number of the computed values that make an element type a change."""
+
+
+class Sides(NamedTuple):
+    """Two compilations, and the values that they have in common."""
+
+    a: Reserved
+    b: Reserved
+    matching: Matching
+
+
+def looped(reasons: FoundReasons, is_new: bool) -> Reason:
+    """Return the reason of what is computed in a loop on one side only."""
+    return reasons.of(ReasonKind.LOOPED, after=_word(is_new))
+
+
+def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
+    """Name the inputs that only one side has; new ones of a known pattern are repetitions."""
+    for reason in reasons.found.values():
+        if reason.subject.kind is ReasonKind.DTYPE:
+            before = reason.subject.before
+            changed = [
+                b
+                for a, b in sides.matching.pairs
+                if b.is_input and a.dtype == before and b.dtype == reason.subject.after
+            ]
+            reason.input_count = len(changed)
+            reason.inputs = set(branches(input_names(changed), names_of_other(sides, changed)))
+    inputs = reasons.found.get(Subject(ReasonKind.INPUTS))
+    if inputs is None:
+        return
+    only_a, only_b = (
+        [value for value in side if value.is_input]
+        for side in (sides.matching.only_a, sides.matching.only_b)
+    )
+    names_a, names_b = input_names(sides.a.values), input_names(sides.b.values)
+    only, others = (only_b, names_a) if only_b else (only_a, names_b)
+    if only_a and only_b:
+        inputs.inputs = input_names(only) - others
+        return
+    inputs.inputs = set(branches(sorted(input_names(only) - others), others))
+    inputs.input_count = len(only)
+    known = {pattern(name) for name in others}
+    if not inputs.inputs or not all(pattern(name) in known for name in input_names(only)):
+        return
+    del reasons.found[inputs.subject]
+    repeated = reasons.of(ReasonKind.REPEATED)
+    repeated.inputs, repeated.input_count = inputs.inputs, inputs.input_count
+    repeated.absorb(inputs)
+    for kind in (ReasonKind.REPLACED, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE):
+        for reason in [each for each in reasons.found.values() if each.subject.kind is kind]:
+            if 0 in (reason.count_a, reason.count_b):
+                is_new = bool(reason.count_b)
+                if is_new is bool(only_b):
+                    repeated.join(reasons.found.pop(reason.subject))
+
+
+def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
+    """Name files of libraries that only the second side calls, or else ops that it adds."""
+    for names_of in (_library_file, _last_names):
+        known = {names_of(value) for value in sides.a.values if value.is_computed}
+        new = [
+            (name, value)
+            for value in sides.b.values
+            if value.is_computed and (name := names_of(value)) and name not in known
+        ]
+        if new:
+            reason = reasons.of(ReasonKind.NEW_CODE)
+            reason.scopes = {name for name, _ in new}
+            reason.count_b = len({value.name for _, value in new})
+            return
+
+
+def join_loops(sides: Sides, reasons: FoundReasons) -> None:
+    """Join a loop that only one side has with the repeated scopes and inputs it replaces."""
+    for is_new, kind, replaced in (
+        (True, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE),
+        (False, ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW),
+    ):
+        loop = reasons.found.pop(Subject(kind, after="while"), None)
+        if loop is None and Subject(ReasonKind.LOOPED, after=_word(is_new)) not in reasons.found:
+            continue
+        reason = looped(reasons, is_new)
+        for other in [each for each in reasons.found.values() if each.subject.kind is replaced]:
+            if "*" in other.subject.after:
+                reason.scopes |= other.scopes
+                reason.join(reasons.found.pop(other.subject))
+        if loop:
+            reason.join(loop)
+        _join_stacked(sides, reasons, reason, is_new=is_new)
+
+
+def _join_stacked(sides: Sides, reasons: FoundReasons, reason: Reason, *, is_new: bool) -> None:
+    inputs = [
+        {value.op_name or "": value.shape for value in side if value.is_input}
+        for side in (sides.matching.only_a, sides.matching.only_b)
+    ]
+    one_by_one, stacks = inputs if is_new else inputs[::-1]
+    found = stacked(one_by_one, stacks)
+    if found and (of_inputs := reasons.found.pop(Subject(ReasonKind.INPUTS), None)):
+        reason.inputs = found
+        reason.absorb(of_inputs)
+
+
+def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
+    """Join what follows from an element type that only one side computes with."""
+    of_type = [
+        Counter(value.dtype or "" for value in side.values if value.is_computed)
+        for side in (sides.a, sides.b)
+    ]
+    counts = [sum(side.values()) for side in of_type]
+    only = [
+        dtype
+        for dtype in of_type[0].keys() | of_type[1].keys()
+        if _FLOAT.match(dtype)
+        and 0 in (of_type[0][dtype], of_type[1][dtype])
+        and any(
+            side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * count)
+            for side, count in zip(of_type, counts, strict=True)
+        )
+    ]
+    known = list(reasons.found.values())
+    typed = [each for each in known if each.subject.kind is ReasonKind.DTYPE]
+    if len(only) != 1 or any(each.input_count for each in typed):
+        return
+    (dtype,) = only
+    is_new = bool(of_type[1][dtype])
+    reason = reasons.of(ReasonKind.NARROWED, **{"after" if is_new else "before": dtype})
+    for each in known:
+        if each in typed or each.subject.kind in (ReasonKind.CASTS, ReasonKind.REPLACED):
+            reason.absorb(reasons.found.pop(each.subject))
+    reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
+    reason.of = counts[0], counts[1]
+
+
+def join_order(sides: Sides, reasons: FoundReasons) -> None:
+    """Join what follows from the order if both sides have the same values in another one."""
+    orders = [_order(side.values) for side in (sides.a, sides.b)]
+    joined = (ReasonKind.PEAK, ReasonKind.PLACED, ReasonKind.IDLE)
+    subjects = [Subject(kind) for kind in joined if Subject(kind) in reasons.found]
+    if orders[0] == orders[1] or Counter(orders[0]) != Counter(orders[1]) or not subjects:
+        return
+    reason = reasons.of(ReasonKind.ORDER)
+    reason.count_a = reason.count_b = len(orders[0])
+    for subject in subjects:
+        reason.absorb(reasons.found.pop(subject))
+
+
+def names_of_other(sides: Sides, values: Sequence[HeldValue]) -> set[str]:
+    """Return the names of the inputs that are not among the values."""
+    inputs = [value for value in sides.b.values if value.opcode == "parameter"]
+    return input_names(inputs) - input_names(values)
+
+
+def input_names(values: Iterable[HeldValue]) -> set[str]:
+    """Return the names of the inputs among values."""
+    return {value.op_name for value in values if value.is_input and value.op_name}
+
+
+def _word(is_new: bool) -> str:
+    return "new" if is_new else "gone"
+
+
+def _library_file(value: HeldValue) -> str | None:
+    if value.source_line is None or value.source_line == value.user_line:
+        return None
+    return from_packages(value.source_line[0])
+
+
+def _last_names(value: HeldValue) -> str | None:
+    """Return the last scope and the primitive of a value's op, with `*` for numbers."""
+    is_one = "/" in (value.op_name or "") and ";" not in (value.op_name or "")
+    names = stem(value.op_name)[-2:] if is_one else ()
+    return pattern("/".join(names)) if len(names) == 2 else None
+
+
+def _order(values: Iterable[HeldValue]) -> list[tuple[str | None, ...]]:
+    """Return what the program computes in the schedule's order, without names."""
+    computed = [value for value in values if value.is_computed]
+    return [
+        (own_op_name(value.op_name), value.opcode, value.shape_index, value.shape)
+        for value in sorted(computed, key=lambda value: (value.live_from, value.name))
+    ]
