@@ -221,7 +221,7 @@ def _check_nulls(condition: Sequence[Token], known: set[str]) -> None:
         if token.text not in known or token.kind != "name" or (number and texts[number - 1] == "."):
             continue
         is_property = texts[number + 1 : number + 2] == ["."]
-        end = number + (3 if is_property else 1)
+        end = min(number + (3 if is_property else 1), len(condition))
         if is_property and condition[end - 1].text != "key":
             tested = tested or f"{token.text}.{condition[end - 1].text}"
         if texts[end : end + 2] == ["IS", "NULL"]:
@@ -254,8 +254,10 @@ def _steps(pattern: Sequence[Token]) -> list[_Step]:
                 (at for at in range(position, len(pattern)) if pattern[at].text == ")"),
                 len(pattern) - 1,
             )
-            first = pattern[position + 1]
-            node = first.text if first.kind == "name" else f"({position}"
+            named = [
+                token.text for token in pattern[position + 1 : position + 2] if token.kind == "name"
+            ]
+            node = named[0] if named else f"({position}"
             if arrows and not has_length:
                 ends = (node, source) if arrows.startswith("<") else (source, node)
                 steps.append(_Step(types, *ends, "<" in arrows or ">" in arrows))

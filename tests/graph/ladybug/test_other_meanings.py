@@ -1,5 +1,7 @@
 """Statements that the embedded engine answers differently from Neo4j: right rows, or a refusal."""
 
+from contextlib import suppress
+
 import pytest
 
 from xlagraph.graph import QueryFailed, QueryRefused, open_graph
@@ -63,6 +65,13 @@ def test_what_the_engine_would_answer_wrongly_is_refused(text, says):
 )
 def test_statements_that_mean_the_same_are_allowed(text):
     checked(text)
+
+
+def test_a_cut_statement_is_left_to_the_engine():
+    text = _OPTIONAL + "i.opcode = 'a' AND v.key = i. RETURN [1, 2][0..] AS a UNION RETURN 1 AS a"
+    for end in range(len(text)):
+        with suppress(QueryRefused):
+            checked(text[:end])
 
 
 def test_an_empty_text_is_only_allowed_where_the_statement_tests_for_it():
