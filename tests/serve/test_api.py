@@ -154,7 +154,7 @@ def test_a_statement_is_accepted_as_json_only(client):
     ("path", "code", "message"),
     [
         ("/api/query/peak/nothing", 404, "peak/nothing"),
-        ("/api/query/peak/contributors?limit=many", 400, "limit is INTEGER"),
+        ("/api/query/peak/contributors?limit=many", 400, "expected INTEGER for limit"),
         ("/api/query/peak/contributors?colour=1", 400, "no parameter colour"),
         ("/api/query/peak/contributors?compilation=nowhere", 404, "nowhere"),
         ("/api/query/alias/chain", 400, "value"),
