@@ -62,7 +62,7 @@ class CompilationTotals(NamedTuple):
 class StoredSpace(NamedTuple):
     """A memory space and its totals."""
 
-    color: int
+    memory_space: int
     name: str | None
     """Name: HBM, VMEM, host, …."""
     allocation_bytes: int
