@@ -46,8 +46,6 @@ _CPU_MERGES: Final = (
     "on CPU the compiler may merge the recomputation with the first computation, or recompute"
     " several layers at once"
 )
-_LIKELIHOOD_ON_CPU: Final = 0.5
-"""Part of the middle to expect of a checkpoint outside of loops; measured: 0 to 1.1, mean 0.55."""
 _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.RECOMPUTE: _RECOMPUTES_EARLY,
     ChangeKind.LATE: _RECOMPUTES_EARLY,
@@ -307,7 +305,7 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
     if is_sure:
         return None, 1.0
     if is_cpu and change is ChangeKind.RECOMPUTE:
-        return _CPU_MERGES, _LIKELIHOOD_ON_CPU
+        return _CPU_MERGES, _LIKELIHOODS[change]
     if is_cpu and change is ChangeKind.MOVE:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM

@@ -59,8 +59,8 @@ class SnapshotSum:
             else ""
         )
         parts = (
-            f"{self.compilation} on {self.device}: {human_bytes(self.passed_bytes)} of arrays that"
-            f" it is passed{new}, {human_bytes(self.other_array_bytes)} of arrays that it is not,"
+            f"{self.compilation} on {self.device}: {human_bytes(self.passed_bytes)} of arrays"
+            f" passed to it{new}, {human_bytes(self.other_array_bytes)} of other arrays,"
             f" {human_bytes(self.executable_bytes)} of programs and"
             f" {human_bytes(self.running_bytes)} of its temporaries, results and constants are"
             f" {human_bytes(self.needed_bytes)}"

@@ -142,7 +142,7 @@ class Comparison(Outlined):
         return self.growth_of("reserved")
 
     def without_peak(self, side: Selection) -> tuple[str, ...]:
-        """Return the keys of the compilations of a side that have no live ranges, hence no peak."""
+        """Return the keys of a side's compilations without live ranges, and so without a peak."""
         pairs = (*self.pairs, *self.unpaired)
         sides = [pair.b for pair in pairs] if side is self.b else [pair.a for pair in pairs]
         return tuple(

@@ -166,6 +166,8 @@ class _Explanation:
                 return self.of(ReasonKind.UNDONATED)
             if not is_new and self._take(self.donated_sizes, value):
                 return self.of(ReasonKind.DONATED)
+        if value.part is ReservedPart.LIVE and value.is_result:
+            return self.of(ReasonKind.OUTPUTS)
         if value.part is ReservedPart.LIVE:
             if change := self.checkpoints.around(value):
                 return self.of(change)

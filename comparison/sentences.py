@@ -18,12 +18,13 @@ _LEAST_SHARE: Final = 0.01
 """Minimum share of the growth for a sentence."""
 _LEAST_SHARE_OF_ALL: Final = 0.001
 """Minimum share of the reserved bytes for a sentence."""
+_LEAST_SHARE_OF_CHANGE: Final = 0.1
+"""Share of the growth with which a change of the program precedes larger consequences."""
 _ALWAYS: Final = {
     ReasonKind.UNDONATED,
     ReasonKind.DONATED,
     ReasonKind.UNCHECKPOINTED,
     ReasonKind.CHECKPOINTED,
-    ReasonKind.LIBRARY,
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
     ReasonKind.SPLIT,
@@ -82,8 +83,9 @@ class Sentence(NamedTuple):
 def sentences_of(
     reasons: Sequence[Reason], names: tuple[str, str], reserved_bytes: tuple[int, int]
 ) -> tuple[Sentence, ...]:
-    """Return a sentence for each important reason, changes of the program and most bytes first.
+    """Return a sentence for each important reason, sorted by bytes, descending.
 
+    Changes of the program that explain a fair share of the growth precede what follows from them.
     ``names`` and ``reserved_bytes`` describe the two sides. The last sentence sums the other
     reasons, so all sentences add up to the growth.
     """
@@ -92,8 +94,9 @@ def sentences_of(
     ranked = sorted(
         reasons,
         key=lambda reason: (
-            reason.subject.kind in _CONSEQUENCES,
+            not _explains(reason, growth),
             -abs(reason.growth_bytes),
+            reason.subject.kind in _CONSEQUENCES,
             reason.subject,
         ),
     )
@@ -112,6 +115,13 @@ def sentences_of(
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
     return tuple(found)
+
+
+def _explains(reason: Reason, growth_bytes: int) -> bool:
+    """Return True for a change of the program with a fair share of the growth."""
+    if reason.subject.kind in _CONSEQUENCES or not growth_bytes:
+        return False
+    return reason.growth_bytes / growth_bytes >= _LEAST_SHARE_OF_CHANGE
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:

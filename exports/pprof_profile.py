@@ -66,7 +66,7 @@ class _ProfileWriter:
         )
 
     def add_sample(self, origin: _CallOrigin, values: tuple[int, int]) -> None:
-        """Add the number and the bytes of the values of one origin."""
+        """Add the number of one origin's values, and their bytes."""
         sample = self.profile.sample.add(
             location_id=[self._location(call) for call in reversed(origin.stack)], value=values
         )

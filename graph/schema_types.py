@@ -243,7 +243,7 @@ _COMPILATION: Final = Property(
 
 
 def caption_property(counted: str) -> str:
-    """Return the name of the text of a byte count: `sizeText` for `sizeBytes`."""
+    """Return the property with a byte count as a string: `sizeText` for `sizeBytes`."""
     return counted.removesuffix("Bytes") + "Text"
 
 

@@ -116,11 +116,18 @@ def _replaced_state(
                     continue
                 for each in program.program.sets[planned.buffer_set]:
                     old = program.values[each.value_id]
-                    if (each.is_stored or old.is_phi) and _is_read_in_parts(
-                        program, old, stack.stack_loop
-                    ):
+                    if not each.is_stored and not _is_of_loop_around(program, old, stack):
+                        continue
+                    if _is_read_in_parts(program, old, stack.stack_loop):
                         return old
     return None
+
+
+def _is_of_loop_around(program: PeakProgram, old: StoredValue, stack: StoredValue) -> bool:
+    """Return True for the state of a loop that contains the loop of a stack."""
+    outer = program.instructions[stack.stack_loop or ""].loop
+    maker = program.instructions.get(old.name)
+    return old.is_phi and outer is not None and maker is not None and maker.loop == outer
 
 
 def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
@@ -23,6 +24,8 @@ __all__ = ["added_gradients", "dense_gradients", "per_example_gradients"]
 
 _PARTS: Final = 8
 """Parts in which per-example gradients could be computed."""
+_MOST_GROUPS: Final = 32
+"""Groups of forward values that are compared, the largest ones."""
 _LEAST_ADDED: Final = 3
 """Least number of gradients that one instruction adds; two belong to a residual connection."""
 _EXAMPLES_FORWARD: Final = re.compile(r"vmap\((?:jit\()?jvp\(|pfor/|vectorized_map")
@@ -101,14 +104,46 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
                 f" all kept until {line} adds them"
             )
             rows += [evidence_row(value, reason) for value in values[1:]]
+        counts = {len(values) for values in found.values()}
+        parts = counts.pop() if len(counts) == 1 else 0
         yield Cause(
             "peak/contributors",
             "Gradients of the same parameter are kept until they are added",
             ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [str(row["value"]) for row in rows]),
+            Remove.of(
+                program.compilation,
+                [str(row["value"]) for row in rows] + _of_other_parts(program, parts),
+            ),
             tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
             remedies.ADDED_GRADIENTS,
         )
+
+
+def _of_other_parts(program: PeakProgram, parts: int) -> list[str]:
+    """Return the forward values of all parts of a batch but the first, which a loop makes in turn.
+
+    Parts are independent; repeated layers that share a parameter depend on each other.
+    """
+    schedulable = program.schedulable
+    if schedulable is None or not parts:
+        return []
+    groups: defaultdict[tuple[str, str], list[StoredValue]] = defaultdict(list)
+    for value in program.temporaries:
+        if not value.is_backward and program.is_alone(value) and value.name in program.rows:
+            groups[value.attributed_op_name or "", value.shape].append(value)
+    largest = sorted(groups.values(), key=lambda group: -sum(each.size_bytes for each in group))
+    found: list[str] = []
+    for group in largest[:_MOST_GROUPS]:
+        if len(group) % parts:
+            continue
+        group.sort(key=lambda value: program.rows[value.name])
+        each_part = len(group) // parts
+        rows = [program.rows[value.name] for value in group]
+        ends = rows[:: len(rows) - 1] if each_part == 1 else ()
+        if ends and is_ordered_before(schedulable, *ends):
+            return []
+        found += [value.label for value in group[each_part:]]
+    return found
 
 
 def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
@@ -154,7 +189,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             Remove.of(program.compilation, removed),
             tuple(evidence_row(value, reason) for value in found),
             remedies.DENSE_GRADIENTS,
-            "only if the optimizer may update the rows that were read alone",
+            "only if the optimizer may update just the rows that were read",
             is_exact=True,
             likelihood=0.7,
         )

@@ -54,7 +54,7 @@ def check_queries(directory: Path) -> list[str]:
 
 
 def query_faults(query: Query) -> list[Fault]:
-    """Return the faults of the statement of a query, by line."""
+    """Return the faults of a query's statement, by line."""
     faults = statement_faults(query.text)
     statement = list(read_tokens(query.text))
     for agreement in (_parameters_agree, _columns_agree) if statement else ():

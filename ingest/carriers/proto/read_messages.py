@@ -175,7 +175,7 @@ def _timed(
     flow: Flow,
     sets: Mapping[int, int],
 ) -> _Timed:
-    """Derive live ranges by the rules of the producer of the messages.
+    """Derive live ranges by the rules of the XLA that wrote the messages.
 
     Messages with names instead of ids are from an old producer. If a heap trace contradicts the
     standard rules, use the rules that it agrees with; without any, use the standard rules.
