@@ -45,8 +45,7 @@ def read_program(graph: Graph, compilation: str) -> PlacedProgram:
         module=stored.totals.module,
         result=stored.totals.result,
         space_names={
-            space.memory_space: space.name or f"memory space {space.memory_space}"
-            for space in stored.spaces
+            space.color: space.name or f"memory space {space.color}" for space in stored.spaces
         },
         allocations=stored.allocations,
         values=stored.values,

@@ -121,7 +121,7 @@ class PeakProgram:
         """Step of the physical peak of the memory space; None without live ranges."""
         spaces = self.stored.spaces
         return next(
-            (each.physical_peak_step for each in spaces if each.memory_space == self.memory_space),
+            (each.physical_peak_step for each in spaces if each.color == self.memory_space),
             None,
         )
 

@@ -167,9 +167,7 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
         has_ranges=totals.schedule_length is not None,
         reserved_bytes=_reserved_bytes(allocations),
         result_shapes=result_shapes(stored.positions, instructions.get(totals.result or "")),
-        space_names={
-            space.memory_space: space.name for space in stored.spaces if space.name is not None
-        },
+        space_names={space.color: space.name for space in stored.spaces if space.name is not None},
     )
 
 

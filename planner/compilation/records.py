@@ -62,7 +62,7 @@ class CompilationTotals(NamedTuple):
 class StoredSpace(NamedTuple):
     """A memory space and its totals."""
 
-    memory_space: int
+    color: int
     name: str | None
     """Name: HBM, VMEM, host, …."""
     allocation_bytes: int

@@ -50,7 +50,7 @@ def test_details_have_the_shape_the_place_and_the_maker(tell):
         False,
     )
     assert (value.size_bytes, value.dense_bytes, details.padding_bytes) == (64, 64, 0)
-    assert (details.space.memory_space, details.space.name, value.offset_bytes) == (0, "HBM", 0)
+    assert (details.space.color, details.space.name, value.offset_bytes) == (0, "HBM", 0)
     assert (allocation.number, allocation.role, allocation.size_bytes) == (0, "parameter", 64)
     assert allocation.parameter_number == 0
     assert (maker.name, maker.opcode, maker.op_name) == ("update", "fusion", "jit(f)/layer_0/add")
