@@ -36,7 +36,7 @@ class Allocation(NamedTuple):
     size_bytes: int
     address: str | None = None
     """Address of a C++ object at compile time, up to TensorFlow 2.10; it has no meaning."""
-    color: int = 0
+    memory_space: int = 0
     """Memory space; printed only when it is not 0."""
     page: int | None = None
     parameter: ParameterStorage | None = None
@@ -55,7 +55,7 @@ class Value(NamedTuple):
     shape_index: str | None
     """Tuple index, if the shape of the defining instruction is a tuple."""
     is_phi: bool
-    color: int | None
+    memory_space: int | None
     allocation: int
     """Number of the allocation that holds it."""
     offset_bytes: int

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final
 
-from xlagraph.planner.held_values import Block, HeldValues, ReusableBlocks
+from xlagraph.planner.block_contents import Block, HeldValues, ReusableBlocks
 from xlagraph.planner.planned_program import (
     Overwrite,
     PlannedProgram,

@@ -121,7 +121,8 @@ class PeakProgram:
         """Step of the physical peak of the memory space; None without live ranges."""
         spaces = self.stored.spaces
         return next(
-            (each.physical_peak_step for each in spaces if each.color == self.memory_space), None
+            (each.physical_peak_step for each in spaces if each.color == self.memory_space),
+            None,
         )
 
     @cached_property

@@ -53,9 +53,9 @@ def report_parts(folder: Path, names: Sequence[str], part: str) -> dict[str, tup
 
 def usage_disagreements(contents: Contents, plan: Plan) -> Iterator[Problem]:
     """Yield a problem for each sum of a report that differs from the sum in the plan."""
-    by_color: Counter[int] = Counter()
+    by_space: Counter[int] = Counter()
     for allocation in plan.allocations:
-        by_color[allocation.color] += allocation.size_bytes
+        by_space[allocation.memory_space] += allocation.size_bytes
     for part in (REPORT_TEXT, REPORT_PROTO):
         content, path = contents.take(part), contents.source.path(part)
         if content is None or path is None:
@@ -66,7 +66,7 @@ def usage_disagreements(contents: Contents, plan: Plan) -> Iterator[Problem]:
             yield Problem(readable(path), None, str(error), left_out=False)
             continue
         for color, size in reported.items():
-            planned = by_color.total() if color is None else by_color[color]
+            planned = by_space.total() if color is None else by_space[color]
             if planned != size:
                 of = "" if color is None else f" in memory space {color}"
                 message = f"states {size} bytes{of}, but its allocations add up to {planned}"

@@ -145,7 +145,7 @@ class _Rules:
             return self._inputs[allocation.number]
         if allocation.is_constant or instruction.opcode == "constant":
             return _CONSTANT
-        if value.color == HOST:
+        if value.memory_space == HOST:
             return _OFFLOADED
         if self._input_rules.is_result(value, span):
             return _OUTPUT

@@ -52,5 +52,5 @@ def _summed(plan: Plan, field: str) -> int | None:
     return sum(
         each.size_bytes
         for each in plan.allocations
-        if (each.color == HOST) == (name != field) and _COUNTED[name](each)
+        if (each.memory_space == HOST) == (name != field) and _COUNTED[name](each)
     )

@@ -41,7 +41,7 @@ UNKNOWN_PEAK: Final = Peak(None, None)
 class SpacePeaks(NamedTuple):
     """Sums and peaks of one memory space."""
 
-    color: int
+    memory_space: int
     allocation_bytes: int
     reserved_bytes: int
     """Size of the allocations that are not thread-local."""
@@ -64,7 +64,7 @@ class Peaks:
     """All peaks of a plan."""
 
     spaces: tuple[SpacePeaks, ...]
-    """Peaks of each memory space that has allocations, by ascending color."""
+    """Peaks of each memory space that has allocations, in ascending order."""
     allocations: tuple[AllocationPeak, ...]
     """Peak of each allocation of the plan, in its order."""
     logical_by_step: Sequence[int] | None
@@ -90,28 +90,28 @@ def peaks(
     physical sum leaves out bytes that earlier occupants still use. Running sums over the
     steps give the peaks; one more pass finds the values live at each peak: O(n log n).
     """
-    by_color: dict[int, list[Allocation]] = defaultdict(list)
+    by_space: dict[int, list[Allocation]] = defaultdict(list)
     for allocation in plan.allocations:
-        by_color[allocation.color].append(allocation)
+        by_space[allocation.memory_space].append(allocation)
     if plan.live_ranges is None:
-        return _unknown_peaks(plan, by_color)
+        return _unknown_peaks(plan, by_space)
     max_step = plan.live_ranges.max_step
     held_twice = _held_twice(plan, spans, taken)
     spaces = []
     by_step: list[Sequence[int]] = [[0] * max_step] * 2
-    for color, allocations in sorted(by_color.items()):
+    for memory_space, allocations in sorted(by_space.items()):
         occupied = [each.number for each in allocations if each.number in residents]
         inside = [residents[number] for number in occupied]
         hidden = chain.from_iterable([held_twice.get(number, ()) for number in occupied])
         logical = _changes(chain.from_iterable(inside))
         sums = [
-            _Sums(changes, max_step, at_all_steps=color == 0)
+            _Sums(changes, max_step, at_all_steps=memory_space == 0)
             for changes in (logical, _add(logical.copy(), hidden))
         ]
         logical_peak, physical_peak = (each.peak for each in sums)
         shares = _shares(inside, physical_peak)
-        spaces.append(_space(color, allocations, logical_peak, physical_peak, shares))
-        if color == 0:
+        spaces.append(_space(memory_space, allocations, logical_peak, physical_peak, shares))
+        if memory_space == 0:
             by_step = [each.sums[:max_step] for each in sums]
     allocation_peaks = [
         _allocation_peak(each, residents[each.number], held_twice.get(each.number, ()), max_step)
@@ -122,23 +122,24 @@ def peaks(
     return Peaks(tuple(spaces), tuple(allocation_peaks), *by_step)
 
 
-def _unknown_peaks(plan: Plan, by_color: Mapping[int, Sequence[Allocation]]) -> Peaks:
+def _unknown_peaks(plan: Plan, by_space: Mapping[int, Sequence[Allocation]]) -> Peaks:
     spaces = (
-        _space(color, by_color[color], UNKNOWN_PEAK, UNKNOWN_PEAK, ()) for color in sorted(by_color)
+        _space(memory_space, by_space[memory_space], UNKNOWN_PEAK, UNKNOWN_PEAK, ())
+        for memory_space in sorted(by_space)
     )
     none_known = (AllocationPeak(UNKNOWN_PEAK, None),) * len(plan.allocations)
     return Peaks(tuple(spaces), none_known, None, None)
 
 
 def _space(
-    color: int,
+    memory_space: int,
     allocations: Sequence[Allocation],
     logical: Peak,
     physical: Peak,
     shares: tuple[tuple[int, int], ...],
 ) -> SpacePeaks:
     return SpacePeaks(
-        color,
+        memory_space,
         sum([each.size_bytes for each in allocations]),
         sum([each.size_bytes for each in allocations if not each.is_thread_local]),
         logical,

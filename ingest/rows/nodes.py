@@ -61,7 +61,7 @@ def _compilation(provenance: Provenance, facts: CompilationFacts) -> Compilation
     plan, name = facts.plan, provenance.files.name
     ranges = plan.live_ranges
     printed = ranges.peak if ranges is not None else None
-    space = next((each for each in facts.peaks.spaces if each.color == 0), None)
+    space = next((each for each in facts.peaks.spaces if each.memory_space == 0), None)
     if space is None:  # nothing is allocated in it
         peak = NO_PEAK if ranges is not None else UNKNOWN_PEAK
         space = SpacePeaks(0, 0, 0, peak, peak, ())
@@ -100,7 +100,7 @@ def _compilation(provenance: Provenance, facts: CompilationFacts) -> Compilation
 
 def _memory_spaces(source: NumberedFacts) -> MemorySpaceNodes:
     spaces = source.facts.peaks.spaces
-    colors = [space.color for space in spaces]
+    colors = [space.memory_space for space in spaces]
     return MemorySpaceNodes(
         key=colors,
         color=colors,
@@ -149,7 +149,7 @@ def _allocations(source: NumberedFacts) -> AllocationNodes:
         number=numbers,
         size_bytes=[each.size_bytes for each in allocations],
         role=list(map(role, allocations)),
-        memory_space=[each.color for each in allocations],
+        memory_space=[each.memory_space for each in allocations],
         page=[each.page for each in allocations],
         parameter_number=[None if each is None else each.number for each in parameters],
         shape_index=[None if each is None else each.shape_index for each in parameters],
@@ -201,7 +201,7 @@ def _values(source: NumberedFacts) -> ValueNodes:
         dtype=[shape.dtype for shape in shapes],
         size_bytes=[value.size_bytes for value in values],
         dense_bytes=list(map(dense.__getitem__, shapes)),
-        memory_space=[value.color for value in values],
+        memory_space=[value.memory_space for value in values],
         allocation=[value.allocation for value in values],
         offset_bytes=[value.offset_bytes for value in values],
         live_from=source.first_steps,

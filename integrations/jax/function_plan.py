@@ -66,7 +66,7 @@ class FunctionPlan(Outlined):
 
     @cached_property
     def _space(self) -> SpacePeaks | None:
-        return next((each for each in space_peaks(self._dump) if each.color == 0), None)
+        return next((each for each in space_peaks(self._dump) if each.memory_space == 0), None)
 
     @property
     def reserved(self) -> int:

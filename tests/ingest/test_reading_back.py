@@ -29,7 +29,7 @@ def said_by_plan(plan: PrintedPlan) -> Facts:
             (
                 allocation.number,
                 allocation.size_bytes,
-                allocation.color,
+                allocation.memory_space,
                 allocation.page,
                 allocation.parameter
                 and (allocation.parameter.number, allocation.parameter.shape_index),
@@ -48,7 +48,7 @@ def said_by_plan(plan: PrintedPlan) -> Facts:
                 value.name,
                 value.shape_index,
                 value.is_phi,
-                value.color,
+                value.memory_space,
                 value.allocation,
                 value.offset_bytes,
                 value.size_bytes,

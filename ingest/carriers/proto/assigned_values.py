@@ -105,7 +105,7 @@ def allocations(assignment: Message, module: Module, output: int | None) -> Iter
         yield Allocation(
             number,
             message.size,
-            color=message.color,
+            memory_space=message.color,
             parameter=_parameter(message, entry) if is_parameter else None,
             output_shape=output_shape,
             is_constant=message.is_constant,

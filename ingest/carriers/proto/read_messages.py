@@ -181,7 +181,7 @@ def _timed(
     standard rules, use the rules that it agrees with; without any, use the standard rules.
     """
     schedule = flat_schedule(module)
-    colors = {value.value_id: value.color or 0 for value in assigned.values}
+    colors = {value.value_id: value.memory_space or 0 for value in assigned.values}
 
     def timed(variant: Variant) -> _Timed:
         followed = flow

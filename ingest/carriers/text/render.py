@@ -54,8 +54,8 @@ def _allocations(plan: PrintedPlan) -> Iterator[str]:
 def _allocation(allocation: Allocation) -> str:
     parts = [] if allocation.address is None else [allocation.address]
     parts.append(f"size {allocation.size_bytes}")
-    if allocation.color:
-        parts.append(f"color {allocation.color}")
+    if allocation.memory_space:
+        parts.append(f"color {allocation.memory_space}")
     if allocation.page is not None:
         parts.append(f"page {allocation.page}")
     if (parameter := allocation.parameter) is not None:
@@ -82,7 +82,7 @@ def _header(value: Value) -> str:
 
 
 def _color(value: Value) -> str:
-    return "" if value.color is None else f" @{value.color}"
+    return "" if value.memory_space is None else f" @{value.memory_space}"
 
 
 def _size(value: Value) -> str:

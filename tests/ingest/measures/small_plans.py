@@ -61,7 +61,9 @@ def small_plan(*blocks, max_step):
     schedule = tuple(f"step.{step}" for step in range(max_step or 0))
     return Plan(
         allocations=tuple(
-            Allocation(number, each.size, color=each.color, is_thread_local=each.is_thread_local)
+            Allocation(
+                number, each.size, memory_space=each.color, is_thread_local=each.is_thread_local
+            )
             for number, each in enumerate(blocks)
         ),
         values=tuple(values),

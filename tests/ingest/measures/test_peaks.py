@@ -103,16 +103,16 @@ def test_each_memory_space_has_its_own_peak():
         max_step=4,
     )
     zero, one = peaks_of(plan).spaces
-    assert (zero.color, zero.logical, zero.physical) == (0, Peak(4, 3), Peak(4, 3))
-    assert (one.color, one.logical, one.physical) == (1, Peak(10, 1), Peak(10, 1))
+    assert (zero.memory_space, zero.logical, zero.physical) == (0, Peak(4, 3), Peak(4, 3))
+    assert (one.memory_space, one.logical, one.physical) == (1, Peak(10, 1), Peak(10, 1))
     assert peaks_of(plan).logical_by_step == [0, 0, 0, 4]
 
 
 def test_a_value_belongs_to_the_memory_space_of_its_allocation():
     plan = small_plan(block(8, ("moved", 0, 8, (0, 0))), max_step=1)
-    elsewhere = dataclasses.replace(plan, values=(plan.values[0]._replace(color=5),))
+    elsewhere = dataclasses.replace(plan, values=(plan.values[0]._replace(memory_space=5),))
     space = only_space(elsewhere)
-    assert (space.color, space.logical) == (0, Peak(8, 0))
+    assert (space.memory_space, space.logical) == (0, Peak(8, 0))
 
 
 def test_of_equal_steps_the_first_is_the_peak():
@@ -151,7 +151,7 @@ def test_a_dump_without_live_ranges_has_sizes_but_no_peaks():
 def test_without_allocations_in_memory_space_zero_nothing_is_live_there():
     plan = small_plan(block(8, ("a", 0, 8, (0, 1)), color=1), max_step=2)
     assert peaks_of(plan).logical_by_step == peaks_of(plan).physical_by_step == [0, 0]
-    assert [space.color for space in peaks_of(plan).spaces] == [1]
+    assert [space.memory_space for space in peaks_of(plan).spaces] == [1]
 
 
 def test_few_values_in_a_long_schedule_peak_as_in_a_short_one():
@@ -204,7 +204,9 @@ def test_peaks_are_those_of_the_definition(plan):
     steps = range(plan.live_ranges.max_step + 1)
     found = peaks_of(plan)
     for space in found.spaces:
-        numbers = {each.number for each in plan.allocations if each.color == space.color}
+        numbers = {
+            each.number for each in plan.allocations if each.memory_space == space.memory_space
+        }
         logical = [
             sum(
                 value.size_bytes
@@ -216,7 +218,7 @@ def test_peaks_are_those_of_the_definition(plan):
         physical = [len(naive_owners(plan, step, numbers)) for step in steps]
         assert space.logical == naive_peak(logical)
         assert space.physical == naive_peak(physical)
-        if space.color == 0:
+        if space.memory_space == 0:
             assert found.logical_by_step == logical[:-1]
             assert found.physical_by_step == physical[:-1]
         owners = list(naive_owners(plan, space.physical.step, numbers).values())

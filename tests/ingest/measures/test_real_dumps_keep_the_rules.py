@@ -135,7 +135,7 @@ def test_physical_bytes_fit_into_the_allocations_and_their_shares_add_up(live_du
             (found.physical_by_step, found.spaces[0].physical),
         ):
             assert by_step is not None
-            if found.spaces[0].color == 0 and known(peak)[1] < len(by_step):
+            if found.spaces[0].memory_space == 0 and known(peak)[1] < len(by_step):
                 assert Peak(max(by_step), by_step.index(max(by_step))) == peak, key
 
 

@@ -32,7 +32,7 @@ def peak_step(held: dict[int, int]) -> int:
 
 def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int]:
     """Return the bytes of each value live at the physical peak of a memory space."""
-    here = [value for value in values if value.allocation.color == color and value.steps]
+    here = [value for value in values if value.allocation.memory_space == color and value.steps]
     held = held_bytes(here)
     peak = peak_step(held)
     live = sorted((value for value in here if peak in value.steps), key=lambda value: value.place)

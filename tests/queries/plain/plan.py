@@ -148,7 +148,7 @@ class PlainDump:
     @property
     def colors(self) -> list[int]:
         """The memory spaces among its allocations."""
-        return sorted({allocation.color for allocation in self.plan.allocations})
+        return sorted({allocation.memory_space for allocation in self.plan.allocations})
 
     @property
     def allocated(self) -> int:
@@ -160,7 +160,7 @@ class PlainDump:
         return sum(
             allocation.size_bytes
             for allocation in self.plan.allocations
-            if allocation.color == color and not allocation.is_thread_local
+            if allocation.memory_space == color and not allocation.is_thread_local
         )
 
     def physical_peak(self, color: int) -> int | None:
@@ -173,7 +173,7 @@ class PlainDump:
             return None
         sums = [0] * (self.end + 1)
         for value in self.values:
-            if value.allocation.color == color:
+            if value.allocation.memory_space == color:
                 for step in value.steps:
                     sums[step] += value.size
         return max(sums)
@@ -197,7 +197,7 @@ class PlainDump:
 
     def share(self, value: PlainValue) -> int | None:
         """Return a value's bytes at the peak of its memory space; None if not live then."""
-        return self.shares(value.allocation.color).get(value)
+        return self.shares(value.allocation.memory_space).get(value)
 
 
 def read_dump(files: DumpFiles) -> PlainDump:

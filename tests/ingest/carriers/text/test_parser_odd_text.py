@@ -73,7 +73,9 @@ def test_missing_companions_are_missing_facts():
 
 def test_allocations_without_values_and_without_sizes_are_read():
     plan = parsed("BufferAssignment:\nallocation 3: size 0, color -2, preallocated-temp:\n")
-    assert [(each.number, each.size_bytes, each.color) for each in plan.allocations] == [(3, 0, -2)]
+    assert [(each.number, each.size_bytes, each.memory_space) for each in plan.allocations] == [
+        (3, 0, -2)
+    ]
     assert plan.values == ()
 
 
@@ -150,12 +152,12 @@ def test_a_string_of_an_instruction_may_contain_line_ends(generation):
 
 def test_value_without_color_has_none():
     plan = parsed(NEW.replace("<2 add.3 @0>", "<2 add.3>"))
-    assert [value.color for value in plan.values] == [0, 0, None, 0]
+    assert [value.memory_space for value in plan.values] == [0, 0, None, 0]
 
 
 def test_value_in_another_memory_space_than_its_allocation_is_data():
     plan = parsed(NEW.replace("<2 add.3 @0>", "<2 add.3 @-1>"))
-    assert [value.color for value in plan.values] == [0, 0, -1, 0]
+    assert [value.memory_space for value in plan.values] == [0, 0, -1, 0]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +263,7 @@ def test_logical_buffer_has_an_index_if_its_instruction_is_a_tuple(printed, shap
 
 def test_logical_buffer_without_color_is_read():
     text = "BufferAssignment:\nallocation 0: size 4:\n  x[](#7) [0,4]: f32[]\n"
-    assert parsed(text).values[0].color is None
+    assert parsed(text).values[0].memory_space is None
 
 
 def test_plan_without_style_renders_as_one_file_of_the_newest_forms():

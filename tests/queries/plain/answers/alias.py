@@ -60,7 +60,11 @@ def not_donated(dump: PlainDump) -> Rows:
 
 def _saved_by_donating(dump: PlainDump, one: PlainValue, outputs: list[PlainValue]) -> int:
     """Return its size less the other bytes in the buffers of its outputs, on average."""
-    here = [output for output in outputs if output.allocation.color == one.allocation.color]
+    here = [
+        output
+        for output in outputs
+        if output.allocation.memory_space == one.allocation.memory_space
+    ]
     joined = alias_sets(dump.values)
     held = [
         sum(

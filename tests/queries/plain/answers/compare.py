@@ -74,7 +74,7 @@ def values(
     for side, run in enumerate((run_a, run_b)):
         for dump in chosen(dumps, run, module):
             for value in dump.values:
-                is_here = value.allocation.color == memory_space and value.size > 0
+                is_here = value.allocation.memory_space == memory_space and value.size > 0
                 if is_here and role(value.allocation) != "threadLocal":
                     name = over_loops(dump.attribution(value).op_name)
                     alike = _Alike(False, name, value.made.opcode, value.shape_index)
@@ -297,7 +297,7 @@ def _parts(dump: PlainDump, color: int) -> Iterator[tuple[str, int]]:
     }  # fmt: skip
     for allocation in dump.plan.allocations:
         part = role(allocation)
-        if allocation.color != color or part == "threadLocal":
+        if allocation.memory_space != color or part == "threadLocal":
             continue
         if part in wholes:
             yield wholes[part], allocation.size_bytes

@@ -78,12 +78,12 @@ def apart(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
     one = dump.value(value) if value else _last_of_largest_group(dump, memory_space)
     if one is None or not one.steps:
         return
-    color = one.allocation.color
+    color = one.allocation.memory_space
     others = [other for other in dump.values if other.shape == one.shape and other is not one]
     rows = []
     for other in others:
         together = sorted({*one.steps} & {*other.steps})
-        if together and other.allocation.color == color and _lie_apart(one, other):
+        if together and other.allocation.memory_space == color and _lie_apart(one, other):
             earlier, later = sorted((one, other), key=lambda each: (each.place[0], each.value_id))
             kept = _last_reader(dump, earlier, since=together[0])
             made = (later.name, earlier.label)
@@ -151,7 +151,7 @@ def _reason(dump: PlainDump, read: PlainValue, reader: str) -> str | None:
     if opcode.startswith(COLLECTIVES):
         return "collective"
     if opcode == "copy":
-        if any(value.allocation.color != read.allocation.color for value in made):
+        if any(value.allocation.memory_space != read.allocation.memory_space for value in made):
             return "transfer"
         alike = any(value.printed_shape == read.printed_shape for value in made)
         return "copy" if alike else "layout change"

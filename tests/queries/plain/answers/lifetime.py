@@ -39,7 +39,7 @@ def is_recomputed(op_name: str) -> bool:
     "value sizeBytes physicalBytes liveFrom liveUntil neededAt recomputed ofCheckpoint",
 )
 def kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
-    here = [value for value in dump.values if value.allocation.color == memory_space]
+    here = [value for value in dump.values if value.allocation.memory_space == memory_space]
     peak = peak_step(held_bytes(here))
     for value, share in dump.shares(memory_space).items():
         leaves = dump.live_to_the_end(value) or value.allocation.parameter is not None
@@ -72,7 +72,7 @@ def _ops_of(dump: PlainDump, instruction: str) -> set[str]:
 @in_any_order("value sizeBytes physicalBytes liveFrom neededAt liveUntil")
 def recomputed(dump: PlainDump, memory_space: int) -> Rows:
     for value in dump.values:
-        if value.allocation.color != memory_space:
+        if value.allocation.memory_space != memory_space:
             continue
         attribution = dump.attribution(value)
         if attribution.op_name is None or attribution.rule == "reader" or not value.is_array:
@@ -101,16 +101,23 @@ def live_at(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
         step = dump.steps[instruction]
     elif step < 0:
         step = peak_step(
-            held_bytes([value for value in dump.values if value.allocation.color == 0])
+            held_bytes([value for value in dump.values if value.allocation.memory_space == 0])
         )
-    here = [value for value in dump.values if value.allocation.color == 0]
+    here = [value for value in dump.values if value.allocation.memory_space == 0]
     sums: tuple[int | None, int | None] = (None, None)
     if step < len(dump.schedule):
         sizes = sum(value.size for value in here if step in value.steps)
         sums = (sizes, held_bytes(here).get(step, 0))
     for value in dump.values:
         if step in value.steps:
-            yield value.label, value.size, value.first, value.last, value.allocation.color, *sums
+            yield (
+                value.label,
+                value.size,
+                value.first,
+                value.last,
+                value.allocation.memory_space,
+                *sums,
+            )
 
 
 @largest_first("sizeBytes", "value sizeBytes lastUse liveUntil idleSteps")

@@ -12,7 +12,7 @@ from tests.queries.plain.value import role
 def roles(dump: PlainDump) -> Rows:
     groups: dict[tuple[int, str | None], list[int]] = defaultdict(list)
     for allocation in dump.plan.allocations:
-        groups[allocation.color, role(allocation)].append(allocation.size_bytes)
+        groups[allocation.memory_space, role(allocation)].append(allocation.size_bytes)
     rows = [(*group, len(sizes), sum(sizes)) for group, sizes in groups.items()]
     return sorted(rows, key=lambda row: (row[0], -row[3], row[1] or "~"))
 
@@ -23,7 +23,7 @@ def spaces(dump: PlainDump) -> Rows:
         total = sum(
             allocation.size_bytes
             for allocation in dump.plan.allocations
-            if allocation.color == color
+            if allocation.memory_space == color
         )
         peak = dump.physical_peak(color)
         reserved = dump.reserved(color)

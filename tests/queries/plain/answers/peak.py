@@ -63,7 +63,7 @@ def by_stack(dump: PlainDump, memory_space: int, min_percent: int = 1) -> Rows:
 
 @in_order("step instruction opcode logicalBytes physicalBytes")
 def timeline(dump: PlainDump) -> Rows:
-    here = [value for value in dump.values if value.allocation.color == 0]
+    here = [value for value in dump.values if value.allocation.memory_space == 0]
     held = held_bytes(here)
     sizes: Counter[int] = Counter()
     for value in here:
@@ -90,5 +90,5 @@ def printed(dump: PlainDump, memory_space: int) -> Rows:
                 break
     shares = dump.shares(memory_space)
     for value in dump.values:
-        if value.allocation.color == memory_space and (value in listed or value in shares):
+        if value.allocation.memory_space == memory_space and (value in listed or value in shares):
             yield value.label, listed.get(value), value.size, value in shares

@@ -89,7 +89,7 @@ def same_shape(dump: PlainDump, memory_space: int) -> Rows:
     shares = dump.shares(memory_space)
     groups: dict[str, list[PlainValue]] = defaultdict(list)
     for value in dump.values:
-        is_here = value.allocation.color == memory_space and value.is_array
+        is_here = value.allocation.memory_space == memory_space and value.is_array
         if is_here and role(value.allocation) != "threadLocal":
             groups[value.shape].append(value)
     for shape, members in groups.items():
