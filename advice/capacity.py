@@ -19,7 +19,7 @@ from xlagraph.queries.runner.compilations import select_all
 
 _RESERVED: Final = load_statement(__file__, "reserved-by-space")
 _MOST_DIAGNOSED: Final = 5
-"""Number of memory spaces to diagnose, those missing most first: a diagnosis takes seconds."""
+"""Number of memory spaces to diagnose, starting with the shortest: a diagnosis takes seconds."""
 MOST_FINDINGS: Final = 3
 """Number of changes to list if a compilation does not fit."""
 

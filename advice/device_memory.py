@@ -33,7 +33,7 @@ class Resident:
     """Buffers of one origin on one device, or executables."""
 
     device: str | None
-    """Such as ``cpu:0``; None for executables, which JAX assigns to no device."""
+    """A device such as ``cpu:0``; None for executables, which JAX assigns to no device."""
     kind: str
     """``buffer`` or ``executable``."""
     bytes: int
@@ -112,7 +112,7 @@ class _Profile:
         self._samples = by_number.get(_SAMPLE, [])
         self._texts = [self._bytes(each).decode() for each in by_number.get(_TEXT, [])]
         if "allocations" not in self._texts or "space" not in self._texts:
-            raise UnfitSnapshot("it counts no allocations and space")
+            raise UnfitSnapshot("it has no counts of allocations and space")
         self._functions = {
             number: (self._texts[name], self._texts[path])
             for number, name, path in (

@@ -127,7 +127,7 @@ class Diagnosis(Outlined):
     findings: tuple[Finding, ...]
     """Findings sorted by expected savings, descending; none is a good answer."""
     notes: tuple[str, ...]
-    """Notes on the chosen and skipped compilations, and on facts that the dumps lack."""
+    """Notes on the chosen and skipped compilations, and on facts missing from the dumps."""
     problems: tuple[str, ...] = ()
     """Files of queries that failed, each with the reason. Their findings are missing."""
     hidden: int = 0

@@ -41,7 +41,7 @@ def _rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) -
 
     Rows of other memory spaces and repeated values are dropped. If the query declares `@once`, rows
     without a free place in their group are dropped, too. A row without a memory space belongs to
-    the one that its query was asked for.
+    the one that its query was run for.
     """
     here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
     found = _rows_with_free_places(here, *advice.once) if advice.once else here

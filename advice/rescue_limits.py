@@ -32,7 +32,7 @@ class RescueLimit:
     def sentence(self) -> str:
         """The limit, and how far the program is from it."""
         distance = human_bytes(abs(self.limit_bytes - self.temp_bytes))
-        side = "below: XLA leaves it off" if self.temp_bytes <= self.limit_bytes else "above"
+        side = "below, so it does not start" if self.temp_bytes <= self.limit_bytes else "above"
         return (
             f"{self.compilation}: XLA rematerializes values if temporaries take more than about"
             f" {human_bytes(self.limit_bytes)} ({_SLOP_PERCENT}% of what inputs and outputs leave);"

@@ -59,7 +59,7 @@ class ResidentSpace:
 
     @property
     def most_bytes(self) -> int:
-        """Upper bound: if no program is passed an array of another one."""
+        """Upper bound, reached if no two programs share an array."""
         return self.least_bytes + sum(program.shared_argument_bytes for program in self.programs)
 
     @property

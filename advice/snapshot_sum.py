@@ -59,8 +59,8 @@ class SnapshotSum:
             else ""
         )
         parts = (
-            f"{self.compilation} on {self.device}: {human_bytes(self.passed_bytes)} of arrays that"
-            f" it is passed{new}, {human_bytes(self.other_array_bytes)} of arrays that it is not,"
+            f"{self.compilation} on {self.device}: {human_bytes(self.passed_bytes)} of arrays"
+            f" passed to it{new}, {human_bytes(self.other_array_bytes)} of other arrays,"
             f" {human_bytes(self.executable_bytes)} of programs and"
             f" {human_bytes(self.running_bytes)} of its temporaries, results and constants are"
             f" {human_bytes(self.needed_bytes)}"
@@ -133,7 +133,7 @@ class _Arrays:
 
 
 def _found_bytes(arguments: Sequence[tuple[str | None, int]], held: Sequence[_Arrays]) -> int:
-    """Return the bytes of the arguments that are among resident arrays; takes these out.
+    """Take the arguments out of the resident arrays; return their bytes.
 
     The profile of JAX adds up the arrays of a line. Lines whose arrays may all have the size of
     the argument are tried first.

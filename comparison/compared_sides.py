@@ -142,7 +142,7 @@ class Comparison(Outlined):
         return self.growth_of("reserved")
 
     def without_peak(self, side: Selection) -> tuple[str, ...]:
-        """Return the keys of the compilations of a side that have no live ranges, hence no peak."""
+        """Return the keys of a side's compilations without live ranges, and so without a peak."""
         pairs = (*self.pairs, *self.unpaired)
         sides = [pair.b for pair in pairs] if side is self.b else [pair.a for pair in pairs]
         return tuple(
@@ -247,7 +247,7 @@ def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
 
 
 def one_row(comparison: Comparison) -> tuple[Cell, ...]:
-    """Return a comparison as one row of `ONE_ROW_COLUMNS`; None if it lacks the grouping."""
+    """Return a comparison as one row of `ONE_ROW_COLUMNS`; None if it has no such grouping."""
     reserved, peak = comparison.reserved, comparison.growth_of("physicalPeak")
     unpaired_a = sum(1 for pair in comparison.unpaired if pair.a)
     return (

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Group = tuple[str | int | None, ...]
-"""Cells that name a group; None if the dump lacks the name."""
+"""Cells that name a group; None if the dump has no name."""
 
 RESHAPED: Final = "reshaped"
 """A change of shape without a change of bytes."""

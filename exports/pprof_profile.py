@@ -27,10 +27,10 @@ def write_pprof(graph: Graph, compilation: str, path: Path) -> None:
     Raises what `read_peak` raises, and GraphUnwritable.
     """
     profile = _ProfileWriter(compilation)
-    counts: Counter[_Origin] = Counter()
-    sizes: Counter[_Origin] = Counter()
+    counts: Counter[_CallOrigin] = Counter()
+    sizes: Counter[_CallOrigin] = Counter()
     for share in read_peak(graph, compilation):
-        origin = _Origin(share.space, share.category, share.stack)
+        origin = _CallOrigin(share.space, share.category, share.stack)
         counts[origin] += 1
         sizes[origin] += share.physical_bytes
     for origin, count in counts.items():
@@ -39,7 +39,7 @@ def write_pprof(graph: Graph, compilation: str, path: Path) -> None:
     write_whole(path, gzip.compress(content, mtime=0))
 
 
-class _Origin(NamedTuple):
+class _CallOrigin(NamedTuple):
     space: str
     category: str
     stack: tuple[StackCall, ...]
@@ -65,8 +65,8 @@ class _ProfileWriter:
             has_line_numbers=True,
         )
 
-    def add_sample(self, origin: _Origin, values: tuple[int, int]) -> None:
-        """Add the number and the bytes of the values of one origin."""
+    def add_sample(self, origin: _CallOrigin, values: tuple[int, int]) -> None:
+        """Add the number of one origin's values, and their bytes."""
         sample = self.profile.sample.add(
             location_id=[self._location(call) for call in reversed(origin.stack)], value=values
         )

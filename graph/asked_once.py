@@ -6,9 +6,9 @@ import sys
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
-from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
+from xlagraph.graph.engine import Cell, Graph, Load, QueryLimits, Result, StoredRun
 
 if TYPE_CHECKING:
     from xlagraph.graph.row_tables import CompilationRows
@@ -40,11 +40,7 @@ class AskedOnce(Graph):
         self,
         text: str,
         parameters: Mapping[str, Cell] | None = None,
-        *,
-        timeout_seconds: float | None = None,
-        max_rows: int | None = None,
-        max_bytes: int | None = None,
-        in_process: bool = False,
+        **limits: Unpack[QueryLimits],
     ) -> Result:
         given = dict(parameters or {})
         limit = given.pop("limit", None) if _LIMITED.fullmatch(text) else None
@@ -53,14 +49,7 @@ class AskedOnce(Graph):
         known = self._remembered.get(question)
         if known is not None and (known.is_whole or most <= len(known.result.rows)):
             return Result(known.result.columns, known.result.rows[:most])
-        found = self._graph.query(
-            text,
-            parameters,
-            timeout_seconds=timeout_seconds,
-            max_rows=max_rows,
-            max_bytes=max_bytes,
-            in_process=in_process,
-        )
+        found = self._graph.query(text, parameters, **limits)
         count = len(found.rows)
         self._remembered[question] = _Remembered(
             Result(found.columns, found.rows[:_MOST_ROWS]),

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypedDict, Unpack
 
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
@@ -99,7 +99,7 @@ class Load(Protocol):
 
     @property
     def row_folder(self) -> Path | None:
-        """The folder for files passed to `write_files`, deleted with the load; None for any."""
+        """Folder for files passed to `write_files`, deleted with the load; None for any folder."""
         return None
 
     def expect_rows(self) -> None:
@@ -180,6 +180,17 @@ class LoadTarget(Protocol):
         """
 
 
+class QueryLimits(TypedDict, total=False):
+    """Limits of a statement, and where it runs; each may be left out."""
+
+    timeout_seconds: float | None
+    max_rows: int | None
+    max_bytes: int | None
+    in_process: bool
+    """True to let an engine that runs inside this process use a separate one without limits, so
+    that a statement that ends the engine raises QueryFailed."""
+
+
 class Graph(LoadTarget, Protocol):
     """An open graph; a context manager that closes it."""
 
@@ -195,16 +206,9 @@ class Graph(LoadTarget, Protocol):
         self,
         text: str,
         parameters: Mapping[str, Cell] | None = None,
-        *,
-        timeout_seconds: float | None = None,
-        max_rows: int | None = None,
-        max_bytes: int | None = None,
-        in_process: bool = False,
+        **limits: Unpack[QueryLimits],
     ) -> Result:
         """Run one reading statement; parameters that it does not name are left out.
-
-        With ``in_process`` an engine that runs inside this process uses a separate one without
-        limits, so that a statement that ends the engine raises QueryFailed.
 
         Raises `QueryRefused` if it would write, reach beyond the graph, or is nested too deep,
         `QueryFailed` if the engine rejects it or it returns more or takes longer than allowed,

@@ -77,7 +77,7 @@ class QueryRefused(GraphError):
 
 
 class QueryFailed(GraphError):
-    """The engine rejected the statement, a parameter is missing, or a limit is passed."""
+    """The engine rejected the statement, a parameter is missing, or a limit is exceeded."""
 
 
 def check_version(stored: int, current: int, *, where: str, remedy: str) -> None:

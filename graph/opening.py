@@ -67,7 +67,7 @@ def open_graph(
     ``NEO4J_USERNAME``, ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE``; without a password it is
     tried without one, then ``ask_password`` is called with the user's name.
 
-    ``create`` allows a load to make a file that is not there; a file is made by nothing else.
+    ``create`` allows a load to create a missing file; nothing else creates one.
     A load of a file raises GraphBusy while another process writes, or with ``wait`` calls
     ``notify`` and waits; a server ignores ``wait``.
 

@@ -1,4 +1,4 @@
-"""Cells of rows: nodes, relationships and paths as mappings, and values that JSON lacks."""
+"""Cells of rows: nodes, relationships and paths as mappings, and values that JSON does not have."""
 
 import math
 from collections.abc import Mapping, Sequence

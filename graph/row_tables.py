@@ -216,7 +216,7 @@ def keys_of(table: pa.Table) -> list[str]:
 
 
 def with_run_renamed(rows: CompilationRows, old: str, new: str) -> CompilationRows:
-    """Return the rows with the name of another run in every key and on the run."""
+    """Return the rows of a run, renamed: in every key and on the run itself."""
     moved_labels = {node.label for node in SCHEMA.nodes if not node.is_shared} | {"Run"}
     nodes: dict[str, pa.Table] = {}
     for label, table in rows.nodes.items():

@@ -125,7 +125,7 @@ class ReusesRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
 
 
 class MayOverwriteRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
-    """XLA may store the value in the bytes of the other, which it reads, if that ends there."""
+    """XLA may store the value in the bytes of an operand whose live range ends at its step."""
 
     operand: Integers = described("operand number of the other one")
     is_operand: Booleans = described(

@@ -11,7 +11,7 @@ __all__ = ["is_unused", "look_up_nodes", "walk_relationship"]
 
 
 def look_up_nodes(node: NodeType) -> str:
-    """Return the statement that returns the properties of the nodes of some `$keys`."""
+    """Return the statement that reads the properties of the nodes with `$keys`."""
     columns = ", ".join(f"n.{property_.name} AS {property_.name}" for property_ in node.properties)
     return f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) RETURN {columns}"
 

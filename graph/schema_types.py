@@ -46,7 +46,7 @@ StringLists = Sequence[Sequence[str] | None]
 Names = Sequence[str]
 """Keys; those of a part without the key of its compilation."""
 Numbers = Sequence[int]
-"""Keys of parts that are numbers within their compilation."""
+"""Keys that are numbers, unique within a compilation."""
 Column = Strings | Integers | Booleans | StringLists
 
 
@@ -243,7 +243,7 @@ _COMPILATION: Final = Property(
 
 
 def caption_property(counted: str) -> str:
-    """Return the name of the text of a byte count: `sizeText` for `sizeBytes`."""
+    """Return the property with a byte count as a string: `sizeText` for `sizeBytes`."""
     return counted.removesuffix("Bytes") + "Text"
 
 

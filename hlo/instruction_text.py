@@ -112,7 +112,7 @@ class PrintedInstruction(Instruction):
     def state(self, text: str) -> None:
         """Take over the facts in the text of the memory plan, if it differs.
 
-        Fields that the plan lacks are unchanged; file and line are replaced together. Operands,
+        Fields missing from the plan are unchanged; file and line are replaced together. Operands,
         callees and aliasing are unchanged: every operand in the module text is a line's name,
         while a plan can name a get-tuple-element that the module text omits.
         """

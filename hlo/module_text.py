@@ -48,7 +48,7 @@ def parse_module_text(text: str, plan_texts: Mapping[str, str] = NO_TEXTS) -> Pr
     """Parse a module text, its computations on first access; linear in its length.
 
     ``plan_texts`` are the texts of instructions in the memory plan, by name. They take precedence;
-    the module text fills the facts that they lack.
+    the module text fills the facts missing from them.
     """
     if not text:
         return Program(instructions=_only_planned(plan_texts, ()))

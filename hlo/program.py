@@ -78,7 +78,7 @@ class Program:
         return found
 
     def root_opcode(self, instruction: Instruction) -> str | None:
-        """Return the opcode of the root of the computation that a fusion runs; else None."""
+        """Return the opcode of a fusion's root; None for other instructions."""
         runs = instruction.attributes.runs
         if instruction.opcode != "fusion" or runs is None or runs not in self.computations:
             return None

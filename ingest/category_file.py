@@ -17,7 +17,7 @@ PROJECT_FILE: Final = "xlagraph.toml"
 
 
 def read_categories(file: Path) -> tuple[tuple[str, str], ...]:
-    """Return pairs of a category and a pattern of names, in the file's order.
+    """Return categories and their patterns of names, in the file's order.
 
     Raises OSError, and ValueError with the file and what was expected.
     """

@@ -110,7 +110,7 @@ class FlagsUnusable(Exception):
 
 
 class VersionUnknown(Exception):
-    """Raised if the package index lacks a version, or cannot be queried."""
+    """Raised if a version is not in the package index, or cannot be queried."""
 
 
 class NotInstallable(Exception):

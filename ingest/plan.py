@@ -6,7 +6,7 @@
     ├── used_values   UsedValue     positions and uses of a value
     └── live_ranges   LiveRanges    schedule, ranges, printed peak
 
-Facts and sections that an input format lacks are ``None``; a section that is present and lists
+Facts and sections missing from an input format are ``None``; a section that is present and lists
 nothing is an empty tuple. Shape indices are kept as XLA prints them, with their braces: ``{}``,
 ``{1,0}``.
 

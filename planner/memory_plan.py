@@ -9,9 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlagraph.planner.blocks import Block, Blocks, choose_blocks
+from xlagraph.planner.blocks import Blocks, choose_blocks
 from xlagraph.planner.combining import HEAP, BlockPart, combined_bytes
 from xlagraph.planner.heap import Group, heap_groups, live_bytes_by_step
+from xlagraph.planner.held_values import Block
 from xlagraph.planner.packing import STRATEGIES, Packer
 from xlagraph.planner.planned_program import PRESET_SPACES, PlannedProgram, PlannedValue
 from xlagraph.planner.replay import Replay

@@ -65,9 +65,8 @@ def _replay(
     tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
         has_size = any(each.size_bytes == allocation.size_bytes for each in tried)
-        # only an exact replay is better
         if has_size and not packer.may_place(alignment, strategy, wanted):
-            continue
+            continue  # only an exact replay is better
         packing = packer.pack(alignment, strategy)
         offsets_equal = packing.offsets == wanted
         found = Replay(

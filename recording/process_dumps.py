@@ -155,7 +155,7 @@ def why_nothing_was_recorded(recording: Path, exit_code: int, flags: str) -> str
         exit_code == 1 and any(not process.has_ended for process in processes)
     )
     if is_ended_by_xla and flags:
-        return f"the program was ended, as XLA does at an unknown flag in XLA_FLAGS: {flags}"
+        return f"the program was aborted; XLA does this if a flag in XLA_FLAGS is unknown: {flags}"
     if exit_code:
         return f"the program failed with exit code {exit_code} before it compiled anything"
     if not processes:

@@ -67,7 +67,7 @@ def _other_order(stored: StoredCompilation) -> tuple[Facts, PackedColumn]:
         return {"name": None, "note": str(error)}, nothing
     name = f"{orders.chosen.rule.value} order"
     if orders.here.schedule.steps == orders.other.schedule.steps:
-        return {"name": name, "note": f"the instructions run in the {name} already"}, nothing
+        return {"name": name, "note": f"the instructions already run in the {name}"}, nothing
     curve = PackedColumn(ColumnKind.WIDE_NUMBER, orders.other.by_step.tolist())
     return {"name": name, "note": orders.chosen.setting}, curve
 

@@ -1,7 +1,6 @@
 """Files: packed with gzip, xz, bzip2 or Zstandard, and written completely or not at all."""
 
 import bz2
-import gzip
 import lzma
 import os
 import zlib
@@ -29,6 +28,8 @@ def unpacked_stream(stream: "BufferedReader[Any]") -> IO[bytes] | None:
     """Return the unpacked content of a stream, by its first bytes; None if it is not packed."""
     start = stream.peek(_LONGEST_MAGIC)
     if start.startswith(b"\x1f\x8b"):
+        import gzip  # what only writes files does not need it
+
         return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
     if start.startswith(b"\xfd7zXZ\x00"):
         return cast("IO[bytes]", lzma.LZMAFile(stream))

@@ -41,7 +41,7 @@ class LogLines:
         while (line := self._lines.get()) is not None:
             lost, self._lost = self._lost, 0
             if lost:
-                line = f"({lost} lines are lost: nobody read them in time)\n{line}"
+                line = f"({lost} lines were dropped: they were not read in time)\n{line}"
             with suppress(OSError):  # nobody reads any more
                 self._write(f"{line}\n".encode(errors="backslashreplace"))
 

@@ -226,7 +226,7 @@ def _typed(query: Query, name: str, text: str) -> "str | int | float | bool":
     try:
         return _READ[parameter.type](text)
     except ValueError:
-        raise BadRequest(f"{name} is {parameter.type}, found {text[:80]!r}") from None
+        raise BadRequest(f"expected {parameter.type} for {name}, found {text[:80]!r}") from None
 
 
 def _boolean(text: str) -> bool:

@@ -28,7 +28,7 @@ from xlagraph.serve.readers.service_limits import (
 
 __all__ = ["BoundedConnection", "WaitingConnections"]
 
-_READ_BYTES: Final = 16 << 10
+_READ_BYTES: Final = 4 << 10
 """Bytes that are read from one client before the others have their turn."""
 _LATE_SECONDS: Final = 1.0
 """Seconds after the limit of a body, in which the application rejects it in words."""

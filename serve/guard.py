@@ -127,7 +127,7 @@ class Guard:
         if host is None:
             return refused(400, "expected one Host header with a name or an address")
         if not self._access.allows_name(host["address"] or host["name"]):
-            return refused(421, "this service has another name")
+            return refused(421, "the Host header names another service")
         if not _is_from_here(headers, method, hosts[0]):
             return refused(403, "requests from other web pages are not allowed")
         if self._access.token is not None and not _has_token(headers, self._access.token):
@@ -137,7 +137,7 @@ class Guard:
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
             return refused(413, f"a request has at most {MOST_BODY_BYTES:,} bytes")
         if headers.get("content-encoding", "identity").strip().lower() != "identity":
-            return refused(415, "a request is sent without Content-Encoding")
+            return refused(415, "a request must not have a Content-Encoding")
         return None
 
 

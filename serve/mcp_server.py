@@ -254,7 +254,7 @@ class _Tools:
             Field(description="values of its $names, as JSON: numbers, strings, lists, maps"),
         ] = None,
     ) -> str:
-        """Run a reading Cypher statement of your own; prefer a canned query where one fits.
+        """Run your own read-only Cypher statement; prefer a canned query if there is one.
 
         The resource xlagraph://schema lists labels, relationships and properties.
         """

@@ -56,7 +56,7 @@ def describe_api(catalogue: Mapping[str, Query]) -> Json:
         "info": {
             "title": "xlagraph",
             "version": version("xlagraph"),
-            "description": "XLA memory plans as a property graph. Reading only.",
+            "description": "XLA memory plans as a property graph; read-only.",
         },
         "paths": paths,
     }
@@ -124,7 +124,7 @@ def _row(columns: tuple[Column, ...]) -> Json:
 
 
 _CYPHER: Final[Json] = {
-    "summary": "A statement of your own, which only reads",
+    "summary": "Your own Cypher statement; it can only read",
     "requestBody": {
         "required": True,
         "content": {

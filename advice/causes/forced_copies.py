@@ -20,7 +20,7 @@ __all__ = ["forced_copies"]
 
 _QUERY: Final = "alias/copies"
 _LEAST_SHARE: Final = 0.001
-"""Share of the reserved bytes below which a copy is not searched for its reader."""
+"""Smallest share of the reserved bytes for which a copy's reader is searched."""
 _MOVED: Final = {
     "jax": "Do two steps in one iteration, so that each carry ends where it began, instead of"
     " returning a carry in the place of another one.",
@@ -81,7 +81,7 @@ class _Reason(NamedTuple):
 
     title: str
     text: str
-    """Text with the place of the name, `{}`."""
+    """Text in which `{}` stands for the name."""
     place: tuple[str | None, int | None]
     remedies: tuple[tuple[str, str], ...]
     doubt: str | None = None

@@ -180,7 +180,7 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
         rows = tuple(evidence_row(value, reason) for value, reason in found)
         yield Cause(
             "waste/broadcasts",
-            "Masks are stored, though computed from much less data",
+            "Masks are stored, although they could be recomputed from much less data",
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, [value.label for value, _ in found]),
             rows,

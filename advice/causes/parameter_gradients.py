@@ -189,7 +189,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             Remove.of(program.compilation, removed),
             tuple(evidence_row(value, reason) for value in found),
             remedies.DENSE_GRADIENTS,
-            "only if the optimizer may update the rows that were read alone",
+            "only if the optimizer may update just the rows that were read",
             is_exact=True,
             likelihood=0.7,
         )

@@ -53,13 +53,13 @@ RETURNED_GRADIENTS: Final[Mapping[str, str]] = {
     "pytorch": "Drop the gradients (optimizer.zero_grad()) before torch_xla.sync().",
 }
 GRADIENTS_OF_FROZEN: Final[Mapping[str, str]] = {
-    "jax": "Differentiate with respect to the parameters that are updated alone (argnums of"
+    "jax": "Differentiate only with respect to the parameters that are updated (argnums of"
     " jax.grad, or a partition of the tree), and return only the new ones.",
     "tensorflow": "Pass only the updated variables to tape.gradient.",
     "pytorch": "Set requires_grad_(False) on the frozen parameters.",
 }
 RETURNED_FORWARD_VALUES: Final[Mapping[str, str]] = {
-    "jax": "Return what the caller reads alone, such as the loss or a mean: leave activations and"
+    "jax": "Return only what the caller reads, such as the loss or a mean: leave activations and"
     " logits out of the auxiliary results (has_aux=True), or reduce them in the step.",
     "tensorflow": "Return the loss or a mean instead of the activations.",
     "pytorch": "Drop the activations (del, or .detach() of a mean) before torch_xla.sync().",

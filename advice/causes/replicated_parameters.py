@@ -90,7 +90,7 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
             for value in sorted(found, key=lambda value: -value.size_bytes)
         ),
         REPLICATED_BATCH,
-        f"the first dimension of these inputs, {length}, is taken for the batch",
+        f"the first dimension of these inputs, {length}, is assumed to be the batch",
         is_exact=True,
         likelihood=0.9,
     )

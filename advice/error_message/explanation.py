@@ -17,7 +17,7 @@ _DUMP_FLAGS: Final = 'XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text"'
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A fact that the message lacks, and how to get it."""
+    """A fact missing from the message, and how to get it."""
 
     text: str
     remedy: str
@@ -88,7 +88,7 @@ def _verdict(failure: Failure) -> str:
     verb = "load a program" if failure.stage is Stage.PROGRAM_LOAD else "allocate"
     return (
         f"The plan was accepted, but the device was too full to {verb} when it ran:"
-        f" {asked} were requested{what}, {room}."
+        f" {asked} were requested{what}; {room}."
     )
 
 

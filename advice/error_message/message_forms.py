@@ -1,4 +1,4 @@
-"""Forms of the sentences and lines that report a lack of memory.
+"""Forms of the sentences and lines that report an out-of-memory failure.
 
     message  = headline { section | list | statistics }
     section  = header { part }                            sizes of kinds of memory

@@ -55,7 +55,7 @@ def check(
         ),
     ] = None,
 ) -> None:
-    """Compare totals with XLA's and with limits; 4 if exceeded.
+    """Check totals and limits; exit with code 4 if one is exceeded.
 
     --max-reserved and --max-peak limit memory space 0 of each compilation. --capacity shows for
     every memory space the reserved bytes, whether they fit, how much is missing, and what to

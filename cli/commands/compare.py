@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xlagraph.comparison.compared_sides import Comparison
 
 _UNPAIRED_SHOWN: Final = 5
-"""Number of unpaired compilations that are named."""
+"""Number of unpaired compilations that are listed."""
 
 
 @dataclass(frozen=True)

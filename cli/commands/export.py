@@ -10,7 +10,6 @@ from xlagraph.cli.commands.export_neo4j import neo4j
 from xlagraph.cli.output.declared_options import QuickCommand, QuickGroup, spread_options
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.graph_and_queries import (
-    CompilationOption,
     complete_compilation,
     complete_run,
     open_graph_of,
@@ -30,6 +29,8 @@ NameArgument = Annotated[
         autocompletion=complete_compilation,
     ),
 ]
+HiddenName = Annotated[str | None, typer.Option("--compilation", "-c", hidden=True)]
+"""Another spelling of the argument, for scripts."""
 FileOption = Annotated[
     Path,
     typer.Option("--output", "-o", metavar="FILE", help="The file to write.", parser=parse_path),
@@ -67,7 +68,7 @@ def _file_command(format_: FileFormat) -> Callable[..., None]:
         options: GraphOptions,
         output: FileOption,
         name: NameArgument = None,
-        compilation: CompilationOption = None,
+        compilation: HiddenName = None,
     ) -> None:
         wanted = _either(name, compilation)
         with open_graph_of(options) as graph:
@@ -88,7 +89,7 @@ def xprof(
         ),
     ],
     name: NameArgument = None,
-    compilation: CompilationOption = None,
+    compilation: HiddenName = None,
     run: Annotated[
         str | None,
         typer.Option(

@@ -44,7 +44,10 @@ class LoadOptions(GraphOptions):
 
     run: str | None = run_name_option("Name of the run, if there is only one.")
     tag: list[str] | None = tag_option()
-    replace: bool = flag("Replace runs: also remove compilations whose files no longer exist.")
+    replace: bool = flag(
+        "Make a run equal to its folder: also remove compilations whose files no longer exist, and"
+        " replace a run of this name from another folder."
+    )
     fail_fast: bool = flag("Stop at the first dump that cannot be parsed.")
     dry_run: bool = flag("Read everything, write nothing.")
     detail: Detail | None = detail_option()

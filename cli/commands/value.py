@@ -22,7 +22,7 @@ def value(
     ],
     compilation: CompilationOption = None,
 ) -> None:
-    """Show a value's maker, readers, live range and neighbours.
+    """Show what produces and reads a value, and how long it is live.
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """

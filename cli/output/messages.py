@@ -48,7 +48,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def error(text: str) -> None:
-    """Write an error, and its remedy."""
+    """Write an error, and how to fix it."""
     _write(f"error: {text}")
 
 

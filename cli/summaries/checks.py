@@ -44,7 +44,7 @@ def write_totals(checked: "CheckResult", limit: int | None, options: RowOptions)
 
 
 def note_ranges(checked: "CheckResult") -> None:
-    """Note how many compilations lack live ranges, and which derived live ranges are uncertain."""
+    """Note how many compilations have no live ranges, and which derived ones are uncertain."""
     if count := len(checked.without_ranges):
         note(f"no schedule: {counted(count, 'compilation')} without live ranges, peaks and reuse")
     for totals in checked.uncertain:

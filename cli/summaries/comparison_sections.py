@@ -56,7 +56,7 @@ def summed_over(comparison: "Comparison") -> str:
 
 
 def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> list[Section]:
-    """Return the totals and each other part with rows; only one grouping if it is named."""
+    """Return the totals and each other part with rows; only one grouping if it is requested."""
     rows = [
         (*row, comparison.growth_of(measure).share if row[-1] is not None else None)
         for measure, row in zip(TOTALS, total_rows(comparison), strict=True)

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Unpack, cast
 
 import ladybug
 
-from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
+from xlagraph.graph.engine import Cell, Graph, Load, QueryLimits, Result, StoredRun
 from xlagraph.graph.errors import (
     GraphBusy,
     GraphError,
@@ -122,20 +122,18 @@ class LadybugGraph(Graph):
         self,
         text: str,
         parameters: Mapping[str, Cell] | None = None,
-        *,
-        timeout_seconds: float | None = None,
-        max_rows: int | None = None,
-        max_bytes: int | None = None,
-        in_process: bool = False,
+        **limits: Unpack[QueryLimits],
     ) -> Result:
         statement = check_statement(text, procedures=None)
         given = given_parameters(statement, parameters or {})
-        if in_process and self._path.exists():
+        if limits.get("in_process") and self._path.exists():
             return query_in_process(_open_to_read, self._path, text, given)
         check_meanings(statement.tokens, given)
         check_lists(given)
         text, given = with_ordered_maps(text, given)
         connection = self._connect()
+        timeout_seconds = limits.get("timeout_seconds")
+        max_rows = limits.get("max_rows")
         try:
             connection.set_query_timeout(int(1000 * (timeout_seconds or 0)))
             # a single statement has a single result
@@ -143,7 +141,8 @@ class LadybugGraph(Graph):
             with found:
                 columns = tuple(found.get_column_names())
                 check_columns(columns)
-                rows = tuple(bounded_rows(rows_of_result(found, max_rows), max_rows, max_bytes))
+                found_rows = rows_of_result(found, max_rows)
+                rows = tuple(bounded_rows(found_rows, max_rows, limits.get("max_bytes")))
         except (RuntimeError, ValueError, TypeError) as error:
             raise query_error(error, timeout_seconds) from error
         if "COUNT" in statement.words:

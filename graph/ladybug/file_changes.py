@@ -1,6 +1,6 @@
 """Changes to a copy of a graph file, by COPY where that is faster."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +9,7 @@ import ladybug
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.ladybug import schema_statements
 from xlagraph.graph.ladybug.database import rows_of
+from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, PARTS
 from xlagraph.graph.statement_files import load_statement
@@ -23,6 +24,21 @@ MAX_COPIED_NODES: Final = 2_000_000
 MAX_COPIED_RELATIONSHIPS: Final = 8_000_000
 
 _DELETE_COMPILATIONS: Final = load_statement(__file__, "delete-compilations")
+
+
+def portions(sources: Sequence[RowFiles], name: str) -> Iterator[list[RowFiles]]:
+    """Split a table's files into groups, one for each COPY."""
+    most = MAX_COPIED_NODES if name in NODE_LABELS else MAX_COPIED_RELATIONSHIPS
+    portion: list[RowFiles] = []
+    rows = 0
+    for files in sources:
+        portion.append(files)
+        rows += files.counts[name]
+        if rows >= most:
+            yield portion
+            portion, rows = [], 0
+    if portion:
+        yield portion
 
 
 def copy_rows(connection: ladybug.Connection, table: str, files: Iterable[Path]) -> None:

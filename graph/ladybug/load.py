@@ -32,12 +32,7 @@ from xlagraph.graph.errors import GraphUnwritable, RowsUnwritten, raise_unwritab
 from xlagraph.graph.ladybug import file_changes, schema_statements
 from xlagraph.graph.ladybug.compaction import compact
 from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database, rows_of
-from xlagraph.graph.ladybug.file_changes import (
-    MAX_COPIED_NODES,
-    MAX_COPIED_RELATIONSHIPS,
-    NODE_LABELS,
-    RELATIONSHIP_TYPES,
-)
+from xlagraph.graph.ladybug.file_changes import NODE_LABELS, RELATIONSHIP_TYPES
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.row_tables import (
     NODE_COLUMNS,
@@ -246,7 +241,7 @@ class LadybugLoad(Load):
         for name, files in sources.items():
             is_few = is_small and added[name] * _COPIED_ROWS_PER_NEW_ROW < before[name]
             add = file_changes.create_rows if is_few else file_changes.copy_rows
-            for portion in _portions(files, name):
+            for portion in file_changes.portions(files, name):
                 add(connection, name, [part.path(name) for part in portion])
                 copied += sum(part.counts[name] for part in portion)
                 done = copied / sum(added.values())
@@ -327,21 +322,6 @@ class LadybugLoad(Load):
             origins = cast("Iterable[tuple[str, str | None, str | None]]", found)
             self._origins = {key: Origin(*origin) for key, *origin in origins}
         return self._origins
-
-
-def _portions(sources: Sequence[RowFiles], name: str) -> Iterator[list[RowFiles]]:
-    """Split a table's files into groups, one for each COPY."""
-    most = MAX_COPIED_NODES if name in NODE_LABELS else MAX_COPIED_RELATIONSHIPS
-    portion: list[RowFiles] = []
-    rows = 0
-    for files in sources:
-        portion.append(files)
-        rows += files.counts[name]
-        if rows >= most:
-            yield portion
-            portion, rows = [], 0
-    if portion:
-        yield portion
 
 
 def _reason(error: RuntimeError, copy: Path) -> str:

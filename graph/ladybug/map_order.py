@@ -24,7 +24,7 @@ _SKIPPED: Final = ("space", "comment")
 _PATTERN_MARKS: Final = frozenset({"(", "[", ":", "|", "&", "!"})
 
 
-class _Keys(NamedTuple):
+class _MapKeys(NamedTuple):
     """The keys of a map, and where it is."""
 
     names: tuple[str, ...]
@@ -35,7 +35,7 @@ class _Keys(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Reader:
+class _LiteralReader:
     """Reads a statement once, and collects the keys of its map literals."""
 
     tokens: Sequence[Token]
@@ -43,7 +43,7 @@ class _Reader:
     """Position of the RETURN whose columns cannot meet; beyond the end if there is none."""
     position: int = 0
     column: int = 0
-    found: list[_Keys] = field(default_factory=list)
+    found: list[_MapKeys] = field(default_factory=list)
     is_closed: bool = True
     """False if a bracket of a map is never closed."""
 
@@ -87,7 +87,9 @@ class _Reader:
         self.position += 1
         self.is_closed = self.is_closed and end == "}"
         if not is_pattern:
-            self.found.append(_Keys(_ordered_names([name for name, _ in entries]), place, column))
+            self.found.append(
+                _MapKeys(_ordered_names([name for name, _ in entries]), place, column)
+            )
         entries.sort(key=lambda entry: _name_order(entry[0]))
         return "{" + ",".join(text for _, text in entries) + end
 
@@ -110,7 +112,7 @@ def with_ordered_maps(text: str, parameters: Mapping[str, Cell]) -> tuple[str, d
 
     Raises QueryRefused for maps with different keys that the engine would mix up.
     """
-    found: list[_Keys] = []
+    found: list[_MapKeys] = []
     ordered = {
         name: _ordered(value, (), found) if isinstance(value, list | dict) else value
         for name, value in parameters.items()
@@ -124,7 +126,7 @@ def with_ordered_maps(text: str, parameters: Mapping[str, Cell]) -> tuple[str, d
     return text, ordered
 
 
-def _reader_of(text: str) -> _Reader:
+def _reader_of(text: str) -> _LiteralReader:
     tokens = list(read_tokens(text, with_spaces=True))
     depth = 0
     last_return = len(tokens)
@@ -133,10 +135,10 @@ def _reader_of(text: str) -> _Reader:
         if token.kind == "symbol":
             depth += (token.text in "([{") - (token.text in ")]}")
         if word == "UNION":
-            return _Reader(tokens, len(tokens))
+            return _LiteralReader(tokens, len(tokens))
         if word == "RETURN" and depth == 0:
             last_return = number
-    return _Reader(tokens, last_return)
+    return _LiteralReader(tokens, last_return)
 
 
 def _is_in_pattern(earlier: str, last: str) -> bool:
@@ -145,9 +147,9 @@ def _is_in_pattern(earlier: str, last: str) -> bool:
     return is_name and last.upper() not in _BEFORE_MAPS and earlier in _PATTERN_MARKS
 
 
-def _ordered(value: Cell, place: tuple[str, ...], found: list[_Keys]) -> Cell:
+def _ordered(value: Cell, place: tuple[str, ...], found: list[_MapKeys]) -> Cell:
     if isinstance(value, dict):
-        found.append(_Keys(_ordered_names(list(value)), place, None))
+        found.append(_MapKeys(_ordered_names(list(value)), place, None))
         return {
             name: _ordered(value[name], (*place, name), found)
             for name in sorted(value, key=_name_order)
@@ -169,7 +171,7 @@ def _ordered_names(names: Sequence[str]) -> tuple[str, ...]:
     return ordered
 
 
-def _check_meetings(found: Sequence[_Keys]) -> None:
+def _check_meetings(found: Sequence[_MapKeys]) -> None:
     """Raise QueryRefused if two maps differ in their keys and could be in one list."""
     known: dict[tuple[int, tuple[str, ...], int | None], tuple[str, ...]] = {}
     everywhere: dict[tuple[int, tuple[str, ...]], tuple[str, ...]] = {}

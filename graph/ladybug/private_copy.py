@@ -1,4 +1,4 @@
-"""A private copy of a graph with other lines of the user, deleted after use."""
+"""A temporary copy of a graph in which other code counts as the user's."""
 
 import shutil
 from collections.abc import Iterator, Sequence

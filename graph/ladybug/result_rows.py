@@ -1,4 +1,4 @@
-"""Reads the rows of a result of the embedded engine."""
+"""Reads the rows of an embedded engine's result."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import neo4j
 from neo4j.exceptions import (
@@ -23,7 +23,7 @@ from neo4j.exceptions import (
 from neo4j.graph import Node, Path, Relationship
 
 from xlagraph.graph import row_cells
-from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
+from xlagraph.graph.engine import Cell, Graph, Load, QueryLimits, Result, StoredRun
 from xlagraph.graph.errors import (
     GraphUnreachable,
     QueryFailed,
@@ -229,15 +229,13 @@ class Neo4jGraph(Graph):
         self,
         text: str,
         parameters: Mapping[str, Cell] | None = None,
-        *,
-        timeout_seconds: float | None = None,
-        max_rows: int | None = None,
-        max_bytes: int | None = None,
-        in_process: bool = False,
+        **limits: Unpack[QueryLimits],
     ) -> Result:
-        del in_process  # the server is another process
+        # the server is another process already
         statement = check_statement(text, procedures=PROCEDURES)
         given = given_parameters(statement, parameters or {})
+        timeout_seconds = limits.get("timeout_seconds")
+        most = limits.get("max_rows"), limits.get("max_bytes")
         with self._translated_errors(timeout_seconds):
             columns, rows = call_uninterrupted(
                 lambda: self._driver.execute_query(
@@ -250,7 +248,7 @@ class Neo4jGraph(Graph):
                     result_transformer_=lambda found: (
                         tuple(found.keys()),
                         # read as a stream: the driver fetches 1,000 rows at a time
-                        tuple(bounded_rows(map(_cells, found), max_rows, max_bytes)),
+                        tuple(bounded_rows(map(_cells, found), *most)),
                     ),
                 )
             )

@@ -3,7 +3,7 @@
     NAME.csv            rows of a label or of a relationship type, text in quotes, no header
     NAME-header.csv     names and types of its columns
     import.sh           the command
-    constraints.cypher  constraints that the imported database lacks until the next ingest
+    constraints.cypher  constraints, missing from the imported database until the next ingest
     export.json         contents of the folder; written last, so it marks a complete export
 
 The format is CSV because the importer of Neo4j 5.26 drops empty strings of Parquet files, and

@@ -63,7 +63,7 @@ SERVER_ERRORS: Final = (Neo4jError, DriverError, OutOfMemory)
 
 
 class BatchLimit:
-    """The size limit of transactions in a load; it shrinks if the server lacks memory."""
+    """The size limit of transactions in a load; it shrinks if the server is out of memory."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

@@ -91,6 +91,6 @@ class Carrier:
     is_dump: Callable[[str], bool] = lambda _: False
     """Return True for a dump's name, which is reported even if it is not a file."""
     needs: Callable[[str], Need] = lambda _: Need.NOTHING
-    """Return the part of a file of this name that `find` reads."""
+    """Return how much of a file with this name `find` reads."""
     prints_instructions: bool = False
     """True if it has the text of instructions."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from io import BufferedReader, RawIOBase
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import IO, BinaryIO, Final, cast
+from typing import IO, BinaryIO, Final, Self, cast
 
 from xlagraph.ingest.carriers.file_bytes import has_dump_header
 from xlagraph.ingest.errors import Problem, UnreadableDump, readable
@@ -135,7 +135,7 @@ class _Target:
         return UnreadableDump(Problem(self.source, None, message))
 
 
-class _Reader(RawIOBase):
+class _CountingReader(RawIOBase):
     """A reader that counts the bytes of a stream, and does not close it."""
 
     def __init__(self, content: IO[bytes], target: _Target | None) -> None:
@@ -155,7 +155,7 @@ class _Reader(RawIOBase):
 
 def _buffered(content: IO[bytes], target: _Target | None = None) -> BufferedReader:
     """Return a stream with lookahead; the bytes read count as unpacked into the target."""
-    return BufferedReader(cast("RawIOBase", _Reader(content, target)), _SNIFFED_BYTES)
+    return BufferedReader(cast("RawIOBase", _CountingReader(content, target)), _SNIFFED_BYTES)
 
 
 def _unpack_layer(stream: BufferedReader, name: str, target: _Target) -> None:
@@ -188,8 +188,23 @@ def _chunks(content: IO[bytes] | BufferedReader) -> Iterator[bytes]:
 
 
 def _unpack_tar(stream: BufferedReader, target: _Target) -> None:
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
+    damaged: list[str] = []
+    last = "its beginning"
+
+    class Member(tarfile.TarInfo):
+        @classmethod
+        def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+            try:
+                return super().frombuf(buf, encoding, errors)
+            except tarfile.HeaderError:
+                if any(buf) and last not in damaged:
+                    damaged.append(last)
+                raise
+
+    # tarfile would end without a word at a damaged header; so it looks for the next one
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=Member, ignore_zeros=True) as archive:
         for member in archive:
+            last = member.name
             # a sparse file may be far larger than its bytes in the archive
             is_plain = member.isreg() and not member.issparse()
             content = archive.extractfile(member) if is_plain else None
@@ -203,6 +218,8 @@ def _unpack_tar(stream: BufferedReader, target: _Target) -> None:
                         raise
             elif not member.isdir():
                 target.leave_out(member.name, "it is a link, a device or sparse")
+    for name in damaged:
+        target.leave_out(name, "what follows it has a damaged header")
 
 
 def _unpack_zip(stream: BufferedReader, target: _Target) -> None:

@@ -63,7 +63,7 @@ def find_dumps(
     """
     problems: list[Problem] = []
     gaps: list[Path] = []
-    sources: list[_Source] = []
+    sources: list[_UnnamedDump] = []
     is_file = path.is_file() if listing is None else listing.holds(path)
     root = path.parent if is_file else path
     folders = _folders(root, problems, gaps) if listing is None else listing.folders(root)
@@ -99,7 +99,7 @@ def find_dumps(
     )
 
 
-class _Source(NamedTuple):
+class _UnnamedDump(NamedTuple):
     """A dump before its run is known."""
 
     folder: Path
@@ -155,7 +155,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[_Source]:
+def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[_UnnamedDump]:
     """Return the compilations of one folder, each with its sources in all input formats.
 
     A problem names each input format whose package is missing, if a compilation has no other.
@@ -174,7 +174,7 @@ def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> lis
             continue
         for source in found:
             by_stem.setdefault(source.stem, []).append(source)
-    return [_Source(folder, stem, tuple(sources)) for stem, sources in by_stem.items()]
+    return [_UnnamedDump(folder, stem, tuple(sources)) for stem, sources in by_stem.items()]
 
 
 def _why_none(path: Path) -> str:
@@ -188,10 +188,10 @@ def _why_none(path: Path) -> str:
     )
 
 
-def _distinct(sources: Iterable[_Source]) -> list[_Source]:
+def _distinct(sources: Iterable[_UnnamedDump]) -> list[_UnnamedDump]:
     """Return each file once, by its real path rather than by a link to it."""
     real_folders: dict[Path, str] = {}
-    by_file: dict[tuple[str, int], _Source] = {}
+    by_file: dict[tuple[str, int], _UnnamedDump] = {}
     for source in sources:
         path = source.first.path
         is_link = path.is_symlink()
@@ -206,14 +206,14 @@ def _distinct(sources: Iterable[_Source]) -> list[_Source]:
 
 def _with_keys(
     root: Path,
-    sources: Iterable[_Source],
+    sources: Iterable[_UnnamedDump],
     run: str | None,
     origin: DumpOrigin,
     listing: Listing | None,
 ) -> list[DumpFiles]:
     """Return the dumps with their runs and keys."""
     own_name, real_root = origin
-    by_place: dict[tuple[tuple[str, ...], str], list[_Source]] = defaultdict(list)
+    by_place: dict[tuple[tuple[str, ...], str], list[_UnnamedDump]] = defaultdict(list)
     for source in sources:
         by_place[_run_parts(root, source), source.stem].append(source)
 
@@ -252,7 +252,7 @@ def _run_name(root: str, parts: tuple[str, ...]) -> str:
     return readable("/".join(kept))
 
 
-def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
+def _run_parts(root: Path, source: _UnnamedDump) -> tuple[str, ...]:
     """Return the path, below the root, of the folder of a dump's run."""
     parts = source.folder.relative_to(root).parts
     name = dump_name(readable(source.stem))
@@ -266,7 +266,7 @@ def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
     return parts
 
 
-def _size_bytes(source: _Source, listing: Listing | None) -> int:
+def _size_bytes(source: _UnnamedDump, listing: Listing | None) -> int:
     size = 0
     for part in chain.from_iterable(each.parts for each in source.sources):
         try:

@@ -39,7 +39,7 @@ def reject_conflicts(
     joined: str | None,
     read: Callable[[DumpFiles], DumpContents] = read_dump,
 ) -> AcceptedDumps:
-    """Reject a folder whose run was ingested from another, unless the run has all its dumps.
+    """Reject a folder if its run came from another one, unless the run has all its dumps.
 
     The run named ``joined`` accepts the dumps that it does not have yet, such as those of another
     host of the job. A dump with the same content in two folders of one search counts once.
@@ -92,8 +92,8 @@ def _addition(dump: DumpFiles, known: _Known, *, is_joined: bool) -> Problem:
     if is_joined:
         return Problem(dump.run_path, None, f"is added to {there}", left_out=False)
     message = (
-        f"has more dumps than {there}: {dump.stem}; add them with this name as option `run`,"
-        " give another name there, or replace the stored run (option `replace`)"
+        f"has more dumps than {there}: {dump.stem}; give option `run` this name to add them, or"
+        " another name to keep both runs, or option `replace` to replace the stored run"
     )
     return Problem(dump.run_path, None, message)
 

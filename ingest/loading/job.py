@@ -46,7 +46,7 @@ class JobOutcome:
     """True if the content is the stored one."""
     problems: tuple[Problem, ...] = ()
     missing: tuple[str, ...] = ()
-    """Names of the parts that the dump lacks."""
+    """Names of the parts missing from the dump."""
     content_bytes: int = 0
     """Size of all files of the dump, unpacked."""
     total_bytes: int | None = None

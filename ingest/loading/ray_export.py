@@ -47,7 +47,7 @@ _TASKS_EACH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
+class _TaskArguments:
     """The arguments that all tasks share."""
 
     target: SharedFolder
@@ -57,7 +57,7 @@ class _Order:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _ExportPart:
     """A part that was written; its name is None if it has no rows."""
 
     name: str | None
@@ -93,7 +93,7 @@ def export_on_ray(
         accepted = reject_conflicts(found.dumps, {}, joined=options.run, read=reading(remote))
         processors = int(ray.cluster_resources().get("CPU", 1))
         batches = [remote.lend(batch) for batch in _batches(accepted.dumps, processors)]
-        order = _Order(target, options, first_paths(accepted.dumps))
+        order = _TaskArguments(target, options, first_paths(accepted.dumps))
         parts = list(_written(ray, batches, order, 2 * processors, on_part))
         summary = merged_summary(
             [part.summary for part in parts],
@@ -170,10 +170,10 @@ def _batches(dumps: Sequence[DumpFiles], processors: int) -> Iterator[list[DumpF
 def _written(
     ray: Any,  # noqa: ANN401
     batches: Sequence[LentDumps],
-    order: _Order,
+    order: _TaskArguments,
     most_at_once: int,
     on_part: Callable[[int, int], None],
-) -> Iterator[_Part]:
+) -> Iterator[_ExportPart]:
     """Write a part for each batch; a batch whose worker dies in every try is split."""
     from ray.exceptions import OutOfMemoryError, WorkerCrashedError
 
@@ -191,7 +191,7 @@ def _written(
             part = ray.get(ended)
         except (WorkerCrashedError, OutOfMemoryError):
             if len(batch.dumps) == 1:
-                part = _Part(None, _of_dead_worker(batch.dumps[0]))
+                part = _ExportPart(None, _of_dead_worker(batch.dumps[0]))
             else:
                 waiting.extendleft(_alone(batch))
                 continue
@@ -200,7 +200,7 @@ def _written(
         yield part
 
 
-def write_part(lent: LentDumps, order: _Order) -> _Part:
+def write_part(lent: LentDumps, order: _TaskArguments) -> _ExportPart:
     """Export some dumps as one part; runs as a task, which may be repeated."""
     name = uuid4().hex
     with ExitStack() as stack:
@@ -217,7 +217,7 @@ def write_part(lent: LentDumps, order: _Order) -> _Part:
                 run_paths=order.run_paths,
             )
         problems = tuple(remote.name_origins(each) for each in summary.problems)
-    return _Part(name if part.manifest.nodes else None, replace(summary, problems=problems))
+    return _ExportPart(name if part.manifest.nodes else None, replace(summary, problems=problems))
 
 
 def _alone(batch: LentDumps) -> list[LentDumps]:
@@ -269,7 +269,7 @@ def _connection_message(address: str | None, error: Exception) -> str:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Raise `ClusterUnreachable` if the cluster is lost, or if its workers lack a package.
+    """Raise `ClusterUnreachable` if the cluster is lost, or if a package is missing on its workers.
 
     Exceptions of a task that have another cause pass unchanged.
     """

@@ -21,7 +21,7 @@ class HeldBack(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Failure:
+class _FailedRead:
     """A compilation that could not be ingested in its present state."""
 
     reason: str
@@ -42,7 +42,7 @@ class Readiness:
     """State of each compilation at the last look, by key."""
     _waiting: dict[str, bytes] = field(default_factory=dict)
     """State at the last look of each compilation that is not ingested in that state."""
-    _failures: dict[str, _Failure] = field(default_factory=dict)
+    _failures: dict[str, _FailedRead] = field(default_factory=dict)
     _lacking: dict[str, str] = field(default_factory=dict)
 
     def ready(self, dumps: Sequence[DumpFiles], versions: Mapping[str, object]) -> list[DumpFiles]:
@@ -82,7 +82,7 @@ class Readiness:
         """Record why a compilation was not ingested; the next try is later, or when it changes."""
         last = self._failures.get(key)
         looks = min(2 * last.looks, _MOST_LOOKS_BETWEEN_TRIES) if last else 1
-        self._failures[key] = _Failure(reason, self._states[key], looks, looks)
+        self._failures[key] = _FailedRead(reason, self._states[key], looks, looks)
 
     def forget(self, keys: Iterable[str]) -> None:
         """Forget compilations that were removed from the graph."""

@@ -112,7 +112,7 @@ class Meter:
         self._report()
 
     def set_written_share(self, share: float) -> None:
-        """Count this share of the bytes passed to the graph as done, from now on."""
+        """Set the share of the bytes passed to the graph that counts as done."""
         self._written_share = share
         if self._bytes_written() > self._bytes_shown:
             self._report()

@@ -34,7 +34,7 @@ _GRADIENT_RETURNED: Final = Categorized(Category.WEIGHT, "a gradient of its shap
 _FROZEN: Final = Categorized(
     Category.WEIGHT, "not returned, read by a matrix product, without the dimension of a batch"
 )
-_FROZEN_LEAF: Final = Categorized(Category.WEIGHT, "in one argument with such a weight")
+_FROZEN_LEAF: Final = Categorized(Category.WEIGHT, "in the same argument as such a weight")
 _INTEGERS: Final = ("s", "u", "pred")
 _PRODUCTS: Final = frozenset(("dot_general", "conv_general_dilated"))
 _MOVING: Final = frozenset((
@@ -241,7 +241,7 @@ class InputRules:
     def _new_weights(self) -> set[int] | None:
         """Return the ids of the values that overwrite weights; None if a weight is not overwritten.
 
-        What none of them is computed from is no optimizer state, such as an average of weights.
+        A value from which none of them is computed is not optimizer state: an average of weights.
         """
         weights = [
             number for number, each in self._found.items() if each.category is Category.WEIGHT

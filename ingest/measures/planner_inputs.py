@@ -27,7 +27,7 @@ __all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
 
 
 class OverwriteCandidate(NamedTuple):
-    """A value that may be written over another one, if that ends as it begins.
+    """A value that may overwrite another one whose live range ends where it begins.
 
     Both are rows of the plan's values.
     """

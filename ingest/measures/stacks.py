@@ -1,6 +1,6 @@
 """Stacks: loop state of which each iteration of a loop writes one part.
 
-`lax.scan` stores the results of all turns this way, and so do forward values that the backward
+`lax.scan` stores the results of all iterations this way, and so do forward values that the backward
 pass reads.
 
     body(state):

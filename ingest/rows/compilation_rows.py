@@ -86,7 +86,7 @@ class _Tables:
         """Number of rows of each compilation, by table."""
 
     def nodes(self, label: type[NodeRows]) -> pa.Table:
-        """Make the table of the nodes of a label."""
+        """Make the table of a label's nodes."""
         columns = NODE_COLUMNS[label.table]
         if label in NODES_OF_PROVENANCE:
             return self._of_provenance(label, NODES_OF_PROVENANCE[label], columns)

@@ -98,7 +98,7 @@ def compile_lowered(
         return CompiledDump(files, None if failure is None else str(failure))
     if failure is not None:
         raise failure
-    raise NoPlan(f"XLA dumped no memory plan of {run}: is the dump redirected by XLA_FLAGS?")
+    raise NoPlan(f"XLA dumped no memory plan of {run}: does XLA_FLAGS dump to another folder?")
 
 
 @contextmanager

@@ -120,7 +120,7 @@ def _changes(variant: Variant) -> Mapping[str, Any]:
     if callable(variant):
         return {"function": variant}
     raise TypeError(
-        "expected a function, or a mapping such as {'donate_argnums': (0,)}, as a variant; found"
+        "expected a function, or a mapping such as {'donate_argnums': (0,)}, for a variant; found"
         f" {type(variant).__name__}"
     )
 

@@ -201,7 +201,7 @@ def plan_of_compiled(
     compiled: Any,  # noqa: ANN401 - of any version of JAX
     name: str = "compiled",
 ) -> FunctionPlan:
-    """Return the plan of the result of `jax.jit(f).lower(…).compile()`, on CPUs.
+    """Return the plan of a compiled function, `jax.jit(f).lower(…).compile()`, on CPUs.
 
     Raises TypeError for anything else, and NoMemoryPlan if it does not contain its plan.
     """

@@ -34,7 +34,7 @@ class Prediction(NamedTuple):
     at_most: int | None
     """Upper end of the range; None if it is not a range."""
     source: str
-    """``whatif donate``, or the title of a finding of `advise`, marked if not certain."""
+    """``whatif donate``, or the title of an `advise` finding, marked if not certain."""
 
 
 def predict(

@@ -1,4 +1,4 @@
-"""Devices of hardware that this machine lacks; the compiler can still compile for them."""
+"""Devices that this machine does not have; the compiler can still compile for them."""
 
 import os
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ class RangeEnd(StrEnum):
     CONSTANT = "constant"
     """Live until the end: it is a constant."""
     END = "end"
-    """Live until the end for an unknown reason."""
+    """Live until the end, and the dump does not show why."""
     OVERWRITTEN = "overwritten"
     """A later value overwrites it in place."""
     LAST_USE = "lastUse"

@@ -158,7 +158,7 @@ class StoredValue(NamedTuple):
 
     @property
     def is_backward(self) -> bool:
-        """True if its op name says that the backward pass computes it."""
+        """True if its op name belongs to the backward pass."""
         return is_backward(self.known_op_name)
 
     @property

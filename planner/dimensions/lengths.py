@@ -17,7 +17,7 @@ from typing import NamedTuple
 __all__ = ["Lengths", "Scaled", "Split"]
 
 
-class _Rule(NamedTuple):
+class _LengthRule(NamedTuple):
     """A length that follows from others: factor * their sum + offset."""
 
     dimension: int
@@ -31,7 +31,7 @@ class _Rule(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A dimension that changes and is split in two, of which one was taken to change."""
+    """A changed dimension that is split in two; one of the two is assumed to change."""
 
     length: int
     parts: tuple[int, int]
@@ -57,7 +57,7 @@ class Lengths:
         """Another dimension of the same length; its own number if it is the representative."""
         self._factors: dict[int, tuple[int, int]] = {}
         """The two dimensions that a representative is the product of."""
-        self._rules: list[_Rule] = []
+        self._rules: list[_LengthRule] = []
         self._iterated: set[int] = set()
         self._stacked: set[int] = set()
         self._uses: dict[int, list[int]] = {}
@@ -148,7 +148,9 @@ class Lengths:
         """Let a dimension be this factor of others' sum, and as much longer as it is now."""
         sums = sum(self._lengths[each] for each in sources)
         offset = self._lengths[dimension] - factor * sums
-        self._rules.append(_Rule(dimension, tuple(sources), factor, offset, is_weak, is_mutual))
+        self._rules.append(
+            _LengthRule(dimension, tuple(sources), factor, offset, is_weak, is_mutual)
+        )
 
     def free(self, dimensions: Iterable[int]) -> None:
         """Let nothing but their uses decide these dimensions.
@@ -181,7 +183,7 @@ class Lengths:
         (self._stacked if is_written else self._iterated).add(dimension)
 
     def scaled(self, given: Mapping[int, Fraction], fixed: Collection[int]) -> Scaled:
-        """Return all lengths that change with those that are given.
+        """Return all lengths that change together with the given ones.
 
         `fixed` are dimensions that keep their length if a dimension that is split must choose.
         """
@@ -196,7 +198,7 @@ class Lengths:
         """Return the dimensions that loops read and write one by one, as representatives."""
         return set(map(self.find, self._iterated)), set(map(self.find, self._stacked))
 
-    def rules(self) -> tuple[list[_Rule], Mapping[int, tuple[int, int]]]:
+    def rules(self) -> tuple[list[_LengthRule], Mapping[int, tuple[int, int]]]:
         """Return the rules and the factors of products, as representatives."""
         find = self.find
         rules = [
@@ -215,8 +217,8 @@ class _Scaling:
         self._fixed = fixed
         self._rules, self._factors = lengths.rules()
         (self._read, self._written), self._uses = lengths.iterated(), lengths.uses()
-        self._by_source: defaultdict[int, list[_Rule]] = defaultdict(list)
-        self._weak: list[_Rule] = []
+        self._by_source: defaultdict[int, list[_LengthRule]] = defaultdict(list)
+        self._weak: list[_LengthRule] = []
         for rule in self._rules:
             if rule.is_weak:
                 self._weak.append(rule)
@@ -264,7 +266,7 @@ class _Scaling:
             for whole in self._wholes[dimension]:
                 self._push_up(whole)
 
-    def _apply(self, rule: _Rule) -> None:
+    def _apply(self, rule: _LengthRule) -> None:
         length = rule.factor * sum(map(self._length, rule.sources)) + rule.offset
         self._set(rule.dimension, max(length, Fraction(0)), rule)
 
@@ -299,7 +301,7 @@ class _Scaling:
                     return True
         return any(map(self._apply_backwards, self._rules))
 
-    def _apply_backwards(self, rule: _Rule) -> bool:
+    def _apply_backwards(self, rule: _LengthRule) -> bool:
         """Change the sources that nothing else decides, all by the same factor."""
         dimension = rule.dimension
         if not rule.is_mutual or self._made_by.get(dimension, rule) == rule:

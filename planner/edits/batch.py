@@ -245,7 +245,7 @@ def _assumptions(
         length, parts = split.length, split.parts
         yield (
             f"a dimension of {length} is split into {parts[0]} x {parts[1]}: the"
-            f" {'second' if split.changed else 'first'} is taken to shrink"
+            f" {'second' if split.changed else 'first'} is assumed to shrink"
         )
     find = followed.lengths.find
     lost = [

@@ -26,7 +26,7 @@ class Changes:
     """Changes to plan for; none by default.
 
     `xlagraph.planner.edits.patterns` describes patterns. Raises BadParameter for an
-    invalid factor or schedule, and for a batch that is named but not changed.
+    invalid factor or schedule, and for a batch that is given but not changed.
     """
 
     donate: Sequence[str] = ()
@@ -64,7 +64,7 @@ class Changes:
         for factor in (*self.shrink.values(), *(() if self.batch is None else (self.batch,))):
             parse_factor(factor)
         if self.batch is None and (self.batch_of or self.batch_like is not None):
-            raise BadParameter("the batch is named but not changed: give its factor too")
+            raise BadParameter("a batch is given, but no change of it: add --batch FACTOR")
         if self.batch_of and self.batch_like is not None:
             raise BadParameter(
                 "give either parameters that carry the batch or another compilation, not both"

@@ -62,7 +62,7 @@ def range_text(after: Replanned, before: Replanned) -> str:
 def why_not_changed(before: Replanned, named: Collection[int]) -> str:
     """Return why no named value changes its size."""
     if not named:
-        return "no value is named"
+        return "no value matches"
     program = before.program
     planned = [program.by_id[value_id] for value_id in named if value_id in program.by_id]
     if not planned:

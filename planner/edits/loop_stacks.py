@@ -138,8 +138,8 @@ def _is_filled(compilation: PlannableCompilation, members: Collection[PlannedVal
     """Return True if a forward loop writes a part in each iteration and does not return the set."""
     return (
         len(members) > 1
+        and not any(value.lives_out or value.is_stored for value in members)  # most are, of several
         and all(value.size_bytes > 0 and value.value_id in compilation.values for value in members)
-        and not any(value.lives_out or value.is_stored for value in members)
         and any(_writes_a_part(compilation, value) for value in members)
     )
 

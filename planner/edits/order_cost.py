@@ -163,11 +163,11 @@ class _Costs:
         reader = f"{self._named(value.read_at)} reads it at step {value.read_at}"
         new_step = self._here.schedule.new_step
         if value.waits_for is None or new_step[value.waits_for] <= new_step[value.made_at]:
-            return f"{made}; {reader}, and could at once"
+            return f"{made}; {reader}, but could run at once"
         needed = f"{self._named(value.waits_for)}, step {value.waits_for}"
         if value.wait == "read late":
-            return f"{made}; {reader}, and could since {needed}"
-        return f"{made}; {reader}, and must wait for {needed}"
+            return f"{made}; {reader}, but could run after {needed}"
+        return f"{made}; {reader}, which must wait for {needed}"
 
     def _moves(self, count: int) -> Iterable[MovedInstructions]:
         least = self._before.reserved_bytes()

@@ -84,7 +84,7 @@ class Reorder(Edit):
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         if after.program is before.program:
-            return f"changes nothing: the instructions run in {named_order(self.rule)} already"
+            return f"changes nothing: the instructions already run in {named_order(self.rule)}"
         saved = before.reserved_bytes() - after.reserved_bytes()
         text = f"the instructions run in {named_order(self.rule)}"
         if saved > 0:

@@ -139,7 +139,7 @@ class Scale(Edit):
 
 @dataclass(frozen=True, slots=True)
 class ComputeInParts(Edit):
-    """Compute values in parts: at least they disappear, at most one part of each is kept."""
+    """Compute values in parts: at best nothing of them is stored, at worst one part of each."""
 
     kept_by_label: Mapping[str, Fraction]
     """Part of its bytes that one part of each value takes."""

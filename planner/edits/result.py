@@ -91,7 +91,8 @@ class WhatIf(Outlined):
             ("temporary block", self.temp_bytes, self.temp_bytes_replayed, self.temp_bytes_after),
         )
         columns = ("memory space 0", "xlaBytes", "replannedBytes", "afterBytes")
-        title = f"{self.compilation}: reserves {known_bytes(after)} after the changes"
+        when = "after the changes" if self.effects else "replayed without a change"
+        title = f"{self.compilation}: reserves {known_bytes(after)} {when}"
         if before is not None and after is not None and before != after:
             title += f", {change_text(before, after)}"
         notes = (*(each.text for each in self.effects), *self.notes, *self.assumptions)

@@ -54,7 +54,7 @@ def check_queries(directory: Path) -> list[str]:
 
 
 def query_faults(query: Query) -> list[Fault]:
-    """Return the faults of the statement of a query, by line."""
+    """Return the faults of a query's statement, by line."""
     faults = statement_faults(query.text)
     statement = list(read_tokens(query.text))
     for agreement in (_parameters_agree, _columns_agree) if statement else ():
@@ -228,7 +228,7 @@ _TYPES: Final = frozenset(relationship.name for relationship in SCHEMA.relations
 
 
 def unknown_names(text: str) -> list[Fault]:
-    """Return the labels, relationship types and properties that the schema lacks, by line.
+    """Return the labels, relationship types and properties missing from the schema, by line.
 
     Each has similar names. A variable without a pattern may be a map: all its properties are
     accepted.

@@ -1,4 +1,4 @@
-"""The canned queries: one file for each, its path is its id."""
+"""The canned queries: one file each; its path is its id."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Explain an empty answer by facts that the dump lacks."""
+"""Explain an empty answer by facts missing from the dump."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -31,7 +31,7 @@ _SPACES_OF_COMPILATION: Final = load_statement(__file__, "memory-spaces-of-compi
 
 
 def check_memory_space(graph: Graph, color: int, compilation: str | None = None) -> None:
-    """Raise NoSuchMemorySpace if a compilation, or the whole graph, lacks a memory space.
+    """Raise NoSuchMemorySpace if a compilation, or the whole graph, has no such memory space.
 
     Memory space 0 always exists.
     """

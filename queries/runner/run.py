@@ -53,7 +53,7 @@ class Answer(Outlined):
     compilation: str | None
     """Key of the compilation; None for a query over runs."""
     notes: tuple[str, ...]
-    """Notes for the reader, such as the chosen compilation and facts that the dump lacks."""
+    """Notes for the reader, such as the chosen compilation and facts missing from the dump."""
     empty: str
     """Meaning of an answer without rows."""
 

@@ -1,9 +1,9 @@
-"""Run a user's read-only statement, and report names that the schema lacks."""
+"""Run a user's read-only statement, and report names missing from the schema."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Unpack
 
-from xlagraph.graph.engine import Cell, Graph, Result
+from xlagraph.graph.engine import Cell, Graph, QueryLimits, Result
 from xlagraph.graph.errors import QueryFailed
 from xlagraph.queries.catalogue.query_check import unknown_names
 
@@ -19,34 +19,23 @@ class StatementAnswer(NamedTuple):
 
     result: Result
     notes: tuple[str, ...]
-    """One note for each name that the schema lacks, with similar names."""
+    """One note for each name missing from the schema, with similar names."""
 
 
 def run_statement(
     graph: Graph,
     text: str,
     parameters: Mapping[str, Cell] | None = None,
-    *,
-    timeout_seconds: float | None = None,
-    max_rows: int | None = None,
-    max_bytes: int | None = None,
-    in_process: bool = False,
+    **limits: Unpack[QueryLimits],
 ) -> StatementAnswer:
     """Run a read-only statement; its options and errors are those of `Graph.query`.
 
-    QueryFailed also reports names that the schema lacks, with similar names.
+    QueryFailed also reports names missing from the schema, with similar names.
     """
     faults = unknown_names(text) if len(text) <= _LONGEST_CHECKED else []
     unknown = tuple(f"line {fault.line}: {fault.message}" for fault in faults)
     try:
-        result = graph.query(
-            text,
-            parameters,
-            timeout_seconds=timeout_seconds,
-            max_rows=max_rows,
-            max_bytes=max_bytes,
-            in_process=in_process,
-        )
+        result = graph.query(text, parameters, **limits)
     except QueryFailed as error:
         raise QueryFailed("\n".join((str(error), *unknown))) from error
     return StatementAnswer(result, unknown)

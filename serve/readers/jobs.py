@@ -57,7 +57,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One read of the graph: the name of a function of `reads`, and its arguments."""
+    """One read of the graph: a function's name in `reads`, and its arguments."""
 
     read: str
     arguments: Mapping[str, Cell] = field(default_factory=dict)

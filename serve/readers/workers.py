@@ -68,7 +68,9 @@ class Workers:
         self.catalogue = catalogue
         named = None if location is None else str(location)
         self._lanes = {
-            lane: _Lane(size, Setup(named, asked[0], catalogue, _NICENESS[lane]), memory_bytes)
+            lane: _LaneProcesses(
+                size, Setup(named, asked[0], catalogue, _NICENESS[lane]), memory_bytes
+            )
             for lane, size in PROCESSES.items()
         }
         self._under_way: set[asyncio.Task[ReadAnswer]] = set()
@@ -124,7 +126,7 @@ class LaneCounts:
     """Processes that died or exceeded a limit."""
 
 
-class _Worker:
+class _GraphProcess:
     """A process with the graph open, for one job at a time."""
 
     def __init__(self, version: tuple[int, ...] | None) -> None:
@@ -150,14 +152,14 @@ class _Worker:
         await asyncio.to_thread(self._child.close)
 
 
-class _Lane:
+class _LaneProcesses:
     """The processes of one lane."""
 
     def __init__(self, size: int, setup: Setup, memory_bytes: int) -> None:
         self._setup = setup
         self._memory_bytes = memory_bytes
         self._free = asyncio.Semaphore(size)
-        self._idle: list[_Worker] = []
+        self._idle: list[_GraphProcess] = []
         self.counts = LaneCounts()
 
     async def read(self, job: Job, version: tuple[int, ...] | None) -> ReadAnswer:
@@ -201,7 +203,7 @@ class _Lane:
                 await worker.end()
         return answer
 
-    async def _open_worker(self, version: tuple[int, ...] | None) -> _Worker | ReadAnswer:
+    async def _open_worker(self, version: tuple[int, ...] | None) -> _GraphProcess | ReadAnswer:
         """Return a free process that has the newest state of the graph open."""
         while self._idle:
             worker = self._idle.pop()
@@ -212,9 +214,9 @@ class _Lane:
             await worker.end()
         return await self._start_worker(version)
 
-    async def _start_worker(self, version: tuple[int, ...] | None) -> _Worker | ReadAnswer:
+    async def _start_worker(self, version: tuple[int, ...] | None) -> _GraphProcess | ReadAnswer:
         """Start a process; return a rejection instead if it cannot open the graph."""
-        worker = _Worker(version)
+        worker = _GraphProcess(version)
         opened: ReadAnswer | None = None
         try:
             async with asyncio.timeout(_START_SECONDS):
@@ -224,7 +226,7 @@ class _Lane:
             if opened is None or opened.is_refusal:
                 await worker.end()
 
-    async def _bounded(self, worker: _Worker, job: Job) -> ReadAnswer:
+    async def _bounded(self, worker: _GraphProcess, job: Job) -> ReadAnswer:
         """Return a process's answer; _Overdue if it takes too long or too much memory."""
         loop = asyncio.get_running_loop()
         seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS

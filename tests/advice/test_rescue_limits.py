@@ -29,4 +29,4 @@ def test_the_limit_is_95_percent_of_what_inputs_and_outputs_leave(tmp_path):
         (short,) = rescue_limits(graph, added, 600)
     assert (limit.limit_bytes, limit.temp_bytes) == (285, 300)
     assert "300 B, 15 B above" in limit.sentence
-    assert "300 B, 80 B below: XLA leaves it off" in short.sentence
+    assert "300 B, 80 B below, so it does not start" in short.sentence

@@ -1,6 +1,7 @@
 """Buffer sets use the block of an output or donated parameter, a new block, or the heap."""
 
 import random
+from dataclasses import replace
 
 from tests.planner.small_programs import program, value
 from xlagraph.planner.blocks import choose_blocks
@@ -80,6 +81,33 @@ def test_comparing_all_blocks_at_once_equals_comparing_one_by_one():
         values = random_values(random.Random(seed))
         made = choose_blocks(program(*values), values)
         assert [block.values for block in made.blocks] == one_by_one(values), seed
+
+
+def test_blocks_of_a_changed_program_equal_those_chosen_without_the_unchanged_one():
+    reused = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        before = program(*random_values(rng), *outputs(rng))
+        known = choose_blocks(before, before.values)
+        changed = list(before.values)
+        for row in rng.sample(range(len(changed)), 2):
+            last = changed[row].live_from + rng.randrange(6)
+            changed[row] = changed[row]._replace(live_until=last)
+        after = replace(before, values=tuple(changed))
+        again = choose_blocks(after, after.values, known)
+        alone = choose_blocks(after, after.values)
+        assert held(again) == held(alone), seed
+        reused += again.blocks is known.blocks
+    assert reused > 20
+
+
+def outputs(rng):
+    return [value(number, rng.randrange(12), 20, 16, lives_out=True) for number in range(20, 24)]
+
+
+def held(made):
+    blocks = [{each.value_id for each in block.values} for block in made.blocks]
+    return blocks, {each.value_id for each in made.heap_values}
 
 
 def random_values(rng):

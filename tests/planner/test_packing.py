@@ -111,6 +111,21 @@ def naive_offsets(groups, alignment):
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("has_bound", [False, True])
+def test_groups_placed_by_their_start_are_packed_as_if_all_chunks_were_compared(seed, has_bound):
+    rng = random.Random(seed)
+    groups = []
+    for name in range(60):
+        first = rng.randrange(60)
+        last = first + rng.randrange(20)
+        groups.append(group(name, rng.choice((1, 16, 40, 64, 256)), (first, last)))
+    by_start = Strategy((Order.START,), has_bounded_top=has_bound)
+    # a group with two intervals is compared with all chunks; these are after the last tick
+    apart = group(60, 1, (200, 200), (300, 300))
+    assert pack(groups, 16, by_start).offsets == pack([*groups, apart], 16, by_start).offsets[:-1]
+
+
+@pytest.mark.parametrize("seed", range(20))
 def test_packing_agrees_with_the_definition(seed):
     rng = random.Random(seed)
     groups = []

@@ -231,7 +231,7 @@ class _Pass:
         positions: dict[int, list[Position]] = {value_id: [] for value_id in self._definitions}
         uses: dict[int, list[Use]] = {value_id: [] for value_id in self._definitions}
         for computation in order:
-            readers = _Readers(computation)
+            readers = _ElementReaders(computation)
             root = computation.find_root()
             of_root = set(_values(self._trees[root.name])) if root is not None else set()
             for instruction in computation.instructions:
@@ -264,7 +264,7 @@ def _may_read(opcode: str | None, index: str) -> bool:
     return opcode not in _READING_NOTHING
 
 
-class _Readers:
+class _ElementReaders:
     """The readers of each instruction in a computation.
 
     Readers of elements are separate, because a loop of a thousand arrays has a thousand readers

@@ -113,7 +113,7 @@ def live_steps(
     variant: Variant,
 ) -> dict[int, tuple[int, int]]:
     """Return the first and last step of each scheduled value, by value id."""
-    ranges = _Ranges(module, schedule, variant)
+    ranges = _StepRanges(module, schedule, variant)
     found = {
         used.value_id: ranges.of_value(used, definitions[used.value_id])
         for used in flow.used_values
@@ -123,7 +123,7 @@ def live_steps(
     return found
 
 
-class _Ranges:
+class _StepRanges:
     """Live ranges of values by rules 2 to 4."""
 
     def __init__(self, module: Module, schedule: ModuleSchedule, variant: Variant) -> None:

@@ -1,6 +1,6 @@
 """Read a compilation from a module and its buffer assignment.
 
-Facts that the messages lack are derived: positions and uses (`dataflow`), the flat schedule and
+Facts missing from the messages are derived: positions and uses (`dataflow`), the flat schedule and
 live ranges (`live_steps`), the printed peak (`peak_rule`). A module without a schedule (XLA on
 CPUs up to jaxlib 0.4.28) has no live ranges and no peak.
 """
@@ -175,7 +175,7 @@ def _timed(
     flow: Flow,
     sets: Mapping[int, int],
 ) -> _Timed:
-    """Derive live ranges by the rules of the producer of the messages.
+    """Derive live ranges by the rules of the XLA that wrote the messages.
 
     Messages with names instead of ids are from an old producer. If a heap trace contradicts the
     standard rules, use the rules that it agrees with; without any, use the standard rules.

@@ -85,7 +85,7 @@ def _parse_sections(
     return tuple(names)
 
 
-class _Section(NamedTuple):
+class _PlanSection(NamedTuple):
     """A section of a dump."""
 
     name: SectionName
@@ -98,19 +98,19 @@ class _Section(NamedTuple):
 
 
 _SECTIONS: Final = (
-    _Section(
+    _PlanSection(
         "allocations",
         (form.BUFFER_ASSIGNMENT,),
         parse_allocations,
         (form.ALLOCATION, form.VALUE),
     ),
-    _Section(
+    _PlanSection(
         "used values",
         (form.TOTAL,),
         parse_totals,
         (form.VALUE_HEADER,),
     ),
-    _Section(
+    _PlanSection(
         "live ranges",
         (form.LIVE_RANGES, form.LIVE_RANGES_NOT_AVAILABLE),
         parse_live_ranges,

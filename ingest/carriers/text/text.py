@@ -153,7 +153,7 @@ class DumpText:
         return rows
 
     def check_sum(self, position: int, sizes: Iterable[int]) -> None:
-        """Raise if the sum of sizes exceeds 64 bits; the position is for the error."""
+        """Raise if the sum of sizes exceeds 64 bits; the error states the position."""
         if sum(sizes) > LARGEST_NUMBER:
             raise self.error(position, "sizes that add up to less than 2^63 bytes")
 

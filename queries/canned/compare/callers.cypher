@@ -1,4 +1,4 @@
-// Lines of the user's own code at the peaks of two runs, sorted by absolute growth, descending
+// Lines of your code at the peaks of two runs, sorted by absolute growth, descending
 // @kind     table
 // @answers  Which line of my code, not of a library, grew at the peak between two runs?
 // @param    runA         STRING        name of the first (baseline) run, or key of a compilation
@@ -10,8 +10,8 @@
 // @column   userLine     INTEGER       line in that file
 // @column   userFunction STRING        function that contains the line; null if the dump has no
 //           call stacks
-// @column   bytesA       INTEGER       bytes at the peaks of the first side
-// @column   bytesB       INTEGER       bytes at the peaks of the second side
+// @column   bytesA       INTEGER       bytes at the peaks of A
+// @column   bytesB       INTEGER       bytes at the peaks of B
 // @column   growthBytes  INTEGER       difference, B − A
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.

@@ -11,8 +11,8 @@
 // @column   sourceFile  STRING        source file of the op, innermost frame: yours, or the
 //           library's that your line calls
 // @column   sourceLine  INTEGER       line in that file
-// @column   bytesA      INTEGER       bytes at the peaks of the first side
-// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   bytesA      INTEGER       bytes at the peaks of A
+// @column   bytesB      INTEGER       bytes at the peaks of B
 // @column   growthBytes INTEGER       difference, B − A
 // @shown    userFile bytesA bytesB growthBytes sourceFile
 // @measure  physical

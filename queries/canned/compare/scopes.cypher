@@ -9,8 +9,8 @@
 // @param    limit       INTEGER = 20  rows to return
 // @bounds   depth       1..
 // @column   scope       STRING        leading parts of the op name; null if there is no op name
-// @column   bytesA      INTEGER       bytes at the peaks of the first side
-// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   bytesA      INTEGER       bytes at the peaks of A
+// @column   bytesB      INTEGER       bytes at the peaks of B
 // @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.

@@ -7,8 +7,8 @@
 // @param    memorySpace INTEGER = 0   memory space number
 // @param    limit       INTEGER = 20  rows to return
 // @column   shape       STRING        shape, without layout
-// @column   bytesA      INTEGER       bytes at the peaks of the first side
-// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   bytesA      INTEGER       bytes at the peaks of A
+// @column   bytesB      INTEGER       bytes at the peaks of B
 // @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.

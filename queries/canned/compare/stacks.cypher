@@ -13,8 +13,8 @@
 // @column   callerFile  STRING        source file of the caller; null for the outermost function
 // @column   callerLine  INTEGER       line of the call
 // @column   caller      STRING        function that contains the call
-// @column   bytesA      INTEGER       bytes at the peaks of the first side
-// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   bytesA      INTEGER       bytes at the peaks of A
+// @column   bytesB      INTEGER       bytes at the peaks of B
 // @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.

@@ -12,8 +12,8 @@
 //           library's that your line calls
 // @column   sourceLine  INTEGER       line in that file
 // @column   opName      STRING        op name that the values belong to, as set by the framework
-// @column   bytesA      INTEGER       bytes at the peaks of the first side
-// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   bytesA      INTEGER       bytes at the peaks of A
+// @column   bytesB      INTEGER       bytes at the peaks of B
 // @column   growthBytes INTEGER       difference, B − A
 // @shown    userFile opName bytesA bytesB growthBytes sourceFile
 // @measure  physical

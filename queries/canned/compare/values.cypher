@@ -29,7 +29,7 @@
 // @note     In loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and closed_call
 //           and jit(dynamic_index_in_dim) of newer JAX are removed.
 // @note     If only one side has an op name, opcode and tuple index, its values are matched by
-//           shape, opcode and, for a fusion, the operation of its root, so that renaming a function
+//           shape, opcode and, for a fusion, its root operation, so that renaming a function
 //           or scope is not a change.
 // @empty    no value is new, gone or changed
 // @status   stable

@@ -22,7 +22,7 @@
 // @column   keptByStep   INTEGER         step of that reader
 // @column   keptByFile   STRING          source file of your line that the reader comes from
 // @column   keptByLine   INTEGER         line in that file
-// @column   rangeEnd     STRING          reason for the end of the earlier value's live range:
+// @column   rangeEnd     STRING          why the earlier value's live range ends:
 //           overwritten, output, parameter, constant, end, unread, lastUse, kept or handedOn
 // @column   shape        STRING          shape of both, without layout
 // @column   opcode       STRING          opcode of the instruction that makes the value

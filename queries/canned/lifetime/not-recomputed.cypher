@@ -66,7 +66,7 @@ WHERE step > s.physicalPeakStep AND readBy CONTAINS '/checkpoint/'
       AND (readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
            OR readBy CONTAINS 'gradients/')
       AND NOT (readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad')
-// the scopes of the value, each by the part of its name after that of the enclosing scope
+// the value's scopes, each by the part of its name that follows the enclosing scope's
 MATCH (v)-[:ATTRIBUTED_TO]->(o:Op)-[:WITHIN]->(z:Scope)
 MATCH (o)-[:WITHIN]->(y:Scope) WHERE y.depth = z.depth - 1
 WITH c, v, p, step, readBy, z.name AS scope, replace(z.name, y.name, '') AS part

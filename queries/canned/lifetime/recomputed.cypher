@@ -30,7 +30,7 @@
 //           "recompute_grad" (a scope that the program names so) in their name. tf.recompute_grad
 //           itself marks nothing (seen with TensorFlow 2.21), nor does PyTorch/XLA: recomputed
 //           values have the names of the first computation there, and no rows here.
-// @note     Values with waitsAtPeak are first.
+// @note     Values whose waitsAtPeak is true come first.
 // @note     An optimization barrier delays a recomputation until the backward pass needs it. XLA
 //           for CPU removes the barriers before it merges and schedules.
 // @note     Values that XLA merged with the first computation, under its name, are in

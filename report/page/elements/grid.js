@@ -103,7 +103,7 @@ export class Grid {
     this.sort();
     this.cursor = Math.min(this.cursor, Math.max(0, this.order.length - 1));
     const all = this.order.length === rows;
-    this.count.textContent = all ? `${numberText(rows)} rows` : `${numberText(this.order.length)} of ${numberText(rows)} rows`;
+    this.count.textContent = all ? (rows === 1 ? '1 row' : `${numberText(rows)} rows`) : `${numberText(this.order.length)} of ${numberText(rows)} rows`;
     this.drawHead();
     this.scroller.setAttribute('aria-rowcount', String(this.order.length + 1));
     const most = this.options.most;

@@ -48,7 +48,7 @@ def test_a_failure_of_an_allocator_is_distinguished_and_lists_other_resident_byt
     said = explanation(messages.BFC + messages.BFC_STATISTICS + messages.GPU_ERROR)
     assert said.verdict == (
         "The plan was accepted, but the device was too full to allocate when it ran: 4.0 GiB were"
-        " requested (the temporaries of the program, in one block), 2.0 GiB were free of 16.0 GiB."
+        " requested (the temporaries of the program, in one block); 2.0 GiB were free of 16.0 GiB."
     )
     assert said.facts[:2] == (
         "Missing: 2.0 GiB.",
@@ -76,7 +76,7 @@ def test_a_program_that_cannot_be_loaded_is_named():
     said = explanation(messages.TPU_PROGRAM)
     assert said.verdict == (
         "The plan was accepted, but the device was too full to load a program when it ran: 6.0 GiB"
-        " were requested by jit_serve, 5.0 GiB were free."
+        " were requested by jit_serve; 5.0 GiB were free."
     )
     assert said.facts[:2] == (
         "Missing: 4.0 GiB.",

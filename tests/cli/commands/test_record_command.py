@@ -281,7 +281,7 @@ sys.modules["jax"] = N(config=config)
         ("import os; del os.environ['XLA_FLAGS']", "the program replaced XLA_FLAGS"),
         ("import sys; sys.modules['tensorflow'] = sys", "TensorFlow compiled nothing with XLA"),
         ("import sys; sys.modules['torch_xla'] = sys", "the program compiled nothing"),
-        ("import os; os._exit(1)", "the program was ended, as XLA does at an unknown flag"),
+        ("import os; os._exit(1)", "the program was aborted; XLA does this if a flag"),
     ],
 )
 def test_why_there_are_no_dumps_is_said(run, record, program, why, monkeypatch):

@@ -16,7 +16,7 @@ def test_a_program_is_added_to_what_is_resident_and_the_capacity_is_a_gate(run, 
     assert "cpu:0: 2.0 MiB of arrays" in listed.err
     ended = run("check", "before", "--snapshot", file, "--capacity", "1MiB")
     assert ended.code == 4
-    assert "2.0 MiB of arrays that it is not" in ended.out
+    assert "2.0 MiB of other arrays" in ended.out
     assert run("check", "before", "--snapshot", file, "--capacity", "1GiB").code == 0
     assert run("check", "before", "--snapshot", file, "--replay").code == 2
     assert run("resident", tmp_path / "none").code == 1
@@ -32,7 +32,7 @@ def test_a_snapshot_is_stored_with_a_run_and_found_by_its_name(run, tmp_path):
     assert run("runs", "rename", "before", "first").code == 0
     ended = run("check", "first", "--snapshot", "step", "--capacity", "1MiB")
     assert ended.code == 4
-    assert "2.0 MiB of arrays that it is not" in ended.out
+    assert "2.0 MiB of other arrays" in ended.out
     assert run("check", "first", "--snapshot", "first/step").code == 0
     assert "neither a file nor a stored snapshot" in run("check", "first", "--snapshot", "x").err
     assert run("resident", file, "--name", "step").code == 2

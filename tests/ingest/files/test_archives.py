@@ -261,6 +261,15 @@ def test_a_truncated_tar_keeps_its_whole_members(tmp_path):
     assert "its end cannot be unpacked" in problems[1]
 
 
+def test_a_damaged_header_in_a_tar_leaves_out_its_member_only(tmp_path):
+    content = bytearray(tar({f"{run}/{NAME}": DUMP * 100 for run in range(3)}))
+    content[content.index(f"1/{NAME}".encode()) + 150] ^= 1  # its checksum
+    found, problems = files_of(bytes(content), tmp_path)
+    assert sorted(found) == [f"0/{NAME}", f"2/{NAME}"]
+    assert "what follows it has a damaged header" in problems[0]
+    assert len(problems) == 1
+
+
 def test_a_truncated_packed_tar_keeps_its_whole_members(tmp_path):
     content = tar({f"0/{NAME}": DUMP * 5000, f"1/{NAME}": DUMP * 5000})
     found, _ = files_of(gzip.compress(content, 0)[:-100_000], tmp_path)

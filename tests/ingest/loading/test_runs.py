@@ -176,9 +176,9 @@ def test_another_folder_with_more_content_is_refused_unless_it_joins_the_run(
     (message,) = messages(ingest(graph, tmp_path / "other"))
     assert message == (
         f"{tmp_path / 'other/baseline'}: has more dumps than the run baseline, which "
-        f"exists already, from {runs / 'baseline'}: {name(2)}; add them with this "
-        "name as option `run`, give another name there, or replace the stored run "
-        "(option `replace`)"
+        f"exists already, from {runs / 'baseline'}: {name(2)}; give option `run` "
+        "this name to add them, or another name to keep both runs, or option `replace` to replace "
+        "the stored run"
     )
     summary = ingest(graph, tmp_path / "other" / "baseline", IngestOptions(run="baseline"))
     assert summary.ok
