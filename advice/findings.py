@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from xlagraph.advice.causes.cause import CAUSE_COLUMNS, Cause
+from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.large_values import largest_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import is_gradient_only
@@ -84,6 +85,7 @@ LEAST_BYTES: Final = 1024
 _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _DONATED: Final = "alias/donated"
+_PACKED: Final = "reuse/fragmentation"
 _FACTS: Final = frozenset(("alias/copies",))
 """Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
@@ -145,6 +147,8 @@ class _Search:
             if query.advice is not None:
                 claimed = self._claimed[query_id]
                 left = [row for row in rows if row.get("value") not in claimed]
+                if claimed and query_id == _PACKED:  # its rows are blocks
+                    left = []
                 is_cause = self._program.obstacle is not None or not (
                     query_id in _FACTS
                     or (query.advice.change is ChangeKind.LATE and self._is_ordered_for_memory())
@@ -198,9 +202,13 @@ class _Search:
         inputs = self._graph.query(
             _INPUTS_OF_DEVICES, {"compilation": self._diagnosed.compilation}
         ).mappings()
-        found = find_causes(
-            self._program, {**answers, _DONATED: rows or (), INPUTS_OF_DEVICES: inputs}
-        )
+        found = [
+            *find_causes(
+                self._program, {**answers, _DONATED: rows or (), INPUTS_OF_DEVICES: inputs}
+            )
+        ]
+        if (packed := self._catalogue.get(_PACKED)) is not None:
+            found += fragmented_blocks(self._program, answers.get(_PACKED, ()), packed.advice)
         return [cause for cause in found if cause.query in self._catalogue]
 
     def _of_cause(self, cause: Cause) -> Finding | None:

@@ -118,9 +118,14 @@ def sentences_of(
 
 
 def _explains(reason: Reason, growth_bytes: int) -> bool:
-    """Return True for a change of the program with a fair share of the growth."""
+    """Return True for a change of the program with a fair share of the growth.
+
+    Others have the bytes that follow from a change with none.
+    """
     if reason.subject.kind in _CONSEQUENCES or not growth_bytes:
         return False
+    if not reason.growth_bytes:
+        return reason.subject.kind in _ALWAYS
     return reason.growth_bytes / growth_bytes >= _LEAST_SHARE_OF_CHANGE
 
 

@@ -1,5 +1,7 @@
 """The tables of accuracy count planted mistakes, promises and predictions."""
 
+from datetime import date
+
 from benchmarks.accuracy.judging import JudgedFinding, JudgedVariant, Truth
 from benchmarks.accuracy.kinds import is_meant, is_named
 from benchmarks.accuracy.tables import BEGIN, END, tables, write_page
@@ -17,7 +19,7 @@ def finding(kind, expected, real, truth):
 
 
 def lines(*variants):
-    return tables(list(variants), "jax 0.10.2").splitlines()
+    return tables(list(variants), "jax 0.10.2", date(2026, 11, 25)).splitlines()
 
 
 def test_a_mistake_is_named_by_a_finding_of_its_kind_and_found_first_at_rank_one():

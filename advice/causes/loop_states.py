@@ -125,9 +125,11 @@ def _replaced_state(
 
 def _is_of_loop_around(program: PeakProgram, old: StoredValue, stack: StoredValue) -> bool:
     """Return True for the state of a loop that contains the loop of a stack."""
-    outer = program.instructions[stack.stack_loop or ""].loop
+    loop = program.instructions.get(stack.stack_loop or "")
     maker = program.instructions.get(old.name)
-    return old.is_phi and outer is not None and maker is not None and maker.loop == outer
+    if not old.is_phi or loop is None or maker is None:
+        return False
+    return loop.loop is not None and maker.loop == loop.loop
 
 
 def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None) -> bool:

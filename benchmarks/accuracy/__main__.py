@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def main() -> None:
     judge = partial(judged, python=python, work=work, with_answers=options.answers)
     with ProcessPoolExecutor(os.cpu_count()) as processes:
         found = [each for one in processes.map(judge, options.only or known) for each in one]
-    page = tables(found, versions(python))
+    page = tables(found, versions(python), datetime.now(UTC).date())
     print(page)
     if options.write_page:
         write_page(TREE / "docs" / "accuracy.md", page)

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -13,8 +14,8 @@ Judged = TypeVar("Judged", JudgedFinding, JudgedVariant)
 END: Final = "<!-- end of what is written -->"
 
 
-def tables(variants: list[JudgedVariant], versions: str) -> str:
-    """Return the tables of all judged variants."""
+def tables(variants: list[JudgedVariant], versions: str, day: date) -> str:
+    """Return the tables of all judged variants, with the day on which they were judged."""
     parts = {
         "": _summary,
         "By cause; the last column counts findings with an edit in the script:": _by_kind,
@@ -30,7 +31,8 @@ def tables(variants: list[JudgedVariant], versions: str) -> str:
         for caption, rows in shown
         if (lines := "\n".join(rows)) and len(rows) > HEADER_LINES
     )
-    return f"{text}\n\nVersions: {versions}."
+    programs = len({each.program for each in variants})
+    return f"{text}\n\nJudged on {day}: {programs} programs. Versions: {versions}."
 
 
 def write_page(page: Path, text: str) -> None:

@@ -47,6 +47,7 @@ def show_cell_memory(shell: "InteractiveShell", line: str, cell: str) -> CellMem
 def _largest_line(plan: FunctionPlan) -> tuple[str | None, int | None]:
     """Return the source line with most bytes at the peak, and its bytes."""
     for row in plan.by_line().result.mappings():
-        if row["sourceFile"] is not None:
-            return f"{row['sourceFile']}:{row['sourceLine']}", int(str(row["physicalBytes"]))
+        of = "user" if row["userFile"] is not None else "source"
+        if row[f"{of}File"] is not None:
+            return f"{row[f'{of}File']}:{row[f'{of}Line']}", int(str(row["physicalBytes"]))
     return None, None

@@ -45,14 +45,18 @@ def entry_of(plan: "FunctionPlan", root: Path) -> Entry:
 
     least = _LEAST_SHARE * (plan.peak or 0)
     rows: list[dict[str, Any]] = plan.by_line(0).result.mappings()
+    held: Counter[tuple[str | None, int | None]] = Counter()
+    for row in rows:
+        of = "user" if row["userFile"] is not None else "source"
+        held[row[f"{of}File"], row[f"{of}Line"]] += row["physicalBytes"]
     return {
         "reservedBytes": plan.reserved,
         "peakBytes": plan.peak,
         "jaxlib": version("jaxlib"),
         "lines": [
-            _line(row["physicalBytes"], row["sourceFile"], row["sourceLine"], root)
-            for row in rows
-            if row["physicalBytes"] >= least
+            _line(size_bytes, file, line, root)
+            for (file, line), size_bytes in held.most_common()
+            if size_bytes >= least
         ],
     }
 

@@ -1,5 +1,6 @@
 """A test's limit: the bytes that the largest program it compiles may reserve."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +56,18 @@ def _lines_text(plan: "FunctionPlan") -> str:
         [
             (
                 row["physicalBytes"],
-                f"{row['sourceFile']}:{row['sourceLine']}" if row["sourceFile"] else None,
+                _place(row),
                 row["largest"],
             )
             for row in rows
         ],
     )
+
+
+def _place(row: Mapping[str, Any]) -> str | None:
+    """Return the user's line, then the line of the library that it calls."""
+    lines = (
+        f"{row[f'{of}File']}:{row[f'{of}Line']}" if row[f"{of}File"] else None
+        for of in ("user", "source")
+    )
+    return " → ".join(dict.fromkeys(line for line in lines if line)) or None

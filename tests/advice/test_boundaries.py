@@ -10,6 +10,7 @@ from xlagraph.advice.causes.boundaries import (
     returned_gradients,
     wide_floats,
 )
+from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.parameter_gradients import added_gradients, dense_gradients
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
@@ -19,6 +20,7 @@ from xlagraph.advice.causes.returned_values import (
 )
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.returning import KeepInside
+from xlagraph.queries.catalogue.query_files import load_catalogue
 
 
 @pytest.fixture
@@ -158,6 +160,24 @@ def test_gradients_that_wait_to_be_added_are_named_but_one(returning, opcode, na
     assert [row["value"] for row in found] == named
     if named:
         assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
+
+
+def test_the_values_around_the_largest_hole_are_named_with_their_sizes(returning):
+    program = returning(
+        "0 | 10240 | preallocated-temp",
+        """
+        0 | low  | f32[1024] | 0    | 4096 | 0-3 | iota()
+        0 | gone | f32[512]  | 4096 | 2048 | 1-1 | iota()
+        0 | high | f32[1024] | 6144 | 4096 | 1-3 | iota()
+        """,
+    )
+    advice = load_catalogue()["reuse/fragmentation"].advice
+    row = {"allocation": 0, "memorySpace": 0, "sizeBytes": 10240, "packingBytes": 2048}
+    (cause,) = fragmented_blocks(program, [{**row, "physicalPeakStep": 2}], advice)
+    assert [(each["value"], each["reason"]) for each in cause.rows] == [
+        ("low", "4.0 KiB below a hole of 2.0 KiB at step 2, live from 0 to 3"),
+        ("high", "4.0 KiB above a hole of 2.0 KiB at step 2, live from 1 to 3"),
+    ]
 
 
 STEP = """

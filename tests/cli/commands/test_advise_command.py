@@ -128,7 +128,7 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes
 ORDER BY value
 """
 FAILING = {
-    "foo(v.sizeBytes) AS sizeBytes": "function FOO does not exist",
+    "foo(v.sizeBytes) AS sizeBytes": "no function FOO",
     "v.sizeBytes AS size": "@column sizeBytes is not returned",
 }
 
