@@ -178,14 +178,14 @@ class Phases:
         Values are followed in the schedule's order, so not into the next iteration of a loop.
         The result of a loop follows what its body returns: they are one buffer set.
         """
-        made_in: dict[str, list[str]] = defaultdict(list)
+        of_loops: dict[str, set[int]] = defaultdict(set)
+        made: dict[str, set[int]] = defaultdict(set)
+        """Buffer sets of the values that an instruction makes; `of_loops` those of a loop."""
         if self._sets is not None:
-            makers: dict[int, list[str]] = defaultdict(list)
             for value, buffer_set in zip(self._plan.values, self._sets, strict=True):
-                makers[buffer_set].append(value.name)
-            for value, buffer_set in zip(self._plan.values, self._sets, strict=True):
+                made[value.name].add(buffer_set)
                 if self._instructions[value.name].opcode == "while" and not value.shape.is_tuple:
-                    made_in[value.name] += makers[buffer_set]
+                    of_loops[value.name].add(buffer_set)
         order = sorted(
             (span.first, value.value_id, value.name)
             for value, span in zip(self._plan.values, self._spans, strict=True)
@@ -197,11 +197,14 @@ class Phases:
             if _marked_phase(op_name) is Phase.BACKWARD
         }
         found: set[str] = set()
+        reached: set[int] = set().union(*(made.get(name, ()) for name in backward))
+        """Sets of which an instruction of the backward pass, or a later one, makes a value."""
         for _, value_id, name in order:
-            if name not in found and any(
-                made in found or made in backward for made in made_in[name]
-            ):
-                found.add(name)
-            if name in found or name in backward:
-                found.update(self.readers.get(value_id, ()))
+            after = [] if reached.isdisjoint(of_loops.get(name, ())) else [name]
+            if after or name in found or name in backward:
+                after += self.readers.get(value_id, ())
+            for each in after:
+                if each not in found:
+                    found.add(each)
+                    reached |= made.get(each, set())
         return frozenset(found)
