@@ -1,4 +1,4 @@
-// Instructions of a compilation that are scheduled, or make, use or name a value; some several times
+// Instructions of a compilation that are scheduled, or make, use or name a value; some several times, in any order
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:SCHEDULES]->(i:Instruction)
 RETURN i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,

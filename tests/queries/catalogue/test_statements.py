@@ -60,7 +60,10 @@ def test_a_statement_of_a_module_has_no_problem_and_an_engine_accepts_it(
     path: Path, empty_graph: Graph
 ):
     text = path.read_text(encoding="utf-8")
-    assert statement_faults(text) == []
+    faults = [fault.message for fault in statement_faults(text)]
+    if ", in any order" in text.partition("\n")[0]:
+        faults.remove("rows come in any order; end with ORDER BY")
+    assert faults == []
     empty_graph.query(text, {name: sample(name) for name in re.findall(r"\$(\w+)", text)})
 
 
