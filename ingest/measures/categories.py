@@ -11,12 +11,14 @@ from typing import Final
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.ingest.measures.attribution import Attribution
-from xlagraph.ingest.measures.categories_of_inputs import (
-    InputRules,
+from xlagraph.ingest.measures.categories_of_inputs import InputRules
+from xlagraph.ingest.measures.categories_of_loops import categories_in_loops
+from xlagraph.ingest.measures.input_categories import (
+    Categorized,
+    Category,
+    category_of_patterns,
     sorted_array,
 )
-from xlagraph.ingest.measures.categories_of_loops import categories_in_loops
-from xlagraph.ingest.measures.input_categories import Categorized, Category, category_of_patterns
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.memory_spaces import HOST
 from xlagraph.ingest.measures.op_search import SearchRule

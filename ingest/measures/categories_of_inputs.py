@@ -6,7 +6,7 @@ The rules are in docs/measures.md, under "Categories".
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate
 from operator import mul
 from typing import Final
@@ -19,12 +19,13 @@ from xlagraph.ingest.measures.input_categories import (
     category_of_input_name,
     category_of_leaf_name,
     category_of_patterns,
+    sorted_array,
 )
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.phases import Phase, Phases
 from xlagraph.ingest.plan import Plan, Value
 
-__all__ = ["InputRules", "sorted_array"]
+__all__ = ["InputRules"]
 
 
 _OTHER: Final = Categorized(Category.OTHER, None)
@@ -44,13 +45,6 @@ _MOVING: Final = frozenset((
 """Primitives that hand on the elements of an input."""
 _LEAF: Final = re.compile(r"(.*?)(?:\['[^']*'\]|\.\w+)$")
 """A leaf of an argument by its key or attribute: `base['w']`, `model.w`."""
-
-
-@lru_cache(maxsize=1 << 14)
-def sorted_array(shape: str) -> tuple[str, tuple[str, ...]]:
-    """Return the type and the sorted dimensions, which a transposed array shares."""
-    dtype, _, dimensions = shape.rstrip("]").partition("[")
-    return dtype, tuple(sorted(dimensions.split(",")))
 
 
 class InputRules:

@@ -12,6 +12,7 @@ __all__ = [
     "category_of_input_name",
     "category_of_leaf_name",
     "category_of_patterns",
+    "sorted_array",
 ]
 
 
@@ -120,3 +121,10 @@ def category_of_patterns(name: str, patterns: Sequence[tuple[str, str]]) -> str 
         if re.search(re.escape(pattern).replace(r"\*", ".*"), name):
             return next((known for known in Category if known == category), category)
     return None
+
+
+@lru_cache(maxsize=1 << 14)
+def sorted_array(shape: str) -> tuple[str, tuple[str, ...]]:
+    """Return the type and the sorted dimensions, which a transposed array shares."""
+    dtype, _, dimensions = shape.rstrip("]").partition("[")
+    return dtype, tuple(sorted(dimensions.split(",")))
