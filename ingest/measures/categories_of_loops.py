@@ -14,8 +14,7 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Final
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.ingest.measures.input_categories import sorted_array
-from xlagraph.ingest.measures.input_categories import Categorized, Category
+from xlagraph.ingest.measures.input_categories import Categorized, Category, sorted_array
 from xlagraph.ingest.measures.phases import Phase, Phases
 from xlagraph.ingest.plan import Plan
 
