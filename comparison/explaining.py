@@ -108,8 +108,9 @@ class _Explanation:
         for split in [
             each for each in self.found.values() if each.subject.kind is ReasonKind.SPLIT
         ]:
-            if replaced := self.found.pop(Subject(ReasonKind.REPLACED), None):
-                split.absorb(replaced)
+            for kind in (ReasonKind.REPLACED, ReasonKind.STACKED):
+                if replaced := self.found.pop(Subject(kind), None):
+                    split.absorb(replaced)
         unmatched = self.matching.only_a or self.matching.only_b
         is_all_equal = not unmatched and not any(
             reason.growth_bytes for reason in self.found.values()
@@ -184,6 +185,8 @@ class _Explanation:
                 return reason
             if value.dtype and primitive(value.op_name) == "convert_element_type":
                 return self.of(ReasonKind.CASTS, after=value.dtype)
+            if (value.stack_turns or 0) > 1:
+                return self.of(ReasonKind.STACKED)
         return self.of(_UNMATCHED[value.part])
 
     def _of_library(self, *values: HeldValue) -> Reason:

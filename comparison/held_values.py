@@ -70,6 +70,8 @@ class HeldValue(NamedTuple):
     """Target of the custom call that makes the value."""
     sharding: str | None = None
     """How an input is split over devices, as the module text prints it."""
+    stack_turns: int | None = None
+    """Number of iterations of a loop whose parts fill the value; None if none does."""
 
     @property
     def is_input(self) -> bool:
@@ -133,6 +135,7 @@ class _Row(NamedTuple):
     is_result: bool
     sharding: str | None
     partitions: int | None
+    stack_turns: int | None
 
     @property
     def user_place(self) -> SourceLine | None:
@@ -226,6 +229,7 @@ def _values(part: ReservedPart, rows: Sequence[_Row], held: Sequence[int]) -> tu
             row.is_result,
             row.target,
             row.sharding,
+            row.stack_turns,
         )
         for row, held_bytes in zip(rows, held, strict=True)
         if row.value_id is not None or held_bytes

@@ -24,6 +24,9 @@ __all__ = [
     "names_of_other",
 ]
 
+_NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
+_OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call"))
+"""Names that JAX adds to the ops of every loop."""
 _FLOAT: Final = re.compile(r"b?f\d")
 _LEAST_SHARE: Final = 0.05
 _LEAST_VALUES: Final = 3
@@ -76,7 +79,7 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     repeated = reasons.of(ReasonKind.REPEATED)
     repeated.inputs, repeated.input_count = inputs.inputs, inputs.input_count
     repeated.absorb(inputs)
-    for kind in (ReasonKind.REPLACED, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE):
+    for kind in (*_NEW_VALUES, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE):
         for reason in [each for each in reasons.found.values() if each.subject.kind is kind]:
             if 0 in (reason.count_a, reason.count_b):
                 is_new = bool(reason.count_b)
@@ -156,7 +159,7 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     is_new = bool(of_type[1][dtype])
     reason = reasons.of(ReasonKind.NARROWED, **{"after" if is_new else "before": dtype})
     for each in known:
-        if each in typed or each.subject.kind in (ReasonKind.CASTS, ReasonKind.REPLACED):
+        if each in typed or each.subject.kind in (ReasonKind.CASTS, *_NEW_VALUES):
             reason.absorb(reasons.found.pop(each.subject))
     reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
     reason.of = counts[0], counts[1]
@@ -197,10 +200,14 @@ def _library_file(value: HeldValue) -> str | None:
 
 
 def _last_names(value: HeldValue) -> str | None:
-    """Return the last scope and the primitive of a value's op, with `*` for numbers."""
+    """Return the last scope and the primitive of a value's op, with `*` for numbers.
+
+    None for what every loop has.
+    """
     is_one = "/" in (value.op_name or "") and ";" not in (value.op_name or "")
     names = stem(value.op_name)[-2:] if is_one else ()
-    return pattern("/".join(names)) if len(names) == 2 else None
+    is_of_any_loop = _OF_ANY_LOOP.issuperset(names)
+    return pattern("/".join(names)) if len(names) == 2 and not is_of_any_loop else None
 
 
 def _order(values: Iterable[HeldValue]) -> list[tuple[str | None, ...]]:

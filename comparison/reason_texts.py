@@ -79,6 +79,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.INPUTS | ReasonKind.CONSTANTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
             return _replaced(reason, kind.value.removesuffix("s")) + named
+        case ReasonKind.STACKED:
+            return f"{_stacked(reason)}{_largest(reason)}"
         case ReasonKind.REPLACED:
             return f"{_replaced(reason, 'value')} at the peak{_largest(reason)}"
         case ReasonKind.PADDING:
@@ -234,6 +236,14 @@ def _casts(more: int, dtype: str) -> str:
         return f"other values cast to {dtype}"
     noun = "value" if abs(more) == 1 else "values"
     return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {noun} cast to {dtype} at the peak"
+
+
+def _stacked(reason: Reason) -> str:
+    if reason.count_a and reason.count_b:
+        return f"{_replaced(reason, 'value')} that loops stack"
+    verb = "now" if reason.count_b else "no longer"
+    values = counted(reason.count_a + reason.count_b, "more value" if reason.count_b else "value")
+    return f"loops {verb} stack {values} of each iteration"
 
 
 def _replaced(reason: Reason, noun: str) -> str:

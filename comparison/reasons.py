@@ -55,6 +55,8 @@ class ReasonKind(StrEnum):
     """Values that only one side returns."""
     CONSTANTS = "constants"
     """Constants that only one side has."""
+    STACKED = "stacked"
+    """Temporary values with a part of each iteration of a loop that only one side has."""
     REPLACED = "replaced"
     """Temporary values that only one side has."""
     PADDING = "padding"

@@ -156,6 +156,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             ReasonKind.PEAK
             | ReasonKind.PLACED
             | ReasonKind.REPLACED
+            | ReasonKind.STACKED
             | ReasonKind.ORDER
             | ReasonKind.LIBRARY
             | ReasonKind.NEW_CODE

@@ -51,6 +51,7 @@ def framework_of(op_names: Iterable[str | None]) -> str | None:
 
 _LONGEST: Final = 1000
 """Most characters of a scope: a name of one megabyte could have gigabytes of scopes."""
+_OF_LINEN: Final = re.compile(r"^Checkpoint(?=[A-Z])")
 _WRAPPED: Final = re.compile(r"[A-Za-z_]\w*\((?P<inner>.*)\)", re.DOTALL)
 _FUNCTION: Final = re.compile(r"(?:jit|pjit|pmap|xmap)\(.*\)", re.DOTALL)
 _OTHER_VERSIONS: Final = (
@@ -135,14 +136,17 @@ def scope_names(op_name: str | None) -> tuple[str, ...]:
 def stem(op_name: str | None) -> tuple[str, ...]:
     """Return the scope names without checkpoints and without direct repetitions.
 
-    An op of the forward pass and its recomputation have the same stem.
+    An op of the forward pass and its recomputation have the same stem. So has a Flax Linen module
+    with and without `nn.remat`, which calls it `CheckpointBlock_0` instead of `Block_0`.
     """
-    return _once(name for name in scope_names(op_name) if name not in _CHECKPOINT_NAMES)
+    names = (name for name in scope_names(op_name) if name not in _CHECKPOINT_NAMES)
+    return _once(_OF_LINEN.sub("", name) for name in names)
 
 
 def names_before_checkpoint(op_name: str | None) -> tuple[str, ...]:
     """Return the scopes around the outermost checkpoint, or all names if there is none."""
-    return _once(takewhile(lambda name: name not in _CHECKPOINT_NAMES, scope_names(op_name)))
+    names = takewhile(lambda name: name not in _CHECKPOINT_NAMES, scope_names(op_name))
+    return _once(_OF_LINEN.sub("", name) for name in names)
 
 
 def primitive(op_name: str | None) -> str | None:

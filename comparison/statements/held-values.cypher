@@ -17,5 +17,6 @@ RETURN c.key AS compilation, c.physicalPeakBytes IS NOT NULL AS isPeakKnown,
        v.userFile AS userFile, v.userLine AS userLine, v.attributedFile AS sourceFile,
        v.attributedLine AS sourceLine, v.shape AS shape, v.dtype AS dtype,
        v.sizeBytes AS sizeBytes, v.liveFrom AS liveFrom, p.physicalBytes AS peakBytes,
-       i.target AS target, isResult, i.sharding AS sharding, c.partitions AS partitions
+       i.target AS target, isResult, i.sharding AS sharding, c.partitions AS partitions,
+       v.stackTurns AS stackTurns
 ORDER BY compilation, allocation, valueId

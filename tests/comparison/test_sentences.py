@@ -6,6 +6,9 @@ from typing import NamedTuple
 import pytest
 
 from tests.tiny_dumps import tiny_dump, write_dump
+from xlagraph.comparison.explaining import explain_pair
+from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
+from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import compare
@@ -128,6 +131,21 @@ CASES = {
             """,
         ),
         ["checkpoint of layer_0 gone (mostly f.py:1): +64 B"],
+    ),
+    "a module of Flax without nn.remat": Case(
+        temporaries(
+            64,
+            f"1 | a | f32[16]{{0}} | 0 | 64 | 1-2 | exp(x) |"
+            f" {RECOMPUTED.replace('layer_0', 'CheckpointBlock_0')} @ f.py:1",
+        ),
+        temporaries(
+            128,
+            """
+            1 | a | f32[16]{0} | 0  | 64 | 1-2 | exp(x)  | jit(f)/jvp(Block_0)/exp @ f.py:1
+            1 | t | f32[16]{0} | 64 | 64 | 2-2 | tanh(x) | jit(f)/jvp(Block_0)/tanh @ f.py:1
+            """,
+        ),
+        ["checkpoint of Block_0 gone (mostly f.py:1): +64 B"],
     ),
     "checkpoints of blocks of a model": Case(
         temporaries(
@@ -452,4 +470,32 @@ def test_each_sentence_names_the_query_that_shows_the_details(cases):
     )
     assert command("packed worse") == (
         f"xlagraph query reuse/fragmentation 'packed worse/after/{stem}'"
+    )
+
+
+def test_a_value_with_a_part_of_each_iteration_is_said_to_be_stacked():
+    stack = HeldValue(
+        ReservedPart.LIVE,
+        640,
+        is_donated=False,
+        name="while.1",
+        shape_index="{2}",
+        opcode="while",
+        op_name=f"{LOOP}/add",
+        user_line=("f.py", 7),
+        source_line=("f.py", 7),
+        shape="f32[10,16]",
+        dtype="f32",
+        size_bytes=640,
+        live_from=3,
+        stack_turns=10,
+    )
+    state = stack._replace(
+        held_bytes=0, shape_index="{0}", shape="f32[16]", op_name=f"{LOOP}/mul", stack_turns=None
+    )
+    reasons = explain_pair(Reserved((state,)), Reserved((state, stack)))
+    (reason,) = [each for each in reasons if each.growth_bytes]
+    assert (reason_text(reason, ("a", "b")), reason.growth_bytes) == (
+        "loops now stack 1 more value of each iteration: add f32[10,16] (mostly f.py:7)",
+        640,
     )
