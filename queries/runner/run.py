@@ -1,5 +1,6 @@
 """Run a canned query: resolve names, check types, run it, explain missing rows."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -107,12 +108,12 @@ def run_query(graph: Graph, query: Query, parameters: Mapping[str, Scalar]) -> A
     if query.needed_detail is Detail.ALL:
         given_names = (resolved.get(name) for name in ("compilation", "run", *_SIDES))
         check_stored(graph, [str(name) for name in given_names if name])
-    result = _with_sorted_lists(query, graph.query(query.text, resolved))
+    result = _in_order(query, graph.query(query.text, resolved))
     check_tag(graph, result.columns, resolved)
     if not result.rows and (other := _other_name(graph, resolved)) is not None:
         notes.append(f"{resolved['value']} is another name of {other}")
         resolved["value"] = other
-        result = _with_sorted_lists(query, graph.query(query.text, resolved))
+        result = _in_order(query, graph.query(query.text, resolved))
     if not result.rows:
         check_names(graph, resolved)
     absences = missing_facts(graph, query, resolved, result)
@@ -145,8 +146,13 @@ def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
     raise UnknownQuery(f"no query is called '{query_id}'", near)
 
 
-def _with_sorted_lists(query: Query, result: Result) -> Result:
-    """Return the rows with sorted lists, because engines collect them in any order."""
+def _in_order(query: Query, result: Result) -> Result:
+    """Return the rows with sorted lists, because engines collect them in any order.
+
+    The paths of a UNION are sorted too, because engines run its parts in any order.
+    """
+    if query.kind == "graph" and re.search(r"^UNION\b", query.text, re.MULTILINE):
+        return Result(result.columns, tuple(sorted(result.rows, key=_walked)))
     lists = {i for i, column in enumerate(query.columns) if column.type is ColumnType.LIST}
     if not lists:
         return result
@@ -158,6 +164,11 @@ def _with_sorted_lists(query: Query, result: Result) -> Result:
         for row in result.rows
     ]
     return Result(result.columns, tuple(rows))
+
+
+def _walked(row: Sequence[Cell]) -> list[str]:
+    """Return the keys of all nodes of the paths in a row."""
+    return [node.key for cell in row if isinstance(cell, Path) for node in cell.nodes]
 
 
 def _limit_notes(query: Query, limit: Scalar, result: Result) -> list[str]:

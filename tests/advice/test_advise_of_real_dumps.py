@@ -54,6 +54,11 @@ def test_a_program_that_donates_is_not_advised_to(steps: Steps):
 
 
 def test_only_a_program_that_keeps_activations_is_advised_to_recompute_them(steps: Steps):
-    kept = potential_savings(steps.graph, "baseline")["lifetime/kept-for-backward"]
-    assert kept > 25 * 2**20
+    (kept,) = (
+        finding
+        for finding in advise(steps.graph, "baseline").findings
+        if finding.query.id == "lifetime/kept-for-backward"
+    )
+    assert kept.bytes == 0  # the compiler for CPU may undo a checkpoint outside of loops
+    assert kept.most_bytes > 10 * 2**20
     assert "lifetime/kept-for-backward" not in potential_savings(steps.graph, "remat")

@@ -154,7 +154,7 @@ def test_values_removed_by_an_earlier_change_are_named_as_that():
 
 
 def test_a_batch_that_is_named_but_not_changed_is_refused():
-    with pytest.raises(BadParameter, match="named but not changed"):
+    with pytest.raises(BadParameter, match="no change of it"):
         Changes(batch_of=["0"])
     with pytest.raises(BadParameter, match="not both"):
         Changes(batch=2, batch_of=["0"], batch_like="other")
