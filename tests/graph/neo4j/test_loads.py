@@ -58,7 +58,7 @@ def test_an_incomplete_compilation_is_hidden(neo4j_graph):
     with neo4j_graph.load() as load:
         load.write(new)
         load.write(other)
-        deadline = time.monotonic() + 180
+        deadline = time.monotonic() + 600
         while "2" not in seen:
             assert time.monotonic() < deadline
             found = neo4j_graph.query(
