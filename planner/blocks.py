@@ -38,7 +38,7 @@ class Blocks:
     """Temporary tables, which are combined with the heap of their memory space."""
     heap_values: tuple[PlannedValue, ...]
     search: "_Search" = field(repr=False, compare=False)
-    """How they were chosen, for programs that differ in a few values."""
+    """The search that chose them, to reuse it for a program that differs in a few values."""
 
 
 _Members = Sequence[PlannedValue]

@@ -137,7 +137,7 @@ class Guard:
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
             return refused(413, f"a request has at most {MOST_BODY_BYTES:,} bytes")
         if headers.get("content-encoding", "identity").strip().lower() != "identity":
-            return refused(415, "a request must not have a Content-Encoding")
+            return refused(415, "a body with a Content-Encoding is not accepted: send it without")
         return None
 
 

@@ -19,17 +19,17 @@ from xlagraph.graph.errors import QueryRefused
 
 __all__ = ["check_meanings"]
 
-_CLAUSES: Final = frozenset(
-    "MATCH OPTIONAL WHERE WITH RETURN UNWIND UNION ORDER SKIP LIMIT".split()  # noqa: SIM905
-)
-_BEFORE_LISTS: Final = _CLAUSES | frozenset(
-    "IN AND OR XOR NOT WHEN THEN ELSE CASE BY DISTINCT ALL AS".split()  # noqa: SIM905
-)
+_CLAUSES: Final = frozenset((
+    "MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "ORDER", "SKIP", "LIMIT",
+))  # fmt: skip
+_BEFORE_LISTS: Final = _CLAUSES | {
+    "IN", "AND", "OR", "XOR", "NOT", "WHEN", "THEN", "ELSE", "CASE", "BY", "DISTINCT", "ALL", "AS",
+}  # fmt: skip
 _FUNCTIONS: Final[Mapping[str, str]] = {
     "SUBSTRING": "substring counts from 1 in the embedded engine: use left and right",
     "LABELS": "labels is not a list in the embedded engine: name the label in the pattern",
     "KEYS": "keys has absent properties too in the embedded engine: return the node itself",
-    "PROPERTIES": ("properties has absent ones too in the embedded engine: return the node itself"),
+    "PROPERTIES": "properties has absent ones too in the embedded engine: return the node itself",
 }
 _LISTS: Final = frozenset({"[", "COLLECT", "NODES", "RELATIONSHIPS", "RANGE"})
 

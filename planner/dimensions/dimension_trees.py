@@ -82,7 +82,7 @@ class OperandDimensions:
         return found if isinstance(found, tuple) else next(arrays(found), ())
 
     def link(self, one: int, other: int, *, is_weak: bool = False, is_mutual: bool = False) -> None:
-        """Make a dimension equal to another one, or a constant part or multiple of it."""
+        """Link a dimension to another: equal to it, or a constant fraction or multiple of it."""
         lengths = self.lengths
         length, another = lengths.length(one), lengths.length(other)
         if length == another:
