@@ -10,10 +10,10 @@ from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
-from xlagraph.cli.output.messages import Verbosity, counted, note, problem, verbosity
+from xlagraph.cli.output.messages import Verbosity, note, problem, verbosity
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.comparison.groups import By
-from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import counted, human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.comparison.compared_sides import Comparison

@@ -14,9 +14,10 @@ from xlagraph.cli.output.graph_and_queries import (
     complete_run,
     open_graph_of,
 )
-from xlagraph.cli.output.messages import counted, note
+from xlagraph.cli.output.messages import note
 from xlagraph.cli.output.shared_options import GraphOptions, parse_path
 from xlagraph.exports.file_formats import FILE_FORMATS, FileFormat
+from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph

@@ -13,7 +13,7 @@ import typer
 from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import open_graph_of
-from xlagraph.cli.output.messages import counted, detail, error, note, progress_bar
+from xlagraph.cli.output.messages import detail, error, note, progress_bar
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
     detail_option,
@@ -25,6 +25,7 @@ from xlagraph.cli.output.shared_options import (
 )
 from xlagraph.cli.summaries.ingest import write_summary
 from xlagraph.graph.schema_tables import Detail
+from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:
     from xlagraph.ingest import IngestOptions, Shard

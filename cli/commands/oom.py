@@ -13,8 +13,9 @@ import typer
 from xlagraph.cli.output.declared_options import option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_run, open_graph_of, users_lines_of
-from xlagraph.cli.output.messages import counted, error, note, problem
+from xlagraph.cli.output.messages import error, note, problem
 from xlagraph.cli.output.shared_options import RowOptions, parse_path
+from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:
     from xlagraph.advice.error_message import ErrorLog, Failure

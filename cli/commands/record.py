@@ -18,7 +18,7 @@ import typer
 from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import ask_password, open_graph_of
-from xlagraph.cli.output.messages import counted, error, note, problem, progress_bar
+from xlagraph.cli.output.messages import error, note, problem, progress_bar
 from xlagraph.cli.output.shared_options import (
     GraphOptions,
     categories_option,
@@ -29,6 +29,7 @@ from xlagraph.cli.output.shared_options import (
     tag_option,
 )
 from xlagraph.cli.summaries.ingest import write_summary
+from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph

@@ -13,8 +13,9 @@ from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.limits import parse_age
-from xlagraph.cli.output.messages import counted, is_interactive, note
+from xlagraph.cli.output.messages import is_interactive, note
 from xlagraph.cli.output.shared_options import GraphOptions, parse_tags
+from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph

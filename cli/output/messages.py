@@ -42,11 +42,6 @@ def set_verbosity(level: Verbosity) -> None:
     _verbosity = level
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 compilation`, `1,200 values`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def error(text: str) -> None:
     """Write an error, and how to fix it."""
     _write(f"error: {text}")

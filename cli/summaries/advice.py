@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
-from xlagraph.cli.output.messages import counted, write_prose
-from xlagraph.presentation.byte_sizes import human_bytes, known_bytes, share_text
+from xlagraph.cli.output.messages import write_prose
+from xlagraph.presentation.byte_sizes import counted, human_bytes, known_bytes, share_text
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:

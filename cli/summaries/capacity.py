@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.destination import first_rows, is_page, write_record, write_rows
 from xlagraph.cli.output.formats import Format
-from xlagraph.cli.output.messages import counted
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.sections import Section, write_lines, write_page
-from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import counted, human_bytes, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

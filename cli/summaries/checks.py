@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.exit_codes import ExitCode
-from xlagraph.cli.output.messages import counted, note
+from xlagraph.cli.output.messages import note
 from xlagraph.cli.output.shared_options import RowOptions
-from xlagraph.presentation.byte_sizes import distinct_bytes
+from xlagraph.presentation.byte_sizes import counted, distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.advice.totals import CheckResult

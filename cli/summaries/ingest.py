@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.output.messages import Verbosity, counted, detail, error, note, problem, verbosity
-from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.cli.output.messages import Verbosity, detail, error, note, problem, verbosity
+from xlagraph.presentation.byte_sizes import counted, human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.ingest import IngestSummary, Problem, WatchSummary

@@ -20,10 +20,11 @@ from xlagraph.advice.error_message import (
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.formats import Format, escape_markdown
-from xlagraph.cli.output.messages import counted, write_prose
+from xlagraph.cli.output.messages import write_prose
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.capacity import change_cells, changes_section
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
+from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

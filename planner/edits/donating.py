@@ -21,10 +21,11 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.donation import Donor, donate
 from xlagraph.planner.edits.edit import DonatedParameter, Edit, Edited, Replanned
-from xlagraph.planner.edits.effect_sentences import counted, saved_text
+from xlagraph.planner.edits.effect_sentences import saved_text
 from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram
+from xlagraph.presentation.byte_sizes import counted
 from xlagraph.queries.errors import NoSuchName
 
 __all__ = ["Donate", "named_parameters", "whole_arguments"]

@@ -9,7 +9,6 @@ from xlagraph.presentation.byte_sizes import human_bytes
 __all__ = [
     "buffer_sets",
     "bytes_of",
-    "counted",
     "range_text",
     "saved_text",
     "why_not_changed",
@@ -29,11 +28,6 @@ def buffer_sets(
 def bytes_of(program: PlannedProgram, value_ids: Collection[int]) -> int:
     """Return the size of the buffer sets that contain one of these values."""
     return sum(members[0].size_bytes for members in buffer_sets(program, value_ids))
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun: `2 values`."""
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def saved_text(after: Replanned, before: Replanned, why: str = "") -> str:

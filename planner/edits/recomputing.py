@@ -17,7 +17,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import (
     bytes_of,
-    counted,
     range_text,
     saved_text,
     why_not_changed,
@@ -33,6 +32,7 @@ from xlagraph.planner.value_changes import (
     with_shrunk_values,
     without_values,
 )
+from xlagraph.presentation.byte_sizes import counted
 from xlagraph.queries.errors import NoSuchName
 
 __all__ = ["Checkpoint", "Defer", "FreeAtLastUse", "Move", "Recompute"]

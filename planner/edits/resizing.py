@@ -12,7 +12,6 @@ from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import (
     buffer_sets,
     bytes_of,
-    counted,
     saved_text,
     why_not_changed,
 )
@@ -25,7 +24,7 @@ from xlagraph.planner.value_changes import (
     with_sources_of_removed_copies,
     without_values,
 )
-from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import counted, human_bytes
 
 __all__ = ["ComputeInParts", "PackTightly", "Remove", "Scale", "Shrink", "resized", "resized_text"]
 

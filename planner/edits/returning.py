@@ -7,9 +7,10 @@ from typing import Final
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
-from xlagraph.planner.edits.effect_sentences import counted, saved_text
+from xlagraph.planner.edits.effect_sentences import saved_text
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import without_values
+from xlagraph.presentation.byte_sizes import counted
 
 __all__ = ["KeepInside"]
 
