@@ -23,6 +23,7 @@ from xlagraph.advice.causes.unused_donations import (
 )
 from xlagraph.graph import Cell
 from xlagraph.planner.compilation.records import StoredPosition
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.orders.schedulable import (
     SchedulableComputation,
     SchedulableInstruction,
@@ -483,5 +484,12 @@ def test_a_state_that_a_loop_reads_in_parts_and_stacks_anew_is_named(programs, r
     program.compilation = replace(program.compilation, values=values)
     part = program.instructions["part"]
     program.instructions["part"] = part._replace(loop="loop")
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+ENTRY e {{
+  old = f32[1024]{{0}} parameter(0)
+  part = f32[16]{{0}} {reader}(old)
+}}
+""")
     causes = list(rewritten_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
