@@ -132,21 +132,33 @@ def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
 
 
 def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> str | None:
-    """Return the instruction that sums exponentials of these values over a dimension."""
+    """Return the instruction that reduces these values over a dimension for a softmax.
+
+    A softmax reads the maximum or the sum of each row next to the row itself; a sum of a
+    function of each element, such as a softplus, does not.
+    """
     around = {name for each in value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in value_ids}
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
     if not any(program.computes_with(name, "exponential") for name in around | makers):
         return None
-    reducing = [
-        name
-        for name in around
-        if program.computes_with(name, "reduce")
-        and any(
-            math.prod(made.dimensions) in (size // words, size)
-            for made in program.made_by.get(name, ())
+    reducing = []
+    for name in around:
+        made = program.made_by.get(name, ())
+        lengths = [math.prod(each.dimensions) for each in made]
+        if not program.computes_with(name, "reduce"):
+            continue
+        of_rows = {
+            each.value_id
+            for each, length in zip(made, lengths, strict=True)
+            if length == size // words
+        }
+        is_read_with_rows = any(
+            not of_rows.isdisjoint(program.read_by.get(reader, ())) for reader in around | makers
         )
-    ]
+        is_complete = size in lengths and program.computes_with(name, "exponential")
+        if (of_rows and is_read_with_rows) or is_complete:
+            reducing.append(name)
     return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
 
 

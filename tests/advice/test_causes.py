@@ -309,18 +309,44 @@ def test_a_jacobian_is_not_a_gradient_of_each_example(programs, forward, backwar
     assert example_gradients(programs, forward, backward) == []
 
 
-def softmax(programs, opcode, reduced="s8[64]"):
+@pytest.mark.parametrize(
+    ("read", "added", "expected"),
+    [
+        ("a, b", "reduce", ["g"]),
+        ("a, b", "sort", []),
+        ("w, b", "reduce", []),  # as the gradient of what is added to every example
+        ("a, c", "reduce", []),  # no gradient: both factors are of the forward pass
+    ],
+)
+def test_products_of_two_values_of_each_example_that_are_added(programs, read, added, expected):
+    program = programs(
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 10240 | preallocated-temp",
+        f"""
+        0 | w | s8[32,32]   | 0    | 1024 | 0-5 | parameter(0)
+        1 | a | s8[8,32]    | 0    | 256  | 1-4 | fusion(w) | jit(f)/jvp(ode)/tanh
+        1 | c | s8[8,32]    | 256  | 256  | 2-4 | fusion(w) | jit(f)/jvp(ode)/sin
+        1 | b | s8[8,32]    | 512  | 256  | 3-4 | fusion(a) | jit(f)/transpose(jvp(ode))/mul
+        1 | g | s8[8,32,32] | 1024 | 8192 | 4-5 | fusion({read}) | jit(f)/add
+        1 | s | s8[32,32]   | 9216 | 1024 | 5-5 | {added}(g)
+        """,
+    )
+    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
+    assert found == expected
+
+
+def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max"):
     program = programs(
         """
         0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 1048576 | preallocated-temp
+        1 | 1048640 | preallocated-temp
         2 | 64 | maybe-live-out
         """,
         f"""
-        0 | table | s8[8192,16] | 0      | 131072 | 0-4 | parameter(0)
-        1 | all   | s8[64,8192] | 0      | 524288 | 1-2 | dot(table)
-        1 | exp   | s8[64,8192] | 524288 | 524288 | 2-3 | {opcode}(all)
-        2 | sum   | {reduced}   | 0      | 64     | 3-4 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
+        0 | table | s8[8192,16] | 0       | 131072 | 0-5 | parameter(0)
+        1 | all   | s8[64,8192] | 0       | 524288 | 1-3 | dot(table)
+        1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
+        1 | exp   | s8[64,8192] | 524288  | 524288 | 3-4 | {opcode}({read})
+        2 | sum   | {reduced}   | 0       | 64     | 4-5 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
         """,
     )
     with_results(program, "sum")
@@ -328,7 +354,7 @@ def softmax(programs, opcode, reduced="s8[64]"):
 
 
 def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs):
-    (cause,) = softmax(programs, "exponential")
+    (cause,) = softmax(programs)
     reason = "64 × 8192 products with table, which f.py:8 reduces"
     assert [(row["value"], row["reason"]) for row in cause.rows] == [
         ("all", reason),
@@ -336,9 +362,16 @@ def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs
     ]
 
 
-@pytest.mark.parametrize(("opcode", "reduced"), [("tanh", "s8[64]"), ("exponential", "s8[32]")])
-def test_products_without_a_softmax_are_not_logits(programs, opcode, reduced):
-    assert softmax(programs, opcode, reduced) == []
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"opcode": "tanh"},
+        {"reduced": "s8[32]"},
+        {"read": "all"},  # as the sum of a softplus of each element
+    ],
+)
+def test_products_without_a_softmax_are_not_logits(programs, changed):
+    assert softmax(programs, **changed) == []
 
 
 def test_a_mask_only_compares_and_selects_much_smaller_arrays(programs):
