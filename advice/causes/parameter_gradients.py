@@ -5,7 +5,7 @@ tables of which few rows were read.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -165,12 +165,10 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
 
     An optimizer with a state of the table's shape needs all rows.
     """
-    inputs = program.compilation.array_parameters
-    counts = Counter(value.dimensions for value in inputs)
     names: dict[tuple[int, ...], str] = {
         value.dimensions: value.op_name or value.label
-        for value in inputs
-        if len(value.dimensions) == 2 and counts[value.dimensions] == 1
+        for value in reversed(program.compilation.array_parameters)
+        if len(value.dimensions) == 2
     }
     found, removed = [], []
     for value in program.temporaries:
@@ -287,9 +285,10 @@ def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
-    """Return True if a table is updated by these gradients, and by no other values of its size.
+    """Return True if these gradients update one input, and nothing computes with the result.
 
-    A tied table also has a gradient of its product, which has all rows.
+    A state of the table's shape would be read with it, or read the new table. A tied table also
+    has a gradient of its product, which has all rows.
     """
     ids = {each.value_id for each in gradients}
     dimensions = gradients[0].dimensions
@@ -300,11 +299,16 @@ def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bo
     }
     for name in {name for each in ids for name in program.readers_of.get(each, ())}:
         read = {
-            each
+            _origin(program, each)
             for each in program.read_by[name]
             if program.values[each].dimensions == dimensions and each not in ids
         }
-        if read and all(_origin(program, each) in tables for each in read):
+        made = [each for each in program.made_by.get(name, ()) if each.value_id not in ids]
+        if (
+            len(read) == 1
+            and read <= tables
+            and not any(program.read_steps.get(each.value_id) for each in made)
+        ):
             return True
     return False
 

@@ -23,6 +23,7 @@ from xlagraph.advice.causes.unused_donations import (
 )
 from xlagraph.graph import Cell
 from xlagraph.planner.compilation.records import StoredPosition
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.orders.schedulable import (
     SchedulableComputation,
     SchedulableInstruction,
@@ -484,6 +485,35 @@ def test_a_one_hot_matrix_is_named_if_a_product_reads_it(programs, fused, reader
     )
     made = program.instructions["hot"]._replace(fused_opcodes=fused)
     program.instructions["hot"] = made
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(("direction", "named"), [("EQ", ["hot"]), ("LT", [])])
+def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction, named):
+    program = programs(
+        "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
+        """
+        0 | ids | s32[64]    | 0     | 256   | 0-2 | parameter(0)
+        1 | hot | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/convert
+        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | dot(hot)
+        """,
+    )
+    fused = ("compare", "convert", "iota")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%compared (p: s32[64]) -> f32[64,64] {{
+  %p = s32[64]{{0}} parameter(0)
+  %i = s32[64]{{0}} iota(), iota_dimension=0
+  %c = pred[64,64]{{1,0}} compare(%p, %i), direction={direction}
+  ROOT %f = f32[64,64]{{1,0}} convert(%c)
+}}
+
+ENTRY %main (ids: s32[64]) -> f32[64,64] {{
+  %ids = s32[64]{{0}} parameter(0)
+  ROOT %hot = f32[64,64]{{1,0}} fusion(%ids), kind=kLoop, calls=%compared
+}}
+""")
     causes = list(one_hot_products(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
