@@ -100,12 +100,15 @@ class _Reason(NamedTuple):
 def forced_copies(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for each reason to copy donated inputs and the state of loops."""
     moved, places = moved_carries(program)
-    found: defaultdict[_Reason, list[_Case]] = defaultdict(list)
+    found: defaultdict[_Reason, defaultdict[str, list[_Case]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for copies in _chains(program):
         if (case := _case(program, copies)) is not None:
             reason = _reason(program, case, moved, places)
             if reason is not None:
-                found[reason].append(case)
+                # a line may read several old values, each written elsewhere
+                found[reason._replace(text="")][reason.text].append(case)
     for reason, cases in found.items():
         yield _cause(program, reason, cases)
 
@@ -267,11 +270,15 @@ def _line(program: PeakProgram, instruction: str) -> str:
     return f"{line or instruction} ({op})" if op else line or instruction
 
 
-def _cause(program: PeakProgram, reason: _Reason, cases: list[_Case]) -> Cause:
-    text = reason.text.format(pattern_of(case.name for case in cases))
+def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Case]]) -> Cause:
     file, line = reason.place
     rows = [
-        evidence_row(copy, text, file=file, line=line) for case in cases for copy in case.copies
+        evidence_row(
+            copy, text.format(pattern_of(each.name for each in cases)), file=file, line=line
+        )
+        for text, cases in by_text.items()
+        for case in cases
+        for copy in case.copies
     ]
     rows.sort(key=lambda row: -int(str(row["sizeBytes"])))
     return Cause(

@@ -135,7 +135,9 @@ OFFLOADED: Final[Mapping[str, str]] = {
 PER_EXAMPLE: Final[Mapping[str, str]] = {
     "jax": "Sum the gradients as they are made: jax.lax.scan over examples or small groups of them,"
     " with the sum as carry, instead of jax.vmap(jax.grad(...)) over the whole batch"
-    " (jax.lax.map(f, xs, batch_size=8) for groups). If only norms are needed, compute only those.",
+    " (jax.lax.map(f, xs, batch_size=8) for groups). If only their sum is needed, apply jax.vmap"
+    " inside, such as to an ODE's vector field instead of to its solver: the sum is then a matrix"
+    " product. If only norms are needed, compute only those.",
     "tensorflow": "Loop over small groups of examples (tf.while_loop or tf.map_fn) and add up"
     " clipped gradients, instead of tf.vectorized_map or tape.jacobian over the batch.",
     "pytorch": "Give torch.func.vmap a chunk_size, or accumulate clipped gradients over"
