@@ -12,6 +12,7 @@ from tests.corpus.pack import unpack
 
 pytest_plugins = (
     "tests.browser_fixtures",
+    "tests.command_fixtures",
     "tests.graph_fixtures",
     "tests.ingest_fixtures",
     "tests.real_dumps_fixtures",
