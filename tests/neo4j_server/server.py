@@ -49,10 +49,18 @@ _JAVA_OPTIONS = (
     ),
     "--add-modules=jdk.incubator.vector",
 )
-_SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m")
+_SHORT_LIVED = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=240m",
+    "-XX:Tier3InvocationThreshold=100",
+    "-XX:Tier3MinInvocationThreshold=50",
+    "-XX:Tier3CompileThreshold=500",
+)
 """Java options that halve the start time, and at least halve the later speed.
 
-Without the second Java compiles nothing any more after 48 MB of code, and is far slower.
+Without the second Java compiles nothing any more after 48 MB of code, and is far slower. With the
+others it compiles what has run 100 times, not 200: starting, and planning each canned query once,
+takes 48 instead of 59 seconds of a processor.
 """
 
 
