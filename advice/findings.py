@@ -341,9 +341,9 @@ def _naming_arguments(advice: Advice, donated: Rows) -> Advice:
     names = dict.fromkeys(match["name"] for match in found if match)
     if not all(found):
         return advice
-    listed = ", ".join(f'"{name}"' for name in names)
+    listed = ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "")
     text = (
-        f"Donate what the caller no longer needs: jax.jit(..., donate_argnames=({listed},)), or the"
+        f"Donate what the caller no longer needs: jax.jit(..., donate_argnames=({listed})), or the"
         " positions in donate_argnums; the caller must not read an array after it has passed it."
     )
     return replace(advice, remedies={**advice.remedies, "jax": text})
