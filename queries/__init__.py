@@ -71,8 +71,7 @@ if TYPE_CHECKING:
         list_runs,
         select,
     )
-    from xlagraph.queries.runner.run import Answer, find_query, run
-    from xlagraph.queries.runner.user_statement import StatementAnswer, run_statement
+    from xlagraph.queries.runner.run import Answer, StatementAnswer, find_query, run, run_statement
 
 __all__ = [
     "Advice",

@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.recording.bisection import Bisection, bisect_versions
+    from xlagraph.recording.bisection import (
+        Bisection,
+        PackageRange,
+        bisect_versions,
+        parse_package_range,
+    )
     from xlagraph.recording.installer import Installer, environment_variables, find_installer
-    from xlagraph.recording.package_range import PackageRange, parse_package_range
     from xlagraph.recording.process_dumps import (
         OverwrittenDumps,
         ProcessDumps,

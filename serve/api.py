@@ -19,12 +19,12 @@ from xlagraph.serve.readers.jobs import Job, Lane, ReadAnswer, statement_job
 from xlagraph.serve.readers.json_rows import query_description
 from xlagraph.serve.readers.service_limits import BODY_SECONDS, MOST_BODY_BYTES
 from xlagraph.serve.readers.workers import Workers
-from xlagraph.serve.reading import read_for
 from xlagraph.serve.responses import (
     HeldBytes,
     PiecedResponse,
     entity_tag,
     is_unchanged,
+    read_for,
     refused,
 )
 

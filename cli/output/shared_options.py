@@ -184,7 +184,7 @@ def categories_option() -> Path | None:
 
 def parse_categories(file: Path | None) -> tuple[tuple[str, str], ...]:
     """Return the categories of a file, or of the project's; raise UsageError with its fault."""
-    from xlagraph.ingest.category_file import PROJECT_FILE, read_categories
+    from xlagraph.ingest.options import PROJECT_FILE, read_categories
 
     if file is None and not Path(PROJECT_FILE).is_file():
         return ()

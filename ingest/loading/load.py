@@ -23,8 +23,7 @@ from xlagraph.ingest.loading.fetching import Fetcher, reading
 from xlagraph.ingest.loading.interruption import Interruption
 from xlagraph.ingest.loading.pending import PendingIngest, first_paths
 from xlagraph.ingest.loading.row_folder import temporary_row_folder
-from xlagraph.ingest.loading.summary import IngestSummary, Progress
-from xlagraph.ingest.loading.tally import Meter, Tally
+from xlagraph.ingest.loading.summary import IngestSummary, Meter, Progress, Tally
 from xlagraph.ingest.loading.worker_pool import prepare_all
 from xlagraph.ingest.options import IngestOptions
 

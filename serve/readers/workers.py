@@ -31,7 +31,7 @@ __all__ = ["Workers"]
 
 PROCESSES: Final[Mapping[Lane, int]] = {Lane.LISTS: 2, Lane.QUERIES: 2, Lane.STATEMENTS: 2}
 _NICENESS: Final[Mapping[Lane, int]] = {Lane.LISTS: 0, Lane.QUERIES: 0, Lane.STATEMENTS: 10}
-_PROGRAM: Final = "xlagraph.serve.readers.worker_program:answers"
+_PROGRAM: Final = "xlagraph.serve.readers.reads:answers"
 _START_SECONDS: Final = 60.0
 """Seconds to load the engine and open the graph on a busy machine."""
 _LOOK_SECONDS: Final = 0.05

@@ -11,7 +11,7 @@ from xlagraph.hlo.metadata import StackFrame, acyclic_callers
 from xlagraph.hlo.packed_module import packed_module
 from xlagraph.hlo.program import EntryParameter, Program
 from xlagraph.hlo.scoped_memory import ScopedMemory, scoped_memory
-from xlagraph.hlo.shape_indices import index_text
+from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.module import Module
 
 __all__ = ["name_async_operations", "program_of"]
