@@ -178,6 +178,6 @@ def _filled_graphs(
 def empty(server: Neo4jServer) -> None:
     """Delete all nodes; constraints stay."""
     _FILLED_BY.pop(server.uri, None)
-    delete = "MATCH (n) WITH n LIMIT 1000 DETACH DELETE n RETURN count(*) AS deleted"
+    delete = "MATCH (n) WITH n LIMIT 200 DETACH DELETE n RETURN count(*) AS deleted"
     while server.execute(delete)[0]["deleted"]:
         pass  # in portions, for servers with little memory
