@@ -4,6 +4,7 @@ A value that a cause explains is removed from the rows of the query that shows t
 the same bytes are reported once.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -90,6 +91,8 @@ _FACTS: Final = frozenset(("alias/copies",))
 """Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
+_ARGUMENT: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)(\[.*|\.[A-Za-z_].*)?")
+"""Op name of an entry parameter: an argument's name, and the path to a leaf in it."""
 Rows = Sequence[Mapping[str, Cell]]
 
 
@@ -289,10 +292,11 @@ class _Search:
         rows: Rows,
     ) -> Finding:
         total = self._diagnosed.total_bytes(savings.measure)
+        is_donation = advice.change is ChangeKind.DONATE
         return Finding(
             self._diagnosed.compilation,
             query,
-            advice,
+            _naming_arguments(advice, rows) if is_donation else advice,
             savings,
             savings.bytes / total if total else 0.0,
             tuple(rows),
@@ -329,6 +333,20 @@ class _Search:
     def _is_enough(self, size_bytes: int, measure: str) -> bool:
         total = self._diagnosed.total_bytes(measure)
         return total > 0 and size_bytes >= max(LEAST_BYTES, self._least_share * total)
+
+
+def _naming_arguments(advice: Advice, donated: Rows) -> Advice:
+    """Return the advice with the names of the donated arguments, where a dump knows them all."""
+    found = [_ARGUMENT.fullmatch(str(row.get("opName") or "")) for row in donated]
+    names = dict.fromkeys(match["name"] for match in found if match)
+    if not all(found):
+        return advice
+    listed = ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "")
+    text = (
+        f"Donate what the caller no longer needs: jax.jit(..., donate_argnames=({listed})), or the"
+        " positions in donate_argnums; the caller must not read an array after it has passed it."
+    )
+    return replace(advice, remedies={**advice.remedies, "jax": text})
 
 
 def _sum(rows: Rows, column: str) -> int:

@@ -95,6 +95,8 @@ def _numbers(text: str) -> Iterator[tuple[str, Sequence[int]]]:
             yield key, [number for part in value.split("]")[:-1] for number in _bounds(part)]
         elif key == "padding":
             yield key, [number for part in value.split("x") for number in _padding(part)]
+        elif key == "direction":
+            yield key, [int(value == "EQ")]
         elif key == "dim_labels":
             yield from _places(value)
         else:
