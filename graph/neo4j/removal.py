@@ -13,8 +13,7 @@ import neo4j
 
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run_statement
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import PARTS, SHARED
+from xlagraph.graph.schema import PARTS, SCHEMA, SHARED
 from xlagraph.graph.statement_files import load_statement
 
 _LOCK_COMPILATION: Final = load_statement(__file__, "lock-compilation")
