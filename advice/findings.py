@@ -4,7 +4,6 @@ A value that a cause explains is removed from the rows of the query that shows t
 the same bytes are reported once.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +12,12 @@ from typing import Final, cast
 from xlagraph.advice.causes.cause import CAUSE_COLUMNS, Cause
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.large_values import largest_line
+from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import is_gradient_only
 from xlagraph.advice.causes.search import INPUTS_OF_DEVICES, find_causes
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
-from xlagraph.advice.planned_donations import best_donation
+from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.advice.planned_savings import (
     PotentialSavings,
     edit_of_rows,
@@ -87,12 +87,10 @@ _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _DONATED: Final = "alias/donated"
 _PACKED: Final = "reuse/fragmentation"
-_FACTS: Final = frozenset(("alias/copies",))
+_FACTS: Final = frozenset(("alias/copies", "waste/duplicates"))
 """Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
-_ARGUMENT: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)(\[.*|\.[A-Za-z_].*)?")
-"""Op name of an entry parameter: an argument's name, and the path to a leaf in it."""
 Rows = Sequence[Mapping[str, Cell]]
 
 
@@ -193,9 +191,12 @@ class _Search:
         return [row for row in answer.result.mappings() if not row.get("isDataParallel")]
 
     def _causes(self, answers: Mapping[str, Rows]) -> list[Cause]:
-        if self._program.obstacle is not None:
-            return []
         compilation = self._program.compilation
+        if self._program.obstacle is not None:
+            # what offloads move is in the live ranges, and needs no replanning
+            can_tell = compilation.has_buffer_sets and compilation.has_ranges
+            found = list(useless_offloads(self._program)) if can_tell else []
+            return [cause for cause in found if cause.query in self._catalogue]
         donated = self._catalogue.get(_DONATED)
         rows = None
         if donated is not None and any(
@@ -296,7 +297,7 @@ class _Search:
         return Finding(
             self._diagnosed.compilation,
             query,
-            _naming_arguments(advice, rows) if is_donation else advice,
+            naming_arguments(advice, rows) if is_donation else advice,
             savings,
             savings.bytes / total if total else 0.0,
             tuple(rows),
@@ -333,20 +334,6 @@ class _Search:
     def _is_enough(self, size_bytes: int, measure: str) -> bool:
         total = self._diagnosed.total_bytes(measure)
         return total > 0 and size_bytes >= max(LEAST_BYTES, self._least_share * total)
-
-
-def _naming_arguments(advice: Advice, donated: Rows) -> Advice:
-    """Return the advice with the names of the donated arguments, where a dump knows them all."""
-    found = [_ARGUMENT.fullmatch(str(row.get("opName") or "")) for row in donated]
-    names = dict.fromkeys(match["name"] for match in found if match)
-    if not all(found):
-        return advice
-    listed = ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "")
-    text = (
-        f"Donate what the caller no longer needs: jax.jit(..., donate_argnames=({listed})), or the"
-        " positions in donate_argnums; the caller must not read an array after it has passed it."
-    )
-    return replace(advice, remedies={**advice.remedies, "jax": text})
 
 
 def _sum(rows: Rows, column: str) -> int:

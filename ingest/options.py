@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 
 __all__ = ["PROJECT_FILE", "IngestOptions", "Shard", "read_categories"]
 

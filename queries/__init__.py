@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         QueryError,
         UnknownQuery,
     )
-    from xlagraph.queries.picture import Picture, picture_of
+    from xlagraph.queries.graph_formats import Picture, picture_of
     from xlagraph.queries.runner.compilations import (
         FoundCompilation,
         Selection,

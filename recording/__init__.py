@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         move_up,
         recorded_processes,
         remove_descriptions,
+        temporary_dump_folder,
         why_nothing_was_recorded,
     )
     from xlagraph.recording.recording import (
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         remove_unread_files,
         run_program,
     )
-    from xlagraph.recording.temporary_folder import temporary_dump_folder
 
 __all__ = [
     "Bisection",

@@ -62,6 +62,7 @@ def create_app(
         ],
         exception_handlers={
             HTTPException: _not_answered,
+            api.BadRequest: api.reject,
             ClientGone: _nobody_there,
             ClientDisconnect: _nobody_there,
         },

@@ -9,7 +9,7 @@ from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, PictureFormat
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 
 
 def _be_verbose(given: bool) -> bool:

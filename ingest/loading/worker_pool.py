@@ -20,8 +20,7 @@ from xlagraph.ingest.loading.fetching import Fetcher, fetched, fetched_batches
 from xlagraph.ingest.loading.job import JobOutcome, PreparationJob, Prepared, batches_of_jobs
 from xlagraph.ingest.loading.prepare import KnownContents, prepare
 from xlagraph.ingest.rows.counts import RowCounts
-from xlagraph.runtime.child_pool import ChildPool
-from xlagraph.runtime.child_process import ChildEnded, ChildProcess
+from xlagraph.runtime.child_process import ChildEnded, ChildPool, ChildProcess
 
 __all__ = ["prepare_all", "prepared_batches"]
 

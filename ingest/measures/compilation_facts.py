@@ -7,8 +7,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.packed_module import PackedModule
-from xlagraph.hlo.program import Program
+from xlagraph.hlo.program import PackedModule, Program
 from xlagraph.hlo.scoped_memory import ScopedMemory
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions

@@ -13,8 +13,7 @@ from xlagraph.graph.row_tables import (
     CompilationRows,
     distinct_rows,
 )
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import SHARED_TABLES, Detail, is_stored
+from xlagraph.graph.schema import SCHEMA, SHARED_TABLES, Detail, is_stored
 from xlagraph.graph.schema_types import (
     Integers,
     NodeRows,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Unpack, cast
 from xlagraph.graph.engine import Cell, Graph, QueryLimits, Result, Scalar
 from xlagraph.graph.errors import QueryFailed
 from xlagraph.graph.row_cells import Path
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,

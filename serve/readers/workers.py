@@ -15,8 +15,7 @@ import psutil
 
 from xlagraph.graph import open_graph
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.runtime.child_pool import ChildPool
-from xlagraph.runtime.child_process import ChildEnded, ChildProcess
+from xlagraph.runtime.child_process import ChildEnded, ChildPool, ChildProcess
 from xlagraph.serve.readers.jobs import Catalogue, Job, Lane, ReadAnswer, Setup
 from xlagraph.serve.readers.service_limits import (
     GONE_SECONDS,
