@@ -23,7 +23,14 @@ from tests.graph_fixtures import empty, skipped_without_neo4j
 from tests.neo4j_server.server import Neo4jServer, own_server
 from tests.ports import reserved_port
 from tests.tiny_dumps import dump
-from xlagraph.graph import Graph, GraphTooNew, GraphUnwritable, WrongSchema, open_graph
+from xlagraph.graph import (
+    Graph,
+    GraphTooNew,
+    GraphUnwritable,
+    WrongSchema,
+    open_graph,
+    remove,
+)
 from xlagraph.graph.neo4j.transactions import WRITE_LIMIT
 from xlagraph.graph.schema import VERSION
 from xlagraph.ingest import ingest
@@ -195,6 +202,8 @@ def test_shared_nodes_that_exceed_the_memory_of_a_server_are_made_in_portions(
     with open_graph(small_server.uri) as graph, clean.of({key: text}) as expected:
         assert ingest(graph, tmp_path / "runs", jobs=1).ok
         assert all_rows(graph) == all_rows(expected)
+        remove(graph, "alpha")
+        assert all_rows(graph)["all nodes"] == [(0,)]
 
 
 @pytest.mark.parametrize(
