@@ -17,7 +17,7 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import is_gradient_only
 from xlagraph.advice.causes.search import INPUTS_OF_DEVICES, find_causes
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
-from xlagraph.advice.planned_donations import best_donation
+from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.advice.planned_savings import (
     PotentialSavings,
     edit_of_rows,
@@ -87,7 +87,7 @@ _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _DONATED: Final = "alias/donated"
 _PACKED: Final = "reuse/fragmentation"
-_FACTS: Final = frozenset(("alias/copies",))
+_FACTS: Final = frozenset(("alias/copies", "waste/duplicates"))
 """Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
@@ -293,10 +293,11 @@ class _Search:
         rows: Rows,
     ) -> Finding:
         total = self._diagnosed.total_bytes(savings.measure)
+        is_donation = advice.change is ChangeKind.DONATE
         return Finding(
             self._diagnosed.compilation,
             query,
-            advice,
+            naming_arguments(advice, rows) if is_donation else advice,
             savings,
             savings.bytes / total if total else 0.0,
             tuple(rows),

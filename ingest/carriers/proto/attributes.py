@@ -10,7 +10,7 @@ from typing import Final
 
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Aliasing, Attributes, Callee, Purpose
-from xlagraph.hlo.shape_indices import index_text
+from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
 from xlagraph.ingest.errors import UnfitMessage

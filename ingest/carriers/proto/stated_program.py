@@ -8,10 +8,9 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.metadata import StackFrame, acyclic_callers
-from xlagraph.hlo.packed_module import packed_module
-from xlagraph.hlo.program import EntryParameter, Program
+from xlagraph.hlo.program import EntryParameter, Program, packed_module
 from xlagraph.hlo.scoped_memory import ScopedMemory, scoped_memory
-from xlagraph.hlo.shape_indices import index_text
+from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.module import Module
 from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
 
