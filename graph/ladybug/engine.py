@@ -257,11 +257,12 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     text = str(error)
     if isinstance(error, UnicodeDecodeError):
         return QueryFailed("a text of the answer is not UTF-8")
-    if (
-        isinstance(error, ValueError | TypeError)
-        or "a vector with ANY type" in text
-        or "Python" in text
-    ):
+    if "a vector with ANY type" in text:
+        return QueryFailed(
+            "a value does not fit: it has no type, such as that of max(null); the"
+            " values of a list must be of one type, and the list not empty"
+        )
+    if isinstance(error, ValueError | TypeError) or "Python" in text:
         return QueryFailed(
             f"a parameter does not fit: {_first_line(error)}; the values of a list must be of one"
             " type, and the list not empty"

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from xlagraph.advice.device_memory import Resident
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.runtime.files import whole_file
 
 __all__ = ["ResidentArrays", "resident"]
@@ -15,8 +17,8 @@ _TYPES: Final = {"bool": "pred", "float": "f", "int": "s", "uint": "u", "complex
 """XLA's names of NumPy's types, by the name without its number of bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResidentArrays:
+@dataclass(frozen=True, slots=True, repr=False)
+class ResidentArrays(Outlined):
     """Live arrays, a row for each array on each device, sorted by bytes, descending."""
 
     arrays: tuple[Resident, ...]
@@ -30,6 +32,19 @@ class ResidentArrays:
             device = each.device or ""
             sums[device] = sums.get(device, 0) + each.bytes
         return sums
+
+    def outline(self) -> Outline:
+        """Return the sums of the devices and a row for each array."""
+        sums = [f"{name}: {human_bytes(size)}" for name, size in self.bytes_by_device().items()]
+        rows = [
+            (each.device, each.shape, each.bytes, sharding)
+            for each, sharding in zip(self.arrays, self.shardings, strict=True)
+        ]
+        columns = ("device", "shape", "bytes", "sharding")
+        return Outline(
+            f"live arrays: {', '.join(sums) or 'none'}",
+            [OutlineTable(columns, rows)] if rows else (),
+        )
 
     def write(self, file: str | Path) -> None:
         """Write the rows to a file for `xlagraph resident` and `check --snapshot`."""

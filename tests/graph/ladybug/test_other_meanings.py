@@ -94,6 +94,7 @@ def test_an_empty_text_is_only_allowed_where_the_statement_tests_for_it():
         ("RETURN 'a' + 1 AS a", r"\+\(STRING,INT64\) does not exist: the types do not fit"),
         ("RETURN round(2.5) AS a", r"the function ROUND does not take \(DOUBLE\)"),
         ("RETURN 1 AS end", r"the statement cannot be read after `RETURN 1 AS end` \(line 1\)"),
+        ("RETURN max(null) AS a", "has no type"),
         ("RETURN 1/0 AS a", r"Divide by zero\.$"),
         (r"RETURN '\ud800' AS a", "not UTF-8"),
     ],
