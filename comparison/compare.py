@@ -137,7 +137,7 @@ def _pair(
     b: Mapping[str, ComparedCompilation],
 ) -> Pairing:
     if len(a) == len(b) == 1:  # two compilations, or two runs with one each
-        return Pairing(((*a, *b),), (), ())
+        return Pairing(tuple(zip(a, b, strict=True)), (), ())
     signatures = _signatures(graph, [*a, *b])
     return pair_compilations(
         *(

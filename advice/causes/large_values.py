@@ -245,22 +245,9 @@ def _compares_if_equal(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for a one-hot matrix; other comparisons with column numbers make masks."""
     if "one_hot" in (value.attributed_op_name or ""):
         return True
-    operations = program.stored.operations
-    if operations is None:
-        return False
-    calls = {
-        name
-        for computation in operations.computations.values()
-        for each in computation
-        if each.name == value.name
-        for name in each.callees.get("calls", ())
-    }
-    directions = [
-        each.numbers.get("direction")
-        for name in calls
-        for each in operations.computations.get(name, ())
-        if each.opcode == "compare"
-    ]
+    fusion = program.operations.get(value.name)
+    called = () if fusion is None else program.fused_operations(fusion)
+    directions = [each.numbers.get("direction") for each in called if each.opcode == "compare"]
     return bool(directions) and all(each == [1] for each in directions)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 __all__ = [
     "ADDED_GRADIENTS",
+    "COMPUTED_AHEAD",
     "CONSTANTS",
     "DENSE_GRADIENTS",
     "FLOAT64",
@@ -97,6 +98,14 @@ REDUCED_STACKS: Final[Mapping[str, str]] = {
     "tensorflow": "Reduce in the loop: add to a loop variable instead of writing each iteration"
     " into a tf.TensorArray.",
     "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",
+}
+COMPUTED_AHEAD: Final[Mapping[str, str]] = {
+    "jax": "Compute the part of one iteration in the body of jax.lax.scan: scan over what it is"
+    " computed from (jax.random.split(key, n) for random numbers, the ids for rows of a table, the"
+    " inputs of a projection). One large product before the loop may run faster than one in each"
+    " iteration.",
+    "tensorflow": "Compute the part of one iteration in the body of the tf.while_loop.",
+    "pytorch": "Compute the part of one iteration in the body of torch_xla.experimental.scan.",
 }
 CONSTANTS: Final[Mapping[str, str]] = {
     "jax": "Pass the array as an argument of the jitted function instead of closing over it.",

@@ -19,6 +19,7 @@ from xlagraph.advice.causes.large_values import (
     logits,
     one_hot_products,
 )
+from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.parameter_gradients import (
@@ -73,6 +74,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from per_example_gradients(program)
     yield from added_gradients(program)
     yield from logits(program)
+    yield from computed_ahead(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
     yield from returned_gradients(program)

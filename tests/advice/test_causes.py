@@ -106,6 +106,16 @@ def test_the_reader_that_nothing_orders_before_the_overwrite_is_named(programs):
     assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("train.py", 31)
 
 
+def test_a_reader_of_the_old_and_the_new_value_is_not_told_to_run_first(programs):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k, out)")
+    (cause,) = forced_copies(program)
+    assert cause.rows[0]["reason"] == (
+        "train.py:31 (reduce_sum) reads the old x and what train.py:30 writes over it"
+    )
+    assert not any("order it before" in text for text in cause.remedies.values())
+
+
 def test_a_copy_that_no_reader_needs_is_the_compilers(programs):
     program = read_later(programs)
     with_dependences(program, *FIRST, "sum = reduce(k)", "out = fusion(k2, sum)")
@@ -536,5 +546,12 @@ def test_a_state_that_a_loop_reads_in_parts_and_stacks_anew_is_named(programs, r
     program.compilation = replace(program.compilation, values=values)
     part = program.instructions["part"]
     program.instructions["part"] = part._replace(loop="loop")
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+ENTRY e {{
+  old = f32[1024]{{0}} parameter(0)
+  part = f32[16]{{0}} {reader}(old)
+}}
+""")
     causes = list(rewritten_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
