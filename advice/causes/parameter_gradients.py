@@ -72,7 +72,10 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     if not found:
         return
     factors = {
-        value.label: max(Fraction(1, value.dimensions[0]), Fraction(1, _PARTS)) for value in found
+        value.label: Fraction(
+            1, value.dimensions[0] if value.value_id in summed else min(value.dimensions[0], _PARTS)
+        )
+        for value in found
     }
     rows = tuple(
         evidence_row(

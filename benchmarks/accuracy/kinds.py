@@ -32,7 +32,9 @@ KINDS: Final = {
     "cache": Words(r"cache|xs|carr", r"cache|xs|stack|copies|loop|carr"),
     "dense gradient": Words(r"[Dd]ense|table", r"dense|scatter|table"),
     "broadcast": Words(r"[Bb]roadcast|mask|one.hot", r"broadcast|one.hot"),
-    "stack": Words(r"stack|concatenat|until they are added", r"stack|concatenat|each"),
+    "stack": Words(
+        r"stack|concatenat|until they are added", r"stack|concatenat|each|until they are added"
+    ),
     "trajectory": Words(
         r"stack|trajector|slice|every (step|iteration)", r"stack|trajector|loop|every"
     ),
