@@ -39,10 +39,11 @@ from xlagraph.advice.causes.unused_donations import (
 )
 from xlagraph.graph.engine import Cell
 
-__all__ = ["INPUTS_OF_DEVICES", "find_causes"]
+__all__ = ["INPUTS_OF_DEVICES", "UNUSED_DONATIONS", "find_causes"]
 
 INPUTS_OF_DEVICES = "inputs-of-devices"
-"""Key of the rows of that statement among the answers."""
+UNUSED_DONATIONS = "unused-donations"
+"""Names of statements, and keys of their rows among the answers."""
 
 Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
 
@@ -52,7 +53,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from forced_copies(program)
     yield from rewritten_inputs(program)
     yield from unchanged_inputs(program)
-    yield from unused_donations(program, answers.get("alias/donated", ()))
+    yield from unused_donations(program, answers.get(UNUSED_DONATIONS, ()))
     yield from results_of_another_type(program)
     yield from kept_by_checkpoints(
         program,
