@@ -33,7 +33,7 @@ demo: $(VENV)/package.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(BUILD)/demo
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: lint types
 	$(BIN)/python docs/generate.py --check

@@ -12,6 +12,7 @@ from typing import Final, cast
 from xlagraph.advice.causes.cause import CAUSE_COLUMNS, Cause
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.large_values import largest_line
+from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import is_gradient_only
 from xlagraph.advice.causes.search import (
@@ -20,7 +21,7 @@ from xlagraph.advice.causes.search import (
     find_causes,
 )
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
-from xlagraph.advice.planned_donations import best_donation
+from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.advice.planned_savings import (
     PotentialSavings,
     edit_of_rows,
@@ -90,7 +91,7 @@ _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _UNUSED_DONATIONS: Final = load_statement(__file__, "unused-donations")
 _PACKED: Final = "reuse/fragmentation"
-_FACTS: Final = frozenset(("alias/copies",))
+_FACTS: Final = frozenset(("alias/copies", "waste/duplicates"))
 """Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
@@ -194,9 +195,12 @@ class _Search:
         return [row for row in answer.result.mappings() if not row.get("isDataParallel")]
 
     def _causes(self, answers: Mapping[str, Rows]) -> list[Cause]:
-        if self._program.obstacle is not None:
-            return []
         compilation = self._program.compilation
+        if self._program.obstacle is not None:
+            # what offloads move is in the live ranges, and needs no replanning
+            can_tell = compilation.has_buffer_sets and compilation.has_ranges
+            offloads = list(useless_offloads(self._program)) if can_tell else []
+            return [cause for cause in offloads if cause.query in self._catalogue]
         asked = {"compilation": self._diagnosed.compilation}
         inputs = self._graph.query(_INPUTS_OF_DEVICES, asked).mappings()
         unused: Rows = ()
@@ -289,10 +293,11 @@ class _Search:
         rows: Rows,
     ) -> Finding:
         total = self._diagnosed.total_bytes(savings.measure)
+        is_donation = advice.change is ChangeKind.DONATE
         return Finding(
             self._diagnosed.compilation,
             query,
-            advice,
+            naming_arguments(advice, rows) if is_donation else advice,
             savings,
             savings.bytes / total if total else 0.0,
             tuple(rows),

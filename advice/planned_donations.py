@@ -3,8 +3,9 @@
 A statement can only estimate them from the values in an output's buffer.
 """
 
+import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -19,14 +20,16 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.donating import Donate, whole_arguments
 from xlagraph.planner.edits.edit import replan
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.queries.catalogue.declarations import ChangeKind
+from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 from xlagraph.queries.runner.run import Answer
 
-__all__ = ["best_donation", "with_planned_donations"]
+__all__ = ["best_donation", "naming_arguments", "with_planned_donations"]
 
 _MOST_VALUES: Final = 60_000
 """Total number of values to plan, so that a query takes a few seconds at most."""
 _INPUT: Final = "value"
+_ARGUMENT: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)(\[.*|\.[A-Za-z_].*)?")
+"""Op name of an entry parameter: an argument's name, and the path to a leaf in it."""
 
 
 def with_planned_donations(
@@ -100,6 +103,23 @@ def best_donation(
     names = " ".join(shlex.join(each.arguments) for each in chosen)
     note = f"donating all inputs that fit outputs costs {human_bytes(-every)}: whatif {names}"
     return (found if best > 0 else None), note
+
+
+def naming_arguments(advice: Advice, donated: Iterable[Mapping[str, Cell]]) -> Advice:
+    """Return the advice with the names of the donated arguments, if a dump knows them all.
+
+    ``donated`` are rows of `alias/not-donated`.
+    """
+    found = [_ARGUMENT.fullmatch(str(row.get("opName") or "")) for row in donated]
+    names = dict.fromkeys(match["name"] for match in found if match)
+    if not all(found):
+        return advice
+    listed = ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "")
+    text = (
+        f"Donate what the caller no longer needs: jax.jit(..., donate_argnames=({listed})), or the"
+        " positions in donate_argnums; the caller must not read an array after it has passed it."
+    )
+    return replace(advice, remedies={**advice.remedies, "jax": text})
 
 
 def _planned(compilation: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:

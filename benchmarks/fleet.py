@@ -19,8 +19,7 @@ import pyarrow.compute as pc
 from xlagraph.graph import open_export, open_graph
 from xlagraph.graph.read_back import read_compilations
 from xlagraph.graph.row_tables import CompilationRows, with_run_renamed
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import SCHEMA, Detail
 from xlagraph.ingest import IngestOptions, ingest
 
 COMMITS_OF_A_PROGRAM: Final = 50

@@ -124,8 +124,7 @@ def parse_and_derive(*paths: str) -> None:
     from xlagraph.ingest import DumpPart, parse_plan
     from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
     from xlagraph.ingest.measures.peaks import peaks
-    from xlagraph.ingest.measures.succession import alias_positions, succession
-    from xlagraph.ingest.measures.takeovers import takeovers
+    from xlagraph.ingest.measures.succession import alias_positions, succession, takeovers
     from xlagraph.runtime.memory import collector_paused
 
     with timed(), collector_paused(has_many=True):  # like where dumps are prepared

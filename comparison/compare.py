@@ -15,6 +15,7 @@ from xlagraph.comparison.explaining import explain_pair, merge_reasons
 from xlagraph.comparison.groups import By, group_growths
 from xlagraph.comparison.held_values import read_reserved
 from xlagraph.comparison.pairing import Pairing, pair_compilations
+from xlagraph.comparison.proved_causes import name_causes
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import Sentence, sentences_of
 from xlagraph.graph.engine import Graph
@@ -42,13 +43,14 @@ def compare(
 ) -> Comparison:
     """Compare two sides, each a run or a compilation, resolved with `select`.
 
-    Two compilations always form a pair, even if their modules differ. The compilations of runs
-    are paired by `pair_compilations`. ``explain`` adds sentences that give the reasons. It reads
-    the values of the changed pairs; there are no sentences if these values are not stored.
+    Two compilations always form a pair, even if their modules differ, and so do two runs with one
+    each. The compilations of other runs are paired by `pair_compilations`. ``explain`` adds
+    sentences that give the reasons. It reads the values of the changed pairs; there are no
+    sentences if these values are not stored.
     """
     side_a, side_b = select(graph, a), select(graph, b)
     a_by_key, b_by_key = (_compilations(graph, side) for side in (side_a, side_b))
-    pairing = _pair(graph, side_a, side_b, a_by_key, b_by_key)
+    pairing = _pair(graph, a_by_key, b_by_key)
     pairs = [ComparedPair(a_by_key[key_a], b_by_key[key_b]) for key_a, key_b in pairing.pairs]
     # sorted is stable: equal growths stay in the order of their keys
     pairs = sorted(pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))
@@ -83,7 +85,10 @@ def _reasons(
     for pair in changed[:_MOST_READ]:
         key_a, key_b = (side.key if side else "" for side in (pair.a, pair.b))
         reserved = read_reserved(graph, (key_a, key_b))
-        for reason in explain_pair(reserved[key_a], reserved[key_b]):
+        explained = explain_pair(reserved[key_a], reserved[key_b])
+        if pair is changed[0]:
+            name_causes(graph, explained, (key_a, key_b))
+        for reason in explained:
             reason.compilations = (key_a, key_b)
             reasons.append(reason)
     for kind, others in ((ReasonKind.UNPAIRED, unpaired), (ReasonKind.OTHER, changed[_MOST_READ:])):
@@ -128,13 +133,11 @@ def _known_sum(counts: Iterable[int | None]) -> int | None:
 
 def _pair(
     graph: Graph,
-    side_a: Selection,
-    side_b: Selection,
     a: Mapping[str, ComparedCompilation],
     b: Mapping[str, ComparedCompilation],
 ) -> Pairing:
-    if not (side_a.is_run or side_b.is_run):
-        return Pairing(((side_a.name, side_b.name),), (), ())
+    if len(a) == len(b) == 1:  # two compilations, or two runs with one each
+        return Pairing(tuple(zip(a, b, strict=True)), (), ())
     signatures = _signatures(graph, [*a, *b])
     return pair_compilations(
         *(

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph, Scalar
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 from xlagraph.hlo.metadata import from_packages
 
 # Every command loads this module, for the choices of `compare --by`; few read a query.

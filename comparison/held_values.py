@@ -74,6 +74,11 @@ class HeldValue(NamedTuple):
     """Number of iterations of a loop whose parts fill the value; None if none does."""
 
     @property
+    def label(self) -> str:
+        """Name with the tuple index, as queries show it."""
+        return self.name if self.shape_index in (None, "{}") else f"{self.name}{self.shape_index}"
+
+    @property
     def is_input(self) -> bool:
         """True for an argument of the program; parameters of loops in its bytes hold none."""
         is_parameter = self.opcode == "parameter" and self.held_bytes > 0

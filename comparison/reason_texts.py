@@ -30,7 +30,10 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
 
     ``names`` are the names of the two sides.
     """
-    return _text(reason, names) + _mostly(reason)
+    if not reason.cause:
+        return _text(reason, names) + _mostly(reason)
+    before = "" if reason.growth_bytes > 0 else "no longer: "
+    return f"{before}{reason.cause}; {_text(reason, names)}"
 
 
 def _text(reason: Reason, names: tuple[str, str]) -> str:

@@ -125,6 +125,10 @@ class Reason:
     """True if FRAGMENTATION is the only change."""
     compilations: tuple[str, str] = ("", "")
     """Keys of the pair with the largest change for this reason."""
+    cause: str = ""
+    """Title and line of the cause that only the side with more bytes has, if one is proved."""
+    growth_by_label: Counter[str] = field(default_factory=Counter)
+    """Growth by the label of the value on the side with more bytes."""
 
     def count(self, a: HeldValue | None, b: HeldValue | None) -> None:
         """Add a value, on each side that has it."""
@@ -135,6 +139,8 @@ class Reason:
         self.count_a += a is not None
         self.count_b += b is not None
         value = b or a
+        if holder := b if growth_bytes > 0 else a:
+            self.growth_by_label[holder.label] += growth_bytes
         line = value and (value.user_line or value.source_line)
         if value and line:
             self.growth_by_line[line] += growth_bytes
@@ -148,6 +154,7 @@ class Reason:
         if other._example_bytes > self._example_bytes:
             self.example = other.example
         self.growth_bytes += other.growth_bytes
+        self.cause = self.cause or other.cause
         self.count_a += other.count_a
         self.count_b += other.count_b
         self.scopes |= other.scopes
@@ -173,6 +180,7 @@ class Reason:
 
     def _add_lines(self, other: "Reason") -> None:
         # `Counter.update` adds, and keeps negative growth
+        self.growth_by_label.update(other.growth_by_label)
         self.growth_by_line.update(other.growth_by_line)
         self.growth_by_library_line.update(other.growth_by_library_line)
 

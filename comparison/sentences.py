@@ -107,10 +107,11 @@ def sentences_of(
     ][:_MOST]
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
-    if told and told[0].subject.kind in _CONSEQUENCES:
-        new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
-        told = [*new, *told]
     found = [_sentence(reason, names) for reason in told]
+    if told and told[0].subject.kind in _CONSEQUENCES and not told[0].cause:
+        # what follows it names what is new, without bytes
+        new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
+        found[1:1] = [_sentence(reason, names) for reason in new]
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
@@ -122,7 +123,7 @@ def _explains(reason: Reason, growth_bytes: int) -> bool:
 
     Others have the bytes that follow from a change with none.
     """
-    if reason.subject.kind in _CONSEQUENCES or not growth_bytes:
+    if not growth_bytes or (reason.subject.kind in _CONSEQUENCES and not reason.cause):
         return False
     if not reason.growth_bytes:
         return reason.subject.kind in _ALWAYS

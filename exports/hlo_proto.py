@@ -14,8 +14,7 @@ from xlagraph.exports.heap_traces import fill_heap_traces
 from xlagraph.exports.placed_program import PlacedProgram, computation_of
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.proto_messages import HloProto, PrimitiveType, ShapeProto
-from xlagraph.hlo.shape_indices import index_numbers
-from xlagraph.hlo.shapes import Shape, parse_shape
+from xlagraph.hlo.shapes import Shape, index_numbers, parse_shape
 from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from xlagraph.graph.neo4j.manifest import Manifest
     from xlagraph.graph.neo4j.merge import merge_exports
     from xlagraph.graph.row_tables import CompilationRows
-    from xlagraph.graph.schema import SCHEMA
-    from xlagraph.graph.schema_tables import Detail
+    from xlagraph.graph.schema import SCHEMA, Detail
 
 __all__ = [
     "SCHEMA",

@@ -23,7 +23,7 @@ from xlagraph.graph.row_tables import (
     distinct_rows,
     origins_of,
 )
-from xlagraph.graph.schema_tables import SHARED_TABLES
+from xlagraph.graph.schema import SHARED_TABLES
 
 # Total bytes of all tables that wait in memory until their row group is full. Smaller groups
 # take the engine more time; larger ones only take memory.

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple, Self, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import (
+from xlagraph.graph.schema import (
     IMMUTABLE_LABELS,
+    SCHEMA,
     SHARED_LABELS,
     SHARED_RELATIONSHIPS,
     SHARED_TABLES,

@@ -19,7 +19,7 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.in_place import in_place_pairs, updating
 from xlagraph.hlo.instruction import Aliasing, Instruction
 from xlagraph.hlo.program import Program
-from xlagraph.hlo.shape_indices import WHOLE, nested_index
+from xlagraph.hlo.shapes import WHOLE, nested_index
 
 __all__ = ["Positions", "buffer_sets", "connected_components"]
 

@@ -12,7 +12,7 @@ from typing import Final
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Aliasing, Instruction, ProgramError
 from xlagraph.hlo.program import Program
-from xlagraph.hlo.shape_indices import WHOLE, nested_index
+from xlagraph.hlo.shapes import WHOLE, nested_index
 
 __all__ = ["IN_PLACE_OPCODES", "in_place_pairs", "updating"]
 

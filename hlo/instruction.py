@@ -6,8 +6,7 @@ Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from xlagraph.hlo.shape_indices import WHOLE
-from xlagraph.hlo.shapes import Shape
+from xlagraph.hlo.shapes import WHOLE, Shape
 
 __all__ = [
     "NO_ATTRIBUTES",

@@ -1,6 +1,8 @@
 """Parse the module text of a dump: computations, call stacks and the facts of its header.
 
-    HloModule jit_f, is_scheduled=true, …
+    HloModule jit_f, is_scheduled=true,
+    input_output_alias={ {0}: (1, {}, may-alias), {1,0}: (2, {3}, must-alias) },
+    buffer_donor={ (0, {}), (4, {1}) }, …, num_partitions=8      all on one line
     FileNames                          1 "/src/train.py"
     FunctionNames                      1 "train_step"
     FileLocations                      1 {file_name_id=1 function_name_id=1 line=50 … column=18 …}
@@ -15,6 +17,7 @@ match are skipped.
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from xlagraph.hlo.attribute_text import unescaped
@@ -22,10 +25,49 @@ from xlagraph.hlo.computation_text import NO_TEXTS, PrintedComputation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.instruction_text import PrintedInstruction, parse_instruction
 from xlagraph.hlo.metadata import StackFrame, acyclic_callers
-from xlagraph.hlo.module_header import parse_module_header
-from xlagraph.hlo.program import Program
+from xlagraph.hlo.program import EntryParameter, Program
 
-__all__ = ["parse_module_text"]
+__all__ = ["parse_module_header", "parse_module_text"]
+
+
+_INDEX: Final = r"(\{[\d, ]*+\})"
+# {0}: (1, {}, may-alias)   without the kind up to 2020
+_ALIAS: Final = rf"{_INDEX}: \((\d{{1,18}}), {_INDEX}(?:, (?:may|must)-alias)?\)"
+# (4, {1})
+_DONOR: Final = rf"\((\d{{1,18}}), {_INDEX}\)"
+_ALIASES: Final = re.compile(rf", input_output_alias=\{{ *({_ALIAS},? *)*+\}}")
+_DONORS: Final = re.compile(rf", buffer_donor=\{{ *({_DONOR},? *)*+\}}")
+_NAME: Final = re.compile(r"HloModule ([^\s,]+)")
+_PARTITIONS: Final = re.compile(r", num_partitions=(\d{1,9})(?!\d)")
+
+
+def parse_module_header(line: str) -> Program:
+    """Return what the line that begins with ``HloModule`` states; skip parts that do not match."""
+    aliases = _ALIASES.search(line)
+    donors = _DONORS.search(line)
+    partitions = _PARTITIONS.search(line)
+    name = _NAME.match(line)
+    return Program(
+        name=name[1] if name else None,
+        output_by_donated={
+            _parameter(number, index): _plain(output)
+            for output, number, index in re.findall(_ALIAS, aliases[0] if aliases else "")
+        },
+        unpaired_donors=frozenset(
+            _parameter(number, index)
+            for number, index in re.findall(_DONOR, donors[0] if donors else "")
+        ),
+        partitions=int(partitions[1]) if partitions else 1,
+    )
+
+
+def _parameter(number: str, index: str) -> EntryParameter:
+    return EntryParameter(int(number), _plain(index))
+
+
+def _plain(index: str) -> str:
+    return index.replace(" ", "")
+
 
 _HEADER: Final = "HloModule "
 # %region_0.4 (a: f32[]) -> f32[] {   region_1.4 {   ENTRY %main.5 (…) -> … {
@@ -93,15 +135,12 @@ def parse_module_text(text: str, plan_texts: Mapping[str, str] = NO_TEXTS) -> Pr
             for instruction in each.instructions:
                 named.setdefault(instruction.name, instruction)
     named |= _only_planned(plan_texts, named)
-    return Program(
-        name=header.name,
+    return replace(
+        header,
         entry_name=entry,
         computations=computations,
         instructions=named,
         frames=_frames(_tables(lines)),
-        output_by_donated=header.output_by_donated,
-        unpaired_donors=header.unpaired_donors,
-        partitions=header.partitions,
         is_gpu=_GPU_FINGERPRINT in header_line or _GPU_TARGET in text,
     )
 

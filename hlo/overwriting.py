@@ -20,8 +20,7 @@ from xlagraph.hlo.computation import Computation, ComputationOutline
 from xlagraph.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
 from xlagraph.hlo.instruction import Instruction, ProgramError, first_number
 from xlagraph.hlo.program import Program
-from xlagraph.hlo.shape_indices import WHOLE
-from xlagraph.hlo.shapes import Shape
+from xlagraph.hlo.shapes import WHOLE, Shape
 
 __all__ = ["WrittenOutput", "overwritable", "overwriting"]
 

@@ -10,7 +10,6 @@ __all__ = [
     "MemoryUsageReportProto",
     "PrimitiveType",
     "ShapeProto",
-    "XPlane",
     "XSpace",
 ]
 
@@ -28,7 +27,6 @@ MemoryUsageReportProto: Final = _HLO.message("MemoryUsageReportProto")
 XSpace: Final = _HLO.message("XSpace")
 """A profile: `*.xplane.pb`."""
 
-XPlane: Final = _HLO.message("XPlane")
 """One plane of a profile."""
 
 PrimitiveType: Final = _HLO.enum("PrimitiveType")

@@ -1,4 +1,4 @@
-"""XLA's shapes as data, parsed from text or made from their parts.
+"""XLA's shapes and shape indices as data, parsed from text or made from their parts.
 
     shape  = tuple | array | "b(" array ")"
     tuple  = "(" [ shape { ", " [ "/*index=" N "*/" ] shape } ] ")"
@@ -6,7 +6,8 @@
     dim    = N | "<=" N | "?"                                fixed, bounded, unbounded
     layout = "{" order [ ":" { part } ] "}"
 
-Unknown types are allowed: they have a shape but no dense size.
+Unknown types are allowed: they have a shape but no dense size. The shape index ``{1,0}`` is
+element 0 of element 1, ``{}`` the whole.
 """
 
 import re
@@ -17,16 +18,45 @@ from math import prod
 from typing import Final, NamedTuple
 
 __all__ = [
+    "WHOLE",
     "Dimension",
     "Shape",
     "array_shape",
     "buffer_shape",
     "dimensions",
+    "index_numbers",
+    "index_text",
     "listed",
+    "nested_index",
     "parse_shape",
     "printed_shape",
     "tuple_shape",
 ]
+
+WHOLE: Final = "{}"
+
+
+def index_text(numbers: Iterable[int]) -> str:
+    """Print the numbers of an index."""
+    return "{" + ",".join(map(str, numbers)) + "}"
+
+
+def index_numbers(index: str | None) -> tuple[int, ...]:
+    """Return the numbers of a printed index; none for the whole, or for None."""
+    if index is None or index == WHOLE:
+        return ()
+    return tuple(map(int, index[1:-1].split(",")))
+
+
+@lru_cache(1 << 12)
+def nested_index(outer: str, inner: str) -> str:
+    """Return the index of an element's element: ``{1}`` and ``{0}`` make ``{1,0}``."""
+    if outer == WHOLE:
+        return inner
+    if inner == WHOLE:
+        return outer
+    return f"{outer[:-1]},{inner[1:]}"
+
 
 _TUPLE: Final = "tuple"
 _POINTER_BYTES: Final = 8

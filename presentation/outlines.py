@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 from xlagraph.presentation.readable_tables import (
     cell_text,
     html_notes,
+    html_table,
     html_title,
-    measured_table,
     most_important_first,
     text_table,
 )
@@ -61,7 +61,7 @@ class Outlined:
         parts = [html_title(outline.title)] if outline.title else []
         for table in outline.tables:
             parts += [html_notes([table.title])] if table.title else []
-            parts.append(measured_table(table.columns, table.rows))
+            parts.append(html_table(table.columns, table.rows))
         return "".join((*parts, html_notes(outline.notes)))
 
 

@@ -1,7 +1,7 @@
 """Format rows for people: an HTML table for notebooks, escaped and limited, or aligned text."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import zip_longest
 from typing import Final
@@ -17,8 +17,6 @@ __all__ = [
     "html_text",
     "html_title",
     "is_numeric",
-    "measured_table",
-    "measured_text",
     "most_important_first",
     "text_table",
 ]
@@ -71,13 +69,16 @@ _TABLE: Final = '<div style="overflow-x: auto"><table class="tex2jax_ignore math
 
 
 def cell_text(column: str, cell: object) -> str:
-    """Return a cell as text."""
-    del column
+    """Return a cell as text: bytes with a unit, a share as a percentage."""
     match cell:
         case None:
             return "null"
         case bool():
             return "true" if cell else "false"
+        case int() | float() if counts_bytes(column):
+            return human_bytes(cell)
+        case int() | float() if column.lower().endswith("share"):
+            return share_text(cell)
         case int():
             return f"{cell:,}"
         case float():
@@ -91,25 +92,15 @@ def cell_text(column: str, cell: object) -> str:
     return str(cell)
 
 
-def html_table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    count: int | None = None,
-    text: Callable[[str, object], str] = cell_text,
-) -> str:
-    """Return the first rows as a table, and a line that counts the omitted rows.
-
-    ``count`` is how many rows there are, where not all are given; ``text`` writes a cell of
-    a column.
-    """
+def html_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return the first rows as a table, and a line that counts the omitted rows and columns."""
     shown = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
     numeric = [is_numeric(cells) for cells in zip_longest(*shown)]
     head = "".join(f"<th>{html_text(column)}</th>" for column in columns[:MAX_COLUMNS])
     body = "".join(
         "<tr>"
         + "".join(
-            _html_cell(text(column, cell), at_right)
+            _html_cell(cell_text(column, cell), at_right)
             for column, cell, at_right in zip(columns, row, numeric, strict=False)
         )
         + "</tr>"
@@ -119,29 +110,12 @@ def html_table(
     left_out = [
         f"{total - most:,} more {noun}"
         for total, most, noun in (
-            (len(rows) if count is None else count, len(shown), "rows"),
+            (len(rows), len(shown), "rows"),
             (len(columns), MAX_COLUMNS, "columns"),
         )
         if total > most
     ]
     return table + (f"<p>… and {', '.join(left_out)}</p>" if left_out else "")
-
-
-def measured_table(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], most_rows: int = MAX_ROWS
-) -> str:
-    """Return a table whose bytes have units, and whose shares are percentages."""
-    return html_table(columns, rows[:most_rows], count=len(rows), text=measured_text)
-
-
-def measured_text(column: str, cell: object) -> str:
-    """Return a cell as text: bytes with a unit, a share as a percentage."""
-    if isinstance(cell, int | float) and not isinstance(cell, bool):
-        if counts_bytes(column):
-            return human_bytes(cell)
-        if column.lower().endswith("share"):
-            return share_text(cell)
-    return cell_text(column, cell)
 
 
 def html_title(text: str) -> str:
@@ -177,7 +151,7 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return rows below their columns: bytes with units, numbers at the right, None empty."""
     texts = [
         [
-            "" if cell is None else measured_text(column, cell)
+            "" if cell is None else cell_text(column, cell)
             for column, cell in zip(columns, row, strict=True)
         ]
         for row in rows

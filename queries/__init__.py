@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         QueryError,
         UnknownQuery,
     )
-    from xlagraph.queries.picture import Picture, picture_of
+    from xlagraph.queries.graph_formats import Picture, picture_of
     from xlagraph.queries.runner.compilations import (
         FoundCompilation,
         Selection,
@@ -71,8 +71,7 @@ if TYPE_CHECKING:
         list_runs,
         select,
     )
-    from xlagraph.queries.runner.run import Answer, find_query, run
-    from xlagraph.queries.runner.user_statement import StatementAnswer, run_statement
+    from xlagraph.queries.runner.run import Answer, StatementAnswer, find_query, run, run_statement
 
 __all__ = [
     "Advice",

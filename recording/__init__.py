@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.recording.bisection import Bisection, bisect_versions
+    from xlagraph.recording.bisection import (
+        Bisection,
+        PackageRange,
+        bisect_versions,
+        parse_package_range,
+    )
     from xlagraph.recording.installer import Installer, environment_variables, find_installer
-    from xlagraph.recording.package_range import PackageRange, parse_package_range
     from xlagraph.recording.process_dumps import (
         OverwrittenDumps,
         ProcessDumps,
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
         move_up,
         recorded_processes,
         remove_descriptions,
+        temporary_dump_folder,
         why_nothing_was_recorded,
     )
     from xlagraph.recording.recording import (
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
         remove_unread_files,
         run_program,
     )
-    from xlagraph.recording.temporary_folder import temporary_dump_folder
 
 __all__ = [
     "Bisection",

@@ -1,4 +1,4 @@
-"""A child process of this Python that answers one task after another, and may die.
+"""Child processes of this Python, which answer one task after another and may die.
 
 Tasks are pickled. An answer is bytes, sent after their number, and only the caller of the child
 decides whether to unpickle them: a user's statement may have broken into the process that ran it.
@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from queue import SimpleQueue
-from threading import Thread
-from typing import IO, Final, cast
+from threading import Lock, Thread
+from typing import IO, Final, Generic, TypeVar, cast
 
 from xlagraph.runtime.imports import block_imports
 
-__all__ = ["ChildEnded", "ChildProcess", "run_program"]
+__all__ = ["ChildEnded", "ChildPool", "ChildProcess", "run_program"]
 
 _START: Final = (
     "import sys; sys.path[:] = sys.argv[2:]; "
@@ -93,6 +93,54 @@ class ChildProcess:
         if len(data) < size_bytes:
             raise EOFError
         return data
+
+
+Child = TypeVar("Child", bound=ChildProcess)
+
+
+class ChildPool(Generic[Child]):
+    """Children that are started when none is idle; whoever borrows limits how many there are."""
+
+    def __init__(self, start: Callable[[], Child]) -> None:
+        self._start = start
+        self._idle: list[Child] = []
+        self._lent: set[Child] = set()
+        self._is_stopped = False
+        self._lock = Lock()
+
+    def lend(self) -> Child:
+        """Return the child that was used last, or a new one; ChildEnded after a stop."""
+        with self._lock:
+            if self._is_stopped:
+                raise ChildEnded(-signal.SIGKILL)
+            child = self._idle.pop() if self._idle else self._start()
+            self._lent.add(child)
+            return child
+
+    def take_back(self, child: Child) -> None:
+        """Keep a child for the next user."""
+        with self._lock:
+            self._lent.remove(child)
+            self._idle.append(child)
+
+    def end(self, child: Child) -> None:
+        """Kill a lent child, and wait until its memory is free."""
+        with self._lock:
+            self._lent.remove(child)
+        child.close()
+
+    def stop(self) -> None:
+        """Kill all children, even during a task, and lend no more."""
+        with self._lock:
+            self._is_stopped = True
+            for child in (*self._idle, *self._lent):
+                child.kill()
+
+    def close(self) -> None:
+        """Stop, and wait until the memory of all children is free; nobody uses one any longer."""
+        self.stop()
+        for child in (*self._idle, *self._lent):
+            child.close()
 
 
 def run_program(program: str) -> None:

@@ -19,16 +19,16 @@ from xlagraph.serve.readers.jobs import Job, Lane, ReadAnswer, statement_job
 from xlagraph.serve.readers.json_rows import query_description
 from xlagraph.serve.readers.service_limits import BODY_SECONDS, MOST_BODY_BYTES
 from xlagraph.serve.readers.workers import Workers
-from xlagraph.serve.reading import read_for
 from xlagraph.serve.responses import (
     HeldBytes,
     PiecedResponse,
     entity_tag,
     is_unchanged,
+    read_for,
     refused,
 )
 
-__all__ = ["PACKED", "routes"]
+__all__ = ["PACKED", "BadRequest", "reject", "routes"]
 
 PACKED: Final = (Middleware(GZipMiddleware, compresslevel=5),)
 """Compression of text responses, for clients that accept it."""
@@ -47,16 +47,19 @@ class BadRequest(ValueError):
         self.status = status
 
 
+async def reject(_: Request, error: Exception) -> Response:
+    """Answer a malformed request."""
+    assert isinstance(error, BadRequest)  # noqa: S101
+    return refused(error.status, str(error))
+
+
 def routes(workers: Workers, held: HeldBytes) -> list[Route]:
     """Return the routes of the API over a graph."""
     catalogue = workers.catalogue
 
     def reading(job_of: Callable[[Request], Job]) -> _Endpoint:
         async def respond(request: Request) -> Response:
-            try:
-                job = job_of(request)
-            except BadRequest as error:
-                return refused(error.status, str(error))
+            job = job_of(request)
             state = workers.version
             if state is None:
                 return _response(await read_for(request, workers, job), held, {})
@@ -70,19 +73,14 @@ def routes(workers: Workers, held: HeldBytes) -> list[Route]:
         return respond
 
     async def ready(request: Request) -> Response:
-        try:
-            _given(request)
-        except BadRequest as error:
-            return refused(error.status, str(error))
+        _given(request)
         return _response(await read_for(request, workers, Job("ready")), held, {})
 
     async def cypher(request: Request) -> Response:
+        _given(request)
         try:
-            _given(request)
             async with asyncio.timeout(BODY_SECONDS):
                 job = statement_job(*_statement(await _body(request), request))
-        except BadRequest as error:
-            return refused(error.status, str(error))
         except QueryFailed as error:
             return refused(400, str(error))
         except TimeoutError:
@@ -117,10 +115,7 @@ def _fixed(answer: object, kept: str) -> _Endpoint:
     headers = {"ETag": entity_tag(body), "Cache-Control": kept}
 
     async def respond(request: Request) -> Response:
-        try:
-            _given(request)
-        except BadRequest as error:
-            return refused(error.status, str(error))
+        _given(request)
         if is_unchanged(request, headers["ETag"]):
             return Response(status_code=304, headers=headers)
         return Response(body, headers=headers, media_type=_JSON)

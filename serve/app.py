@@ -14,12 +14,10 @@ from starlette.routing import Route
 from xlagraph.queries import Query, load_catalogue
 from xlagraph.serve import api, pages
 from xlagraph.serve.guard import Access, Guard
-from xlagraph.serve.metrics import Metrics
-from xlagraph.serve.observed import Observed
+from xlagraph.serve.metrics import Metrics, Observed
 from xlagraph.serve.readers.service_limits import MOST_MEMORY_BYTES
 from xlagraph.serve.readers.workers import Workers
-from xlagraph.serve.reading import ClientGone
-from xlagraph.serve.responses import HeldBytes, refused
+from xlagraph.serve.responses import ClientGone, HeldBytes, refused
 
 __all__ = ["create_app"]
 
@@ -64,6 +62,7 @@ def create_app(
         ],
         exception_handlers={
             HTTPException: _not_answered,
+            api.BadRequest: api.reject,
             ClientGone: _nobody_there,
             ClientDisconnect: _nobody_there,
         },

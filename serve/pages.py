@@ -19,8 +19,7 @@ from xlagraph.report import html_document
 from xlagraph.serve.api import PACKED
 from xlagraph.serve.readers.jobs import Job, Lane
 from xlagraph.serve.readers.workers import Workers
-from xlagraph.serve.reading import read_for
-from xlagraph.serve.responses import HeldBytes, PiecedResponse
+from xlagraph.serve.responses import HeldBytes, PiecedResponse, read_for
 
 __all__ = ["routes", "unknown_page"]
 

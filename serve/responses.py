@@ -1,5 +1,6 @@
-"""Responses of the service: rejections, streamed answers, and status 304."""
+"""Responses of the service: reads that end with their client, rejections, pieces, status 304."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -10,9 +11,43 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from xlagraph.serve.readers.jobs import Job, ReadAnswer
 from xlagraph.serve.readers.service_limits import MOST_HELD_BYTES, MOST_MESSAGE_CHARACTERS
+from xlagraph.serve.readers.workers import Workers
 
-__all__ = ["HeldBytes", "PiecedResponse", "entity_tag", "is_unchanged", "refused"]
+__all__ = [
+    "ClientGone",
+    "HeldBytes",
+    "PiecedResponse",
+    "entity_tag",
+    "is_unchanged",
+    "read_for",
+    "refused",
+]
+
+
+class ClientGone(Exception):
+    """The client disconnected before the answer."""
+
+
+async def read_for(request: Request, workers: Workers, job: Job) -> ReadAnswer:
+    """Return a job's answer; end it and raise ClientGone if the client disconnects."""
+    reading = asyncio.create_task(workers.read(job))
+    leaving = asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait((reading, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not reading.done():
+            raise ClientGone
+        return reading.result()
+    finally:
+        reading.cancel()
+        leaving.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
 
 _PIECE_BYTES: Final = 1 << 18
 

@@ -12,6 +12,7 @@ from tests.corpus.pack import unpack
 
 pytest_plugins = (
     "tests.browser_fixtures",
+    "tests.command_fixtures",
     "tests.graph_fixtures",
     "tests.ingest_fixtures",
     "tests.real_dumps_fixtures",
@@ -35,6 +36,29 @@ MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
 def pytest_xdist_auto_num_workers() -> int:
     """Return the number of processes for `-n auto`: one if they would share a database."""
     return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, os.cpu_count() or 1)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep files together, and all tests of the session's Neo4j; let the longest begin.
+
+    Each server takes half a minute of a processor until it has planned what tests ask.
+    """
+    for item in items:
+        group = "neo4j" if _uses_neo4j(item) else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    """Return the place of a test: the session's Neo4j, other servers, then the rest."""
+    own_servers = ("tests/browser/", "tests/faults/", "tests/graph/exporter/")
+    return 0 if _uses_neo4j(item) else 1 if item.nodeid.startswith(own_servers) else 2
+
+
+def _uses_neo4j(item: pytest.Item) -> bool:
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return "neo4j_server" in getattr(item, "fixturenames", ()) or "neo4j" in parameters
 
 
 TREE = Path(__file__).resolve().parents[1]

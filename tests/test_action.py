@@ -40,7 +40,7 @@ def stand_in(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def job(tmp_path, stand_in):
+def job(tmp_path, stand_in, forked_xlagraph):
     """Run steps of the action in the workspace of a job; return exit codes and outputs."""
     binaries = tmp_path / "bin"
     binaries.mkdir()
@@ -48,7 +48,7 @@ def job(tmp_path, stand_in):
     (binaries / "gh").chmod(0o755)
     temporary = tmp_path / "runner"
     (temporary / "xlagraph").mkdir(parents=True)
-    (temporary / "xlagraph" / "bin").symlink_to(Path(sys.executable).parent)
+    (temporary / "xlagraph" / "bin").symlink_to(forked_xlagraph)
     for size in (256, 512):
         write_dump(tmp_path / f"dumps-{size}", 1, "jit_f", dump(size))
 

@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -27,9 +26,9 @@ def scripts() -> dict[str, str]:
 
 
 @pytest.fixture
-def job(tmp_path, monkeypatch):
+def job(tmp_path, monkeypatch, forked_xlagraph):
     """Run steps like a job, with two example runs as its dumps."""
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
+    monkeypatch.setenv("PATH", str(forked_xlagraph), prepend=":")
     monkeypatch.setenv("GITHUB_SHA", "3f2a1c")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     for name in ("XLAGRAPH_GRAPH", "XLAGRAPH_QUERIES", "NEO4J_URI"):

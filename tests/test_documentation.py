@@ -13,7 +13,6 @@ import doctest
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -62,13 +61,13 @@ def fits(shown: str, found: str) -> bool:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forked_xlagraph: Path) -> Path:
     """Return an empty folder next to the examples, and unset variables that name a graph."""
     (tmp_path / "examples").symlink_to(TREE / "examples")
     for name in list(os.environ):
         if name.startswith(("NEO4J_", "XLAGRAPH_")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.setenv("PATH", str(forked_xlagraph), prepend=os.pathsep)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

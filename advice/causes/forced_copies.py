@@ -53,6 +53,15 @@ _NOT_ORDERED: Final = {
     "tensorflow": ".",
     "pytorch": ".",
 }
+_NEEDS_BOTH: Final = {
+    "jax": "Let the reader use only the new value, if the result may change; or compute its result"
+    " from the part that is written: the update, and the old part, read before the write"
+    " (jax.lax.dynamic_slice). No order helps: it reads the old value and the new one.",
+    "tensorflow": "Let the reader use only the new value, if the result may change; or compute its"
+    " result from the part that is written. No order helps: it reads both.",
+    "pytorch": "Let the reader use only the new tensor, if the result may change; or compute its"
+    " result from the part that is written. No order helps: it reads both.",
+}
 _CPU: Final = (
     "on CPU optimization_barrier does not order this reader before the write, because the compiler"
     " drops it first"
@@ -91,12 +100,15 @@ class _Reason(NamedTuple):
 def forced_copies(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for each reason to copy donated inputs and the state of loops."""
     moved, places = moved_carries(program)
-    found: defaultdict[_Reason, list[_Case]] = defaultdict(list)
+    found: defaultdict[_Reason, defaultdict[str, list[_Case]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for copies in _chains(program):
         if (case := _case(program, copies)) is not None:
             reason = _reason(program, case, moved, places)
             if reason is not None:
-                found[reason].append(case)
+                # a line may read several old values, each written elsewhere
+                found[reason._replace(text="")][reason.text].append(case)
     for reason, cases in found.items():
         yield _cause(program, reason, cases)
 
@@ -220,16 +232,22 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     if len(readers) > 2:
         text = f"{readers[0]} and {len(readers) - 1} other lines"
     verb = "reads" if len(readers) == 1 else "read"
-    text += f" {verb} the old {{}}, and nothing orders this before {written}, which overwrites it"
+    if old.needs_both:
+        text += f" {verb} the old {{}} and what {written} writes over it"
+    else:
+        text += (
+            f" {verb} the old {{}}, and nothing orders this before {written}, which overwrites it"
+        )
     is_cpu = program.compilation.platform == "cpu"
-    second = _NOT_ORDERED if is_cpu or old.needs_both else _ORDERED
+    second = _NOT_ORDERED if is_cpu else _ORDERED
+    remedies = {framework: start + second[framework] for framework, start in _NEW.items()}
     largest = old.readers[0]
     is_backward = any(program.is_backward(reader) for reader in old.readers)
     return _Reason(
         f"A reader of the old value forces a copy of {case.kind}",
         text,
         program.place_of(largest),
-        tuple((framework, start + second[framework]) for framework, start in _NEW.items()),
+        tuple((_NEEDS_BOTH if old.needs_both else remedies).items()),
         _CPU if is_cpu and is_backward else None,
         0.7 if is_cpu and is_backward else 1.0,
     )
@@ -252,11 +270,15 @@ def _line(program: PeakProgram, instruction: str) -> str:
     return f"{line or instruction} ({op})" if op else line or instruction
 
 
-def _cause(program: PeakProgram, reason: _Reason, cases: list[_Case]) -> Cause:
-    text = reason.text.format(pattern_of(case.name for case in cases))
+def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Case]]) -> Cause:
     file, line = reason.place
     rows = [
-        evidence_row(copy, text, file=file, line=line) for case in cases for copy in case.copies
+        evidence_row(
+            copy, text.format(pattern_of(each.name for each in cases)), file=file, line=line
+        )
+        for text, cases in by_text.items()
+        for case in cases
+        for copy in case.copies
     ]
     rows.sort(key=lambda row: -int(str(row["sizeBytes"])))
     return Cause(

@@ -48,7 +48,8 @@ _REPEATING: Final = frozenset(
     )
 )  # fmt: skip
 """Opcodes that repeat, compare or select elements."""
-_ONE_HOT: Final = _REPEATING | {"slice", "parameter"}
+_ONE_HOT: Final = _REPEATING | {"slice", "parameter", "multiply"}
+"""Opcodes that make a one-hot matrix, or the product of two."""
 _STORED_FIRST: Final = frozenset(
     ("dot", "convolution", "custom-call", "sort", "scatter", "while", "call", "tuple", "gather")
 )
@@ -132,21 +133,33 @@ def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
 
 
 def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> str | None:
-    """Return the instruction that sums exponentials of these values over a dimension."""
+    """Return the instruction that reduces these values over a dimension for a softmax.
+
+    A softmax reads the maximum or the sum of each row next to the row itself; a sum of a
+    function of each element, such as a softplus, does not.
+    """
     around = {name for each in value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in value_ids}
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
     if not any(program.computes_with(name, "exponential") for name in around | makers):
         return None
-    reducing = [
-        name
-        for name in around
-        if program.computes_with(name, "reduce")
-        and any(
-            math.prod(made.dimensions) in (size // words, size)
-            for made in program.made_by.get(name, ())
+    reducing = []
+    for name in around:
+        made = program.made_by.get(name, ())
+        lengths = [math.prod(each.dimensions) for each in made]
+        if not program.computes_with(name, "reduce"):
+            continue
+        of_rows = {
+            each.value_id
+            for each, length in zip(made, lengths, strict=True)
+            if length == size // words
+        }
+        is_read_with_rows = any(
+            not of_rows.isdisjoint(program.read_by.get(reader, ())) for reader in around | makers
         )
-    ]
+        is_complete = size in lengths and program.computes_with(name, "exponential")
+        if (of_rows and is_read_with_rows) or is_complete:
+            reducing.append(name)
     return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
 
 
@@ -195,9 +208,6 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
         maker = program.instructions.get(value.name)
         if maker is None or not program.is_alone(value) or not maker.computes_only(_ONE_HOT):
             continue
-        # other comparisons with column numbers make masks
-        if "one_hot" not in (value.attributed_op_name or ""):
-            continue
         if not (maker.computes_with("compare") and maker.computes_with("iota")):
             continue
         read = [program.values[each] for each in program.read_by.get(value.name, ())]
@@ -209,9 +219,10 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
         ]
         if (
             products
-            and len(read) == len(indices) == 1
+            and 1 <= len(read) == len(indices) <= 2
             and (value.dtype or "").startswith(("f", "bf"))
             and indices[0].size_bytes * _INFLATION <= value.size_bytes
+            and _compares_if_equal(program, value)
         ):
             line = file_and_line(*program.place_of(products[0])) or products[0]
             name = indices[0].op_name or indices[0].label
@@ -228,6 +239,16 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=0.9,
         )
+
+
+def _compares_if_equal(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a one-hot matrix; other comparisons with column numbers make masks."""
+    if "one_hot" in (value.attributed_op_name or ""):
+        return True
+    fusion = program.operations.get(value.name)
+    called = () if fusion is None else program.fused_operations(fusion)
+    directions = [each.numbers.get("direction") for each in called if each.opcode == "compare"]
+    return bool(directions) and all(each == [1] for each in directions)
 
 
 def idle_values(program: PeakProgram) -> Iterator[Cause]:

@@ -10,6 +10,7 @@ from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -140,4 +141,4 @@ def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None
         if program.instructions[name].loop == loop
         and program.instructions[name].opcode not in ("tuple", "get-tuple-element", "while")
     ]
-    return bool(readers) and all(program.computes_with(each, "dynamic-slice") for each in readers)
+    return parts_of_reads(program, {value.value_id}, readers) is not None

@@ -5,9 +5,11 @@ tables of which few rows were read.
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
+from itertools import combinations
+from math import prod
 from typing import Final
 
 from xlagraph.advice.causes import remedies
@@ -30,6 +32,10 @@ _LEAST_ADDED: Final = 3
 """Least number of gradients that one instruction adds; two belong to a residual connection."""
 _EXAMPLES_FORWARD: Final = re.compile(r"vmap\((?:jit\()?jvp\(|pfor/|vectorized_map")
 _TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\(")
+_HANDED_ON: Final = frozenset(
+    ("parameter", "while", "conditional", "call", "get-tuple-element", "tuple", "bitcast", "copy")
+)
+"""Opcodes of instructions that compute no elements."""
 _FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape"))
 """Opcodes of instructions that fill an array with zeros, or copy one."""
 
@@ -38,23 +44,31 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield per-example gradients: a batch dimension followed by a parameter's dimensions.
 
     The forward pass is vectorized over the examples too; in a Jacobian only the backward pass is,
-    or there are two dimensions more.
+    or there are two dimensions more. Or products of two values of each example are added up over
+    the examples.
     """
-    names = (each.op_name or "" for each in program.instructions.values())
-    if not any(_EXAMPLES_FORWARD.search(name) for name in names):
-        return
     names_by_shape = {
         lengths: value.op_name or value.label
         for value in reversed(program.compilation.array_parameters)
         for lengths in (value.dimensions, value.dimensions[::-1])
         if len(lengths) > 1
     }
-    found = [
-        value
-        for value in program.temporaries
-        # without the mark, batch × sequence × width looks the same
-        if value.dimensions[1:] in names_by_shape and _is_example_gradient(program, value)
-    ]
+    names = (each.op_name or "" for each in program.instructions.values())
+    is_marked = any(_EXAMPLES_FORWARD.search(name) for name in names)
+    summed: set[int] = set()
+    seen: set[int] = set()
+    found = []
+    for value in program.temporaries:
+        if value.dimensions[:1] <= (1,) or value.dimensions[1:] not in names_by_shape:
+            continue
+        if value.value_id not in seen:
+            connected = _of_equal_shape(program, value)
+            seen |= connected
+            if _are_summed_products(program, connected):
+                summed |= connected
+        # without a mark or the sum, batch × sequence × width looks the same
+        if value.value_id in summed or (is_marked and _is_example_gradient(program, value)):
+            found.append(value)
     if not found:
         return
     factors = {
@@ -151,12 +165,10 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
 
     An optimizer with a state of the table's shape needs all rows.
     """
-    inputs = program.compilation.array_parameters
-    counts = Counter(value.dimensions for value in inputs)
     names: dict[tuple[int, ...], str] = {
         value.dimensions: value.op_name or value.label
-        for value in inputs
-        if len(value.dimensions) == 2 and counts[value.dimensions] == 1
+        for value in reversed(program.compilation.array_parameters)
+        if len(value.dimensions) == 2
     }
     found, removed = [], []
     for value in program.temporaries:
@@ -207,6 +219,65 @@ def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
     )
 
 
+def _of_equal_shape(program: PeakProgram, value: StoredValue) -> set[int]:
+    """Return a value, and those of its shape that are computed from it, or from which it is."""
+    found, waiting = {value.value_id}, [value.value_id]
+    while waiting:
+        each = program.values[waiting.pop()]
+        planned = program.planned(each)
+        near = (
+            []
+            if planned is None
+            else [member.value_id for member in program.program.sets[planned.buffer_set]]
+        )
+        maker = program.instructions.get(each.name)
+        if maker is not None and maker.opcode not in _HANDED_ON:
+            near += program.read_by.get(each.name, ())
+        for name in program.readers_of.get(each.value_id, ()):
+            if program.instructions[name].opcode not in _HANDED_ON:
+                near += [made.value_id for made in program.made_by.get(name, ())]
+        for value_id in near:
+            if value_id not in found and program.values[value_id].shape == value.shape:
+                found.add(value_id)
+                waiting.append(value_id)
+    return found
+
+
+def _are_summed_products(program: PeakProgram, value_ids: Collection[int]) -> bool:
+    """Return True if values are outer products of each example that are added over the examples.
+
+    What makes one reads only values of its shape, or multiplies two smaller values with its first
+    dimension, of which the backward pass makes one. Something adds them over that dimension.
+    """
+    examples, *lengths = program.values[next(iter(value_ids))].dimensions
+    is_product = False
+    for value_id in value_ids:
+        made = program.values[value_id]
+        maker = program.instructions.get(made.name)
+        if maker is None or maker.opcode in _HANDED_ON:
+            continue
+        read = [
+            program.values[each]
+            for each in program.read_by.get(made.name, ())
+            if each not in value_ids and program.values[each].dimensions
+        ]
+        factors = [each for each in read if each.dimensions[:1] == (examples,)]
+        sizes = [prod(each.dimensions[1:]) for each in factors]
+        if any(size >= prod(lengths) for size in sizes):
+            return False
+        if any(one * other == prod(lengths) for one, other in combinations(sizes, 2)):
+            is_product |= any(each.is_backward for each in (made, *factors))
+        elif read:
+            return False
+    return is_product and any(
+        program.computes_with(name, "reduce")
+        and any(sorted(made.dimensions) == sorted(lengths) for made in program.made_by[name])
+        for value_id in value_ids
+        for name in program.readers_of.get(value_id, ())
+        if name in program.made_by
+    )
+
+
 def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for the zeros that rows are added to, and for their copies."""
     maker = program.instructions.get(value.name)
@@ -214,9 +285,10 @@ def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
-    """Return True if a table is updated by these gradients, and by no other values of its size.
+    """Return True if these gradients update one input, and nothing computes with the result.
 
-    A tied table also has a gradient of its product, which has all rows.
+    A state of the table's shape would be read with it, or read the new table. A tied table also
+    has a gradient of its product, which has all rows.
     """
     ids = {each.value_id for each in gradients}
     dimensions = gradients[0].dimensions
@@ -227,11 +299,16 @@ def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bo
     }
     for name in {name for each in ids for name in program.readers_of.get(each, ())}:
         read = {
-            each
+            _origin(program, each)
             for each in program.read_by[name]
             if program.values[each].dimensions == dimensions and each not in ids
         }
-        if read and all(_origin(program, each) in tables for each in read):
+        made = [each for each in program.made_by.get(name, ()) if each.value_id not in ids]
+        if (
+            len(read) == 1
+            and read <= tables
+            and not any(program.read_steps.get(each.value_id) for each in made)
+        ):
             return True
     return False
 

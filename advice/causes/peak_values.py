@@ -1,10 +1,11 @@
 """A compilation's values at its peak, with their readers and read steps."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from xlagraph.hlo.descriptor_sets import ProtobufMissing
 from xlagraph.hlo.op_names import framework_of
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
@@ -13,6 +14,7 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.schedules import Schedule
@@ -115,6 +117,25 @@ class PeakProgram:
     def instructions(self) -> dict[str, StoredInstruction]:
         """All instructions, by name."""
         return {each.name: each for each in self.stored.instructions}
+
+    @cached_property
+    def operations(self) -> Mapping[str, Operation]:
+        """All operations of the module, by name; none if the module is not stored or read."""
+        if self._module is None:
+            return {}
+        return {each.name: each for found in self._module.computations.values() for each in found}
+
+    @cached_property
+    def _module(self) -> ModuleOperations | None:
+        try:
+            return self.stored.operations
+        except ProtobufMissing:
+            return None
+
+    def fused_operations(self, fusion: Operation) -> Sequence[Operation]:
+        """Return the operations of a fusion, operands first."""
+        called = fusion.callees.get("calls", ())
+        return () if self._module is None or not called else self._module.computations[called[0]]
 
     @cached_property
     def peak_step(self) -> int | None:

@@ -5,6 +5,7 @@ from typing import Final
 
 __all__ = [
     "ADDED_GRADIENTS",
+    "COMPUTED_AHEAD",
     "CONSTANTS",
     "DENSE_GRADIENTS",
     "FLOAT64",
@@ -98,6 +99,14 @@ REDUCED_STACKS: Final[Mapping[str, str]] = {
     " into a tf.TensorArray.",
     "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",
 }
+COMPUTED_AHEAD: Final[Mapping[str, str]] = {
+    "jax": "Compute the part of one iteration in the body of jax.lax.scan: scan over what it is"
+    " computed from (jax.random.split(key, n) for random numbers, the ids for rows of a table, the"
+    " inputs of a projection). One large product before the loop may run faster than one in each"
+    " iteration.",
+    "tensorflow": "Compute the part of one iteration in the body of the tf.while_loop.",
+    "pytorch": "Compute the part of one iteration in the body of torch_xla.experimental.scan.",
+}
 CONSTANTS: Final[Mapping[str, str]] = {
     "jax": "Pass the array as an argument of the jitted function instead of closing over it.",
     "tensorflow": "Pass the tensor as an argument of the tf.function, or keep it in a tf.Variable.",
@@ -126,7 +135,9 @@ OFFLOADED: Final[Mapping[str, str]] = {
 PER_EXAMPLE: Final[Mapping[str, str]] = {
     "jax": "Sum the gradients as they are made: jax.lax.scan over examples or small groups of them,"
     " with the sum as carry, instead of jax.vmap(jax.grad(...)) over the whole batch"
-    " (jax.lax.map(f, xs, batch_size=8) for groups). If only norms are needed, compute only those.",
+    " (jax.lax.map(f, xs, batch_size=8) for groups). If only their sum is needed, apply jax.vmap"
+    " inside, such as to an ODE's vector field instead of to its solver: the sum is then a matrix"
+    " product. If only norms are needed, compute only those.",
     "tensorflow": "Loop over small groups of examples (tf.while_loop or tf.map_fn) and add up"
     " clipped gradients, instead of tf.vectorized_map or tape.jacobian over the batch.",
     "pytorch": "Give torch.func.vmap a chunk_size, or accumulate clipped gradients over"

@@ -19,6 +19,7 @@ from xlagraph.advice.causes.large_values import (
     logits,
     one_hot_products,
 )
+from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.parameter_gradients import (
@@ -39,7 +40,7 @@ from xlagraph.advice.causes.unused_donations import (
 )
 from xlagraph.graph.engine import Cell
 
-__all__ = ["INPUTS_OF_DEVICES", "UNUSED_DONATIONS", "find_causes"]
+__all__ = ["INPUTS_OF_DEVICES", "UNUSED_DONATIONS", "causes_of_values", "find_causes"]
 
 INPUTS_OF_DEVICES = "inputs-of-devices"
 UNUSED_DONATIONS = "unused-donations"
@@ -50,9 +51,6 @@ Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
 
 def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     """Yield the causes in a compilation; ``answers`` maps query ids to their rows."""
-    yield from forced_copies(program)
-    yield from rewritten_inputs(program)
-    yield from unchanged_inputs(program)
     yield from unused_donations(program, answers.get(UNUSED_DONATIONS, ()))
     yield from results_of_another_type(program)
     yield from kept_by_checkpoints(
@@ -62,9 +60,22 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     )
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
+    yield from causes_of_values(program)
+    yield from wide_floats(program)
+    yield from idle_values(program)
+    yield from costly_order(program)
+    yield from useless_offloads(program)
+
+
+def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the causes that say why a value exists, by what the program computes."""
+    yield from forced_copies(program)
+    yield from rewritten_inputs(program)
+    yield from unchanged_inputs(program)
     yield from per_example_gradients(program)
     yield from added_gradients(program)
     yield from logits(program)
+    yield from computed_ahead(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
     yield from returned_gradients(program)
@@ -72,9 +83,5 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from returned_forward_values(program)
     yield from dense_gradients(program)
     yield from large_constants(program)
-    yield from wide_floats(program)
-    yield from idle_values(program)
     yield from one_hot_products(program)
     yield from inflated_values(program)
-    yield from costly_order(program)
-    yield from useless_offloads(program)

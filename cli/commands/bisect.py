@@ -17,7 +17,7 @@ from xlagraph.cli.output.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.cli.output.shared_options import RowOptions, parse_path
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.recording.package_range import PackageRange, parse_package_range
+from xlagraph.recording.bisection import PackageRange, parse_package_range
 
 if TYPE_CHECKING:
     from xlagraph.recording import Bisection, Installer

@@ -24,7 +24,7 @@ from xlagraph.cli.output.shared_options import (
     tag_option,
 )
 from xlagraph.cli.summaries.ingest import write_summary
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:

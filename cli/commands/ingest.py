@@ -30,7 +30,7 @@ from xlagraph.cli.summaries.ingest import (
     write_summary,
     write_watched,
 )
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 
 if TYPE_CHECKING:
     from xlagraph.ingest import IngestOptions

@@ -81,8 +81,7 @@ def serve(options: ServeOptions) -> None:
     """
     try:
         from xlagraph.serve import Access, create_app
-        from xlagraph.serve.access_log import LogLines
-        from xlagraph.serve.http_server import server_of
+        from xlagraph.serve.http_server import LogLines, server_of
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
     if options.root_path and not _ROOT_PATH.fullmatch(options.root_path):

@@ -1,12 +1,11 @@
 """Cells as text for people: bytes with units, null named, control characters visible."""
 
-import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
-from xlagraph.presentation.readable_tables import is_numeric
+from xlagraph.presentation.byte_sizes import counts_bytes, share_text
+from xlagraph.presentation.readable_tables import cell_text, is_numeric
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -32,26 +31,16 @@ def escape_control_characters(text: str) -> str:
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
-def cell_text(column: str, cell: "Cell") -> str:
+def line_text(column: str, cell: "Cell") -> str:
     """Return a cell's text for people, on one line."""
     match cell:
-        case None:
-            return "null"
-        case bool():
-            return "true" if cell else "false"
-        case int() | float() if counts_bytes(column):
-            return human_bytes(cell)
-        case int():
+        case int() if not (isinstance(cell, bool) or counts_bytes(column)):
             return str(cell)
-        case float() if column.lower().endswith("share"):
-            return share_text(cell, signed=column == "growthShare")
-        case float():
-            return f"{cell:.6g}"
-        case str():
-            return escape_control_characters(cell)
+        case float() if column == "growthShare":
+            return share_text(cell, signed=True)
         case [*parts] if all(isinstance(part, str) for part in parts):
             return escape_control_characters(", ".join(map(str, parts)))
-    return escape_control_characters(json.dumps(cell, ensure_ascii=False))
+    return escape_control_characters(cell_text(column, cell))
 
 
 def text_columns(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Sequence[TextColumn]:
@@ -60,7 +49,7 @@ def text_columns(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Se
 
 
 def _text_column(name: str, cells: Sequence["Cell"]) -> TextColumn:
-    texts = [cell_text(name, cell) for cell in cells]
+    texts = [line_text(name, cell) for cell in cells]
     styles = [_style(name, cell) for cell in cells]
     return TextColumn(escape_control_characters(name), texts, is_numeric(cells), styles)
 

@@ -190,8 +190,7 @@ def open_atomically(path: Path) -> Iterator[TextIO]:
 
 def write_picture(answer: "Answer", options: CatalogueOptions) -> None:
     """Write the picture of a canned query, and its notes."""
-    from xlagraph.queries.graph_formats import dot, graphml, mermaid
-    from xlagraph.queries.picture import picture_of
+    from xlagraph.queries.graph_formats import dot, graphml, mermaid, picture_of
 
     drawing = {
         PictureFormat.DOT: dot,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.cells import cell_text, escape_control_characters, text_columns
+from xlagraph.cli.output.cells import escape_control_characters, line_text, text_columns
 from xlagraph.cli.output.columns import LeftOut, Selected, is_wide, without_columns
 from xlagraph.cli.output.messages import write_prose
 from xlagraph.graph.row_cells import without_nan
@@ -167,7 +167,7 @@ def write_md(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
     _write_md_line([escape_control_characters(column) for column in columns], stream)
     stream.write("|" + "|".join(" ---: " if at_right else " --- " for at_right in right) + "|\n")
     for row in rows:
-        _write_md_line([cell_text(*pair) for pair in zip(columns, row, strict=True)], stream)
+        _write_md_line([line_text(*pair) for pair in zip(columns, row, strict=True)], stream)
 
 
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")

@@ -9,7 +9,7 @@ from xlagraph.cli.output.declared_options import flag, option
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, PictureFormat
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 
 
 def _be_verbose(given: bool) -> bool:
@@ -184,7 +184,7 @@ def categories_option() -> Path | None:
 
 def parse_categories(file: Path | None) -> tuple[tuple[str, str], ...]:
     """Return the categories of a file, or of the project's; raise UsageError with its fault."""
-    from xlagraph.ingest.category_file import PROJECT_FILE, read_categories
+    from xlagraph.ingest.options import PROJECT_FILE, read_categories
 
     if file is None and not Path(PROJECT_FILE).is_file():
         return ()

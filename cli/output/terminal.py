@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from xlagraph.cli.output.cells import TextColumn, cell_text, text_columns
+from xlagraph.cli.output.cells import TextColumn, line_text, text_columns
 from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
 from xlagraph.presentation.readable_tables import most_important_first
 
@@ -266,7 +266,7 @@ def write_bars(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream:
 def _label(columns: Sequence[str], row: Sequence["Cell"], end: int) -> str:
     """Return the strings before the byte column, without counts."""
     texts = [
-        cell_text(name, cell)
+        line_text(name, cell)
         for name, cell in zip(columns[:end], row, strict=False)
         if name not in ("values", "allocations")
     ]

@@ -10,8 +10,7 @@ from xlagraph.graph.engine import Cell
 from xlagraph.graph.ladybug import schema_statements
 from xlagraph.graph.ladybug.database import rows_of
 from xlagraph.graph.row_files import RowFiles
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, PARTS
+from xlagraph.graph.schema import IMMUTABLE_LABELS, PARTS, SCHEMA
 from xlagraph.graph.statement_files import load_statement
 
 NODE_LABELS: Final = tuple(node.label for node in SCHEMA.nodes)

@@ -42,7 +42,7 @@ from xlagraph.graph.row_tables import (
     distinct_rows,
     keys_of,
 )
-from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
+from xlagraph.graph.schema import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.runtime.memory import trim_memory
 

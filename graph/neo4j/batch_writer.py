@@ -19,7 +19,7 @@ from xlagraph.graph.neo4j.transactions import (
     run_statement,
 )
 from xlagraph.graph.row_tables import Origin, keys_of
-from xlagraph.graph.schema_tables import SHARED_RELATIONSHIPS
+from xlagraph.graph.schema import SHARED_RELATIONSHIPS
 from xlagraph.graph.statement_files import load_statement
 
 _LOCK_CLAIMS: Final = load_statement(__file__, "lock-claims")

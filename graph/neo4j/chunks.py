@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from xlagraph.graph.neo4j.schema_statements import LOOKED_UP, PART_RELATIONSHIPS
 from xlagraph.graph.row_tables import CompilationRows, keys_of
-from xlagraph.graph.schema_tables import PART_LABELS
+from xlagraph.graph.schema import PART_LABELS
 
 Parameters = dict[str, list[Any]]
 

@@ -233,7 +233,7 @@ class Neo4jLoad(Load):
         """Create constraints and indexes before the first write to this database."""
         wanted = schema_statements.constraints()
         # a graph imported from an export has no constraints yet
-        if self._own.read_column(_COUNT_CONSTRAINTS)[0] >= len(wanted):
+        if self._own.read_column(int, _COUNT_CONSTRAINTS)[0] >= len(wanted):
             return
         for statement in (*schema_statements.indexes(), *wanted):
             try:
@@ -244,7 +244,7 @@ class Neo4jLoad(Load):
         try:
             self._own.write(_AWAIT_INDEXES)
         except Neo4jError:
-            failed = self._own.read_column(_FAILED_INDEXES)
+            failed = self._own.read_column(str, _FAILED_INDEXES)
             if not failed:
                 raise
             for name in failed:  # imported strings are too long for it

@@ -17,7 +17,7 @@ from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.neo4j.import_files import FILE_COLUMNS, ImportFiles, keep_latest
 from xlagraph.graph.neo4j.manifest import Manifest, read_manifest
 from xlagraph.graph.row_tables import unseen_row_numbers
-from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
+from xlagraph.graph.schema import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
 
 
 def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest:

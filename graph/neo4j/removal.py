@@ -13,8 +13,7 @@ import neo4j
 
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run_statement
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import PARTS, SHARED
+from xlagraph.graph.schema import PARTS, SCHEMA, SHARED
 from xlagraph.graph.statement_files import load_statement
 
 _LOCK_COMPILATION: Final = load_statement(__file__, "lock-compilation")
@@ -111,7 +110,9 @@ class Removal:
             run_statement(tx, _CLAIM_ALL_OF_LOAD, load=load, own=self._state.key).consume()
 
         self._transactions.once(claim)
-        for compilation in self._transactions.read_column(_KEYS_TO_REMOVE, own=self._state.key):
+        for compilation in self._transactions.read_column(
+            str, _KEYS_TO_REMOVE, own=self._state.key
+        ):
             self._delete(compilation)
 
     def _clear(self, load: str) -> None:
@@ -124,7 +125,7 @@ class Removal:
         """Delete all orphans: a load may end before it uses the nodes that it created."""
         at_once = self._state.delete_limit.limit
         for node in SHARED:
-            unused = self._transactions.read_column(schema_statements.unused_keys(node.label))
+            unused = self._transactions.read_column(str, schema_statements.unused_keys(node.label))
             for first in range(0, len(unused), at_once):
                 keys = set(unused[first : first + at_once])
                 self._transactions.once(partial(_delete_orphans, keys={node.label: keys}))

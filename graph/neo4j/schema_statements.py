@@ -24,15 +24,15 @@ their indexes in the two lists, so that a relationship costs no look-up.
 from collections.abc import Sequence
 from typing import Final
 
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_statements import is_unused
-from xlagraph.graph.schema_tables import (
+from xlagraph.graph.schema import (
     PART_LABELS,
     PARTS,
+    SCHEMA,
     SHARED,
     SHARED_LABELS,
     SHARED_RELATIONSHIPS,
 )
+from xlagraph.graph.schema_statements import is_unused
 from xlagraph.graph.schema_types import NodeType, RelationshipType
 
 PART_RELATIONSHIPS: Final = tuple(

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import neo4j
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
@@ -171,8 +171,9 @@ class Transactions:
         """Run one statement that may be repeated."""
         self.retried(lambda tx: run_statement(tx, statement, **given).consume())
 
-    def read_column(self, statement: str, **given: object) -> list[Any]:
-        """Return the first column of a statement."""
+    def read_column(self, kind: type[Outcome], statement: str, **given: object) -> list[Outcome]:
+        """Return the first column of a statement, whose cells are of one kind."""
+        del kind
         return self.retried(lambda tx: run_statement(tx, statement, **given).value())
 
     def once(self, work: "Work[Outcome]") -> Outcome | None:

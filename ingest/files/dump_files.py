@@ -58,6 +58,19 @@ class FoundDumps:
     searched: frozenset[str]
     """Paths of runs whose folders were searched completely: other files no longer exist."""
 
+    @classmethod
+    def together(cls, parts: "Iterable[FoundDumps]") -> "FoundDumps":
+        """Join the results of several searches; a file that two of them find counts once."""
+        dumps: dict[tuple[str, int], DumpFiles] = {}
+        problems: dict[Problem, None] = {}
+        searched: set[str] = set()
+        for found in parts:
+            for dump in found.dumps:
+                dumps.setdefault(dump.place, dump)
+            problems.update(dict.fromkeys(found.problems))
+            searched |= found.searched
+        return cls(tuple(dumps.values()), tuple(problems), frozenset(searched))
+
 
 class DumpOrigin(NamedTuple):
     """Name and path that replace those of the searched folder."""

@@ -12,7 +12,7 @@ from xlagraph.ingest.loading.load import ingest_found
 from xlagraph.ingest.loading.summary import IngestSummary
 from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
 from xlagraph.ingest.measures.peaks import SpacePeaks, peaks
-from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.measures.succession import takeovers
 from xlagraph.ingest.options import IngestOptions
 
 __all__ = ["ingest_compiled", "ingest_held", "space_peaks"]

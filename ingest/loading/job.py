@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xlagraph.graph.row_files import RowFiles
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 from xlagraph.ingest.errors import Problem
 from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.dump_files import DumpFiles

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlagraph.graph.engine import Load, LoadTarget
-from xlagraph.ingest.errors import Problem
 from xlagraph.ingest.files.addresses import is_address
 from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.dump_files import DumpFiles, FoundDumps
@@ -23,8 +22,7 @@ from xlagraph.ingest.loading.fetching import Fetcher, reading
 from xlagraph.ingest.loading.interruption import Interruption
 from xlagraph.ingest.loading.pending import PendingIngest, first_paths
 from xlagraph.ingest.loading.row_folder import temporary_row_folder
-from xlagraph.ingest.loading.summary import IngestSummary, Progress
-from xlagraph.ingest.loading.tally import Meter, Tally
+from xlagraph.ingest.loading.summary import IngestSummary, Meter, Progress, Tally
 from xlagraph.ingest.loading.worker_pool import prepare_all
 from xlagraph.ingest.options import IngestOptions
 
@@ -139,20 +137,12 @@ def ingest_found(
 def _find_all(
     paths: Iterable[str | Path], run: str | None, folders: UnpackedFolders, remote: RemoteFolders
 ) -> FoundDumps:
-    """Search all paths; a file that is found by two of them counts once."""
-    dumps: dict[tuple[str, int], DumpFiles] = {}
-    problems: dict[Problem, None] = {}
-    searched: set[str] = set()
-    for path in paths:
-        if isinstance(path, str) and is_address(path):
-            found = remote.find_dumps(path, run)
-        else:
-            found = folders.find_dumps(Path(path), run)
-        for dump in found.dumps:
-            dumps.setdefault(dump.place, dump)
-        problems.update(dict.fromkeys(found.problems))
-        searched |= found.searched
-    return FoundDumps(tuple(dumps.values()), tuple(problems), frozenset(searched))
+    return FoundDumps.together(
+        remote.find_dumps(path, run)
+        if isinstance(path, str) and is_address(path)
+        else folders.find_dumps(Path(path), run)
+        for path in paths
+    )
 
 
 def _load(

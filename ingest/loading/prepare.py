@@ -14,9 +14,8 @@ from xlagraph.ingest.errors import ParseError, Problem, UnreadableDump, readable
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
 from xlagraph.ingest.loading.job import JobOutcome, PreparationJob, Prepared, batches_of_jobs
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
-from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
+from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables, tables_of_detail
 from xlagraph.ingest.rows.counts import RowCounts
-from xlagraph.ingest.rows.stored_detail import tables_of_detail
 from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["KnownContents", "prepare"]

@@ -112,19 +112,18 @@ def export_on_ray(
 
 def _find(ray: Any, paths: Sequence[str], run: str | None, remote: RemoteFolders) -> FoundDumps:  # noqa: ANN401
     """Search all paths; tasks list the folders below an address."""
-    dumps: dict[tuple[str, int], DumpFiles] = {}
-    problems: list[Problem] = []
-    for path in paths:
+
+    def find(path: str) -> FoundDumps:
         if not is_address(path):
-            found = find_dumps(Path(path), run)
-        elif (listed := _listed(ray, path)) is not None:
-            found = remote.find_listed(path, listed, run)
-        else:
-            found = remote.find_dumps(path, run)
-        for dump in found.dumps:
-            dumps.setdefault(dump.place, dump)
-        problems += found.problems
-    return FoundDumps(tuple(dumps.values()), tuple(problems), frozenset())
+            return find_dumps(Path(path), run)
+        listed = _listed(ray, path)
+        return (
+            remote.find_dumps(path, run)
+            if listed is None
+            else remote.find_listed(path, listed, run)
+        )
+
+    return FoundDumps.together(map(find, paths))
 
 
 def _listed(ray: Any, address: str) -> dict[str, StoredFile] | None:  # noqa: ANN401

@@ -11,7 +11,7 @@ from typing import Final
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.neo4j.manifest import MANIFEST, Manifest, read_manifest
 from xlagraph.graph.neo4j.merge import merge_exports
-from xlagraph.graph.schema_tables import SHARED_TABLES
+from xlagraph.graph.schema import SHARED_TABLES
 from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.addresses import is_address, without_credentials, without_secrets
 from xlagraph.ingest.files.store import FILES_AT_ONCE, Store

@@ -1,20 +1,30 @@
-"""Prepare many jobs in this process, or in several in parallel."""
+"""Prepare many jobs in this process, or in several in parallel, each of which may die.
 
+The processes write rows into files; their answers are small. The dump that kills a process is
+named, and the others are prepared again.
+"""
+
+import pickle
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Final
+from threading import Semaphore
+from typing import Final, cast
 
+from xlagraph.graph.errors import GraphError
+from xlagraph.ingest.errors import Problem, readable
 from xlagraph.ingest.loading.fetching import Fetcher, fetched, fetched_batches
-from xlagraph.ingest.loading.job import PreparationJob, Prepared, batches_of_jobs
+from xlagraph.ingest.loading.job import JobOutcome, PreparationJob, Prepared, batches_of_jobs
 from xlagraph.ingest.loading.prepare import KnownContents, prepare
-from xlagraph.ingest.loading.worker import Worker
+from xlagraph.ingest.rows.counts import RowCounts
+from xlagraph.runtime.child_process import ChildEnded, ChildPool, ChildProcess
 
-__all__ = ["prepare_all"]
+__all__ = ["prepare_all", "prepared_batches"]
 
+_PROGRAM: Final = "xlagraph.ingest.loading.worker_pool:prepared_batches"
 _BATCH_BYTES: Final = 4 * 2**20
 """Size of the dumps that share files of rows: a file costs the engine about a millisecond."""
 _LEAST_BATCH_BYTES: Final = 2**20
@@ -58,26 +68,22 @@ def _side_by_side(
     folder: Path | None,
     fetcher: Fetcher | None,
 ) -> Generator[Prepared, None, None]:
-    workers = [Worker(folder) for _ in range(min(processes, len(batches)))]
-    idle: SimpleQueue[Worker] = SimpleQueue()
-    for worker in workers:
-        idle.put(worker)
+    # quiet: a defect shows when this process prepares
+    pool = ChildPool(partial(ChildProcess, _PROGRAM, is_quiet=True))
+    size = min(processes, len(batches))
+    places = Semaphore(size)
 
     def run(batch: Sequence[PreparationJob]) -> list[Prepared]:
-        with fetched(batch, fetcher) as ready:
-            worker = idle.get()
-            try:
-                return worker.prepare(ready)
-            finally:
-                idle.put(worker)
+        with fetched(batch, fetcher) as ready, places:
+            return _prepared(pool, folder, ready)
 
     # with a fetcher, half of the threads fetch
-    threads = ThreadPoolExecutor((len(workers) or 1) * (1 if fetcher is None else 2))
+    threads = ThreadPoolExecutor((size or 1) * (1 if fetcher is None else 2))
     waiting: deque[tuple[Future[list[Prepared]], int]] = deque()
     ahead_bytes = 0
     try:
         while batches or waiting:
-            while batches and (len(waiting) <= len(workers) or ahead_bytes < _AHEAD_BYTES):
+            while batches and (len(waiting) <= size or ahead_bytes < _AHEAD_BYTES):
                 batch = batches.popleft()
                 size_bytes = sum(job.files.size_bytes for job in batch)
                 waiting.append((threads.submit(run, batch), size_bytes))
@@ -90,8 +96,42 @@ def _side_by_side(
             fetcher.stop()
         raise
     finally:
-        for worker in workers:
-            worker.end()
+        pool.stop()
         threads.shutdown(wait=True, cancel_futures=True)
-        for worker in workers:
-            worker.close()
+        pool.close()
+
+
+def _prepared(
+    pool: ChildPool[ChildProcess], folder: Path | None, batch: Sequence[PreparationJob]
+) -> list[Prepared]:
+    """Prepare a batch in a process; a dump that kills it has a problem in its outcome.
+
+    Raises `GraphError` if the rows could not be written.
+    """
+    child = pool.lend()
+    try:
+        answer = child.ask((folder, batch))
+    except ChildEnded:
+        pool.end(child)
+        if len(batch) > 1:  # one of them killed the process
+            return [prepared for job in batch for prepared in _prepared(pool, folder, [job])]
+        message = "the process that read it died"
+        problem = Problem(readable(batch[0].files.path), None, message)
+        return [Prepared((JobOutcome(problems=(problem,)),), RowCounts())]
+    pool.take_back(child)
+    prepared = cast("Prepared | GraphError", pickle.loads(answer))  # noqa: S301  from our program
+    if isinstance(prepared, GraphError):
+        raise prepared
+    return [prepared]
+
+
+def prepared_batches(tasks: Iterator[tuple[Path | None, list[PreparationJob]]]) -> Iterator[bytes]:
+    """Yield the pickled result or error of each batch, whose rows are written to its folder."""
+    known = KnownContents()
+    for folder, batch in tasks:
+        answer: Prepared | GraphError
+        try:
+            answer = prepare(batch, folder, known)
+        except GraphError as error:
+            answer = error
+        yield pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)

@@ -7,29 +7,26 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.packed_module import PackedModule
-from xlagraph.hlo.program import Program
+from xlagraph.hlo.program import PackedModule, Program
 from xlagraph.hlo.scoped_memory import ScopedMemory
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions
-from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.categories import Categorized, categories
 from xlagraph.ingest.measures.dependence import Dependence, dependences
 from xlagraph.ingest.measures.live_ranges import Span, residents_of_allocations, value_spans
 from xlagraph.ingest.measures.memory_spaces import memory_space_names
 from xlagraph.ingest.measures.op_search import StackOfValue
-from xlagraph.ingest.measures.peaks import Peaks, peaks
+from xlagraph.ingest.measures.peaks import Peaks, PrintedShare, peaks, printed_shares
 from xlagraph.ingest.measures.planner_inputs import PlannerInputs, planner_inputs
-from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
 from xlagraph.ingest.measures.range_end import RangeEndKind, range_ends
-from xlagraph.ingest.measures.source_places import LOCATION, Places
+from xlagraph.ingest.measures.source_places import LOCATION, CallPath, Places, call_paths
 from xlagraph.ingest.measures.succession import (
     AliasPosition,
     Succession,
     alias_positions,
     succession,
+    takeovers,
 )
-from xlagraph.ingest.measures.takeovers import takeovers
 from xlagraph.ingest.plan import Plan
 
 __all__ = ["CompilationFacts", "NamedInstruction", "derive_facts"]

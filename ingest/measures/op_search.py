@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.metadata import is_installed
 from xlagraph.hlo.program import Program
-from xlagraph.hlo.shape_indices import index_numbers
+from xlagraph.hlo.shapes import index_numbers
 from xlagraph.ingest.measures.origins import MOVING, InstructionResult, Origins
 from xlagraph.ingest.measures.source_places import LOCATION, Places
 from xlagraph.ingest.measures.stacks import find_stacks

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
-from xlagraph.hlo.shape_indices import index_numbers
+from xlagraph.hlo.shapes import index_numbers
 
 __all__ = ["MOVING", "InstructionResult", "Origins"]
 

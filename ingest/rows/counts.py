@@ -5,8 +5,7 @@ from typing import Final, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import SHARED_LABELS, SHARED_RELATIONSHIPS
+from xlagraph.graph.schema import SCHEMA, SHARED_LABELS, SHARED_RELATIONSHIPS
 
 __all__ = ["RowCounts"]
 

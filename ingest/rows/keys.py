@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.measures.call_paths import CallPath
+from xlagraph.ingest.measures.source_places import CallPath
 
 __all__ = ["CallPathKeys", "bounded_key", "bounded_keys", "call_path_keys"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, TypeVar
 
-from xlagraph.graph.schema import VERSION
+from xlagraph.graph.schema import VERSION, Detail
 from xlagraph.graph.schema_nodes import (
     AllocationNodes,
     CompilationNodes,
@@ -23,7 +23,6 @@ from xlagraph.graph.schema_nodes import (
     SourceLineNodes,
     ValueNodes,
 )
-from xlagraph.graph.schema_tables import Detail
 from xlagraph.graph.schema_types import NodeRows
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compared_statistics import compared_statistics

@@ -53,24 +53,9 @@ def _of_module(provenance: Provenance, _: CompilationFacts) -> OfModuleRows:
     return OfModuleRows(source=ends, target=ends)
 
 
-def _uses_space(source: NumberedFacts) -> UsesSpaceRows:
-    count = len(source.facts.peaks.spaces)
-    return UsesSpaceRows(source=[0] * count, target=_numbers(count))
-
-
-def _states(source: NumberedFacts) -> StatesRows:
-    count = len(source.facts.plan.statistics)
-    return StatesRows(source=[0] * count, target=_numbers(count))
-
-
 def _packs(source: NumberedFacts) -> PacksRows:
     count = int(source.facts.packed_module is not None)
     return PacksRows(source=[0] * count, target=_numbers(count))
-
-
-def _allocates(source: NumberedFacts) -> AllocatesRows:
-    count = len(source.facts.plan.allocations)
-    return AllocatesRows(source=[0] * count, target=_numbers(count))
 
 
 def _holds(source: NumberedFacts) -> HoldsRows:
@@ -202,30 +187,6 @@ def _may_overwrite(source: NumberedFacts) -> MayOverwriteRows:
     )
 
 
-def _from_op(source: NumberedFacts) -> FromOpRows:
-    return FromOpRows(**_to_names(source.op_names, source.op_rows))
-
-
-def _from_line(source: NumberedFacts) -> FromLineRows:
-    return FromLineRows(**_to_names(source.instruction_lines, source.source_line_rows))
-
-
-def _in_frame(source: NumberedFacts) -> InFrameRows:
-    return InFrameRows(**_to_rows([named.call_path for named in source.facts.instructions]))
-
-
-def _attributed_to(source: NumberedFacts) -> AttributedToRows:
-    return AttributedToRows(**_to_names(source.attributed_op_names, source.op_rows))
-
-
-def _attributed_line(source: NumberedFacts) -> AttributedLineRows:
-    return AttributedLineRows(**_to_names(source.attributed_lines, source.source_line_rows))
-
-
-def _attributed_frame(source: NumberedFacts) -> AttributedFrameRows:
-    return AttributedFrameRows(**_to_rows(source.facts.call_path_of_values))
-
-
 def _to_names(
     targets: Sequence[_Name | None], rows: Mapping[_Name, int]
 ) -> dict[str, Sequence[int]]:
@@ -240,6 +201,11 @@ def _to_rows(targets: Sequence[int | None]) -> dict[str, Sequence[int]]:
     }
 
 
+def _of_compilation(parts: Sequence[object]) -> dict[str, Sequence[int]]:
+    """Join the compilation with each of its parts."""
+    return {"source": [0] * len(parts), "target": _numbers(len(parts))}
+
+
 def _numbers(count: int) -> list[int]:
     # pyarrow reads a list three times as fast as a range
     return list(range(count))
@@ -252,10 +218,6 @@ def _within(source: NumberedFacts) -> WithinRows:
     )
 
 
-def _called_from(source: NumberedFacts) -> CalledFromRows:
-    return CalledFromRows(**_to_rows([path.caller for path in source.facts.call_paths]))
-
-
 RELATIONSHIPS_OF_PROVENANCE: Final[
     Mapping[type[RelationshipRows], Callable[[Provenance, CompilationFacts], RelationshipRows]]
 ] = {CompiledRows: _compiled, OfModuleRows: _of_module}
@@ -264,10 +226,10 @@ RELATIONSHIPS_OF_PROVENANCE: Final[
 RELATIONSHIPS_OF_TEXT: Final[
     Mapping[type[RelationshipRows], Callable[[NumberedFacts], RelationshipRows]]
 ] = {
-    UsesSpaceRows: _uses_space,
-    StatesRows: _states,
+    UsesSpaceRows: lambda source: UsesSpaceRows(**_of_compilation(source.facts.peaks.spaces)),
+    StatesRows: lambda source: StatesRows(**_of_compilation(source.facts.plan.statistics)),
     PacksRows: _packs,
-    AllocatesRows: _allocates,
+    AllocatesRows: lambda source: AllocatesRows(**_of_compilation(source.facts.plan.allocations)),
     HoldsRows: _holds,
     UsedByRows: _used_by,
     DefinesRows: _defines,
@@ -281,13 +243,25 @@ RELATIONSHIPS_OF_TEXT: Final[
     UpdatesInPlaceRows: _updates_in_place,
     ReusesRows: _reuses,
     MayOverwriteRows: _may_overwrite,
-    FromOpRows: _from_op,
-    FromLineRows: _from_line,
-    InFrameRows: _in_frame,
-    AttributedToRows: _attributed_to,
-    AttributedLineRows: _attributed_line,
-    AttributedFrameRows: _attributed_frame,
+    FromOpRows: lambda source: FromOpRows(**_to_names(source.op_names, source.op_rows)),
+    FromLineRows: lambda source: FromLineRows(
+        **_to_names(source.instruction_lines, source.source_line_rows)
+    ),
+    InFrameRows: lambda source: InFrameRows(
+        **_to_rows([named.call_path for named in source.facts.instructions])
+    ),
+    AttributedToRows: lambda source: AttributedToRows(
+        **_to_names(source.attributed_op_names, source.op_rows)
+    ),
+    AttributedLineRows: lambda source: AttributedLineRows(
+        **_to_names(source.attributed_lines, source.source_line_rows)
+    ),
+    AttributedFrameRows: lambda source: AttributedFrameRows(
+        **_to_rows(source.facts.call_path_of_values)
+    ),
     WithinRows: _within,
-    CalledFromRows: _called_from,
+    CalledFromRows: lambda source: CalledFromRows(
+        **_to_rows([path.caller for path in source.facts.call_paths])
+    ),
 }
 """Functions for relationships that depend only on the text."""

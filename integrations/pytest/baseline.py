@@ -8,9 +8,9 @@ import json
 import linecache
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from xlagraph.runtime.files import whole_file
 
@@ -27,8 +27,25 @@ __all__ = [
     "write_baseline",
 ]
 
-Entry = dict[str, Any]
-"""Baseline of one plan on one platform."""
+
+class Line(TypedDict):
+    """A source line with the bytes that it holds at the physical peak."""
+
+    bytes: int
+    line: str | None
+    """File and number; None if no line is known."""
+    code: str | None
+
+
+class Entry(TypedDict):
+    """Baseline of one plan on one platform."""
+
+    reservedBytes: int
+    peakBytes: int | None
+    jaxlib: str
+    lines: list[Line]
+
+
 Entries = dict[str, dict[str, Entry]]
 """Baselines by test, then by platform."""
 
@@ -61,7 +78,7 @@ def entry_of(plan: "FunctionPlan", root: Path) -> Entry:
     }
 
 
-def _line(size_bytes: int, file: str | None, line: int | None, root: Path) -> dict[str, Any]:
+def _line(size_bytes: int, file: str | None, line: int | None, root: Path) -> Line:
     if file is None or line is None:
         return {"bytes": size_bytes, "line": None, "code": None}
     path = Path(file)
@@ -101,19 +118,19 @@ def _by_growth(grown: tuple[int, int, tuple[str, str]]) -> tuple[int, tuple[str,
     return -grown[0], grown[2]
 
 
-def _bytes_by_line(lines: Sequence[Mapping[str, Any]]) -> Counter[tuple[str, str]]:
+def _bytes_by_line(lines: Sequence[Line]) -> Counter[tuple[str, str]]:
     found: Counter[tuple[str, str]] = Counter()
     for line in lines:
         found[_key(line)] += line["bytes"]
     return found
 
 
-def _key(line: Mapping[str, Any]) -> tuple[str, str]:
+def _key(line: Line) -> tuple[str, str]:
     file, _, number = (line["line"] or "").rpartition(":")
     return file, line["code"] or number
 
 
-def _text(line: Mapping[str, Any]) -> str:
+def _text(line: Line) -> str:
     return _UNKNOWN if line["line"] is None else f"{line['line']}  {line['code'] or ''}".rstrip()
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, get_args
 from weakref import WeakKeyDictionary
 
-from xlagraph.hlo.shape_indices import index_numbers
+from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from xlagraph.hlo.shape_indices import index_numbers
-from xlagraph.hlo.shapes import parse_shape
+from xlagraph.hlo.shapes import index_numbers, parse_shape
 from xlagraph.planner.compilation.records import (
     StoredInstruction,
     StoredPosition,

@@ -7,7 +7,7 @@ from typing import Final, cast
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.hlo.packed_module import ModuleForm, PackedModule
+from xlagraph.hlo.program import ModuleForm, PackedModule
 from xlagraph.planner.compilation.records import (
     CompilationTotals,
     Record,

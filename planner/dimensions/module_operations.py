@@ -58,8 +58,9 @@ class Operation(NamedTuple):
     """Called computations by attribute: calls, to_apply, condition, body, branches."""
     numbers: Mapping[str, Sequence[int]]
     """Numbers of each attribute, in order: of a slice start, limit and stride of each dimension,
-    of padding low, high and interior. `lhs`, `rhs` and `out` of a convolution are the places of
-    batch and feature, or of input and output feature, then of each spatial dimension."""
+    of padding low, high and interior; 1 for a comparison's direction EQ, else 0. `lhs`, `rhs` and
+    `out` of a convolution are the places of batch and feature, or of input and output feature, then
+    of each spatial dimension."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from typing import Final
 from xlagraph.hlo.instruction import Purpose
 from xlagraph.hlo.instruction_text import PrintedInstruction
 from xlagraph.hlo.module_text import parse_module_text
-from xlagraph.hlo.packed_module import PackedModule
-from xlagraph.hlo.shape_indices import index_numbers
-from xlagraph.hlo.shapes import Shape
+from xlagraph.hlo.program import PackedModule
+from xlagraph.hlo.shapes import Shape, index_numbers
 from xlagraph.planner.dimensions.module_operations import (
     DIMENSIONS_OF_PRODUCT,
     NUMBER,
@@ -96,6 +95,8 @@ def _numbers(text: str) -> Iterator[tuple[str, Sequence[int]]]:
             yield key, [number for part in value.split("]")[:-1] for number in _bounds(part)]
         elif key == "padding":
             yield key, [number for part in value.split("x") for number in _padding(part)]
+        elif key == "direction":
+            yield key, [int(value == "EQ")]
         elif key == "dim_labels":
             yield from _places(value)
         else:

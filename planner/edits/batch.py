@@ -13,8 +13,7 @@ from fractions import Fraction
 from math import prod
 from typing import Final, NamedTuple
 
-from xlagraph.hlo.shape_indices import index_numbers
-from xlagraph.hlo.shapes import parse_shape
+from xlagraph.hlo.shapes import index_numbers, parse_shape
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.dimensions.dimension_trees import element
 from xlagraph.planner.dimensions.following import FollowedDimensions

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from xlagraph.graph.cypher_tokens import read_tokens
-from xlagraph.graph.schema_tables import LEFT_OUT, Detail
+from xlagraph.graph.schema import LEFT_OUT, Detail
 from xlagraph.queries.catalogue.declarations import Header
 from xlagraph.queries.catalogue.header import parse_header
 from xlagraph.queries.errors import CatalogueError

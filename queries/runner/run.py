@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Unpack, cast
 
-from xlagraph.graph.engine import Cell, Graph, Result, Scalar
+from xlagraph.graph.engine import Cell, Graph, QueryLimits, Result, Scalar
+from xlagraph.graph.errors import QueryFailed
 from xlagraph.graph.row_cells import Path
-from xlagraph.graph.schema_tables import Detail
+from xlagraph.graph.schema import Detail
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
@@ -18,6 +19,7 @@ from xlagraph.queries.catalogue.declarations import (
     LiteralType,
     Parameter,
 )
+from xlagraph.queries.catalogue.query_check import unknown_names
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.errors import (
     AmbiguousValue,
@@ -39,6 +41,39 @@ from xlagraph.queries.runner.values import find_label
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # ships no types
     import polars
+
+__all__ = ["StatementAnswer", "run_statement"]
+
+_LONGEST_CHECKED: Final = 10_000
+"""Longest statement that is checked, in characters; each wrong name takes a millisecond."""
+
+
+class StatementAnswer(NamedTuple):
+    """A statement's answer."""
+
+    result: Result
+    notes: tuple[str, ...]
+    """One note for each name missing from the schema, with similar names."""
+
+
+def run_statement(
+    graph: Graph,
+    text: str,
+    parameters: Mapping[str, Cell] | None = None,
+    **limits: Unpack[QueryLimits],
+) -> StatementAnswer:
+    """Run a read-only statement; its options and errors are those of `Graph.query`.
+
+    QueryFailed also reports names missing from the schema, with similar names.
+    """
+    faults = unknown_names(text) if len(text) <= _LONGEST_CHECKED else []
+    unknown = tuple(f"line {fault.line}: {fault.message}" for fault in faults)
+    try:
+        result = graph.query(text, parameters, **limits)
+    except QueryFailed as error:
+        raise QueryFailed("\n".join((str(error), *unknown))) from error
+    return StatementAnswer(result, unknown)
+
 
 _SIDES: Final = ("runA", "runB")
 """Parameters that name one side of a comparison."""

@@ -8,7 +8,7 @@ from xlagraph.graph import Cell, QueryFailed, Result
 from xlagraph.graph.row_cells import without_nan
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries import Answer, Query
-from xlagraph.queries.picture import picture_of
+from xlagraph.queries.graph_formats import picture_of
 from xlagraph.serve.readers.service_limits import MOST_ANSWER_BYTES, MOST_CHARACTERS
 
 __all__ = [

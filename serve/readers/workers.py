@@ -15,7 +15,7 @@ import psutil
 
 from xlagraph.graph import open_graph
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.runtime.child_process import ChildEnded, ChildProcess
+from xlagraph.runtime.child_process import ChildEnded, ChildPool, ChildProcess
 from xlagraph.serve.readers.jobs import Catalogue, Job, Lane, ReadAnswer, Setup
 from xlagraph.serve.readers.service_limits import (
     GONE_SECONDS,
@@ -30,7 +30,7 @@ __all__ = ["Workers"]
 
 PROCESSES: Final[Mapping[Lane, int]] = {Lane.LISTS: 2, Lane.QUERIES: 2, Lane.STATEMENTS: 2}
 _NICENESS: Final[Mapping[Lane, int]] = {Lane.LISTS: 0, Lane.QUERIES: 0, Lane.STATEMENTS: 10}
-_PROGRAM: Final = "xlagraph.serve.readers.worker_program:answers"
+_PROGRAM: Final = "xlagraph.serve.readers.reads:answers"
 _START_SECONDS: Final = 60.0
 """Seconds to load the engine and open the graph on a busy machine."""
 _LOOK_SECONDS: Final = 0.05
@@ -126,18 +126,20 @@ class LaneCounts:
     """Processes that died or exceeded a limit."""
 
 
-class _GraphProcess:
+class _GraphProcess(ChildProcess):
     """A process with the graph open, for one job at a time."""
 
-    def __init__(self, version: tuple[int, ...] | None) -> None:
-        self._child = ChildProcess(_PROGRAM)
-        self._watched = psutil.Process(self._child.pid)
-        self.version = version
+    def __init__(self) -> None:
+        super().__init__(_PROGRAM)
+        self._watched = psutil.Process(self.pid)
+        self.has_graph = False
+        """True once it has answered that the graph is open."""
+        self.version: tuple[int, ...] | None = None
         """Which file the graph was when the process opened it; None for a server."""
 
-    async def ask(self, question: Job | Setup) -> ReadAnswer:
+    async def answer(self, question: Job | Setup) -> ReadAnswer:
         """Return the answer; ChildEnded if the process ends before."""
-        return ReadAnswer.decoded(await asyncio.to_thread(self._child.ask, question))
+        return ReadAnswer.decoded(await asyncio.to_thread(self.ask, question))
 
     def memory_bytes(self) -> int:
         """Return the memory that the process has now; 0 once it has ended."""
@@ -145,11 +147,6 @@ class _GraphProcess:
             return self._watched.memory_info().rss
         except psutil.NoSuchProcess:
             return 0
-
-    async def end(self) -> None:
-        """End the process at once, and wait until its memory is free."""
-        self._child.kill()  # before a thread is free to wait for its end
-        await asyncio.to_thread(self._child.close)
 
 
 class _LaneProcesses:
@@ -159,7 +156,7 @@ class _LaneProcesses:
         self._setup = setup
         self._memory_bytes = memory_bytes
         self._free = asyncio.Semaphore(size)
-        self._idle: list[_GraphProcess] = []
+        self._pool = ChildPool(_GraphProcess)
         self.counts = LaneCounts()
 
     async def read(self, job: Job, version: tuple[int, ...] | None) -> ReadAnswer:
@@ -197,41 +194,36 @@ class _LaneProcesses:
         finally:
             self.counts.reading -= 1
             if has_answered:
-                self._idle.append(worker)
+                self._pool.take_back(worker)
             else:
                 self.counts.ended += 1
-                await worker.end()
+                await self._end(worker)
         return answer
 
     async def _open_worker(self, version: tuple[int, ...] | None) -> _GraphProcess | ReadAnswer:
-        """Return a free process that has the newest state of the graph open."""
-        while self._idle:
-            worker = self._idle.pop()
+        """Return a process that has the newest state of the graph open; else why there is none."""
+        while (worker := self._pool.lend()).has_graph:
             # what the engine took for the read before, it keeps; one that died has nothing
             has_room = 0 < worker.memory_bytes() <= self._memory_bytes * 3 // 4
             if worker.version == version and has_room:
                 return worker
-            await worker.end()
-        return await self._start_worker(version)
-
-    async def _start_worker(self, version: tuple[int, ...] | None) -> _GraphProcess | ReadAnswer:
-        """Start a process; return a rejection instead if it cannot open the graph."""
-        worker = _GraphProcess(version)
-        opened: ReadAnswer | None = None
+            await self._end(worker)
+        worker.version = version
         try:
             async with asyncio.timeout(_START_SECONDS):
-                opened = await worker.ask(self._setup)
-            return opened if opened.is_refusal else worker
+                opened = await worker.answer(self._setup)
+            worker.has_graph = not opened.is_refusal
+            return worker if worker.has_graph else opened
         finally:
-            if opened is None or opened.is_refusal:
-                await worker.end()
+            if not worker.has_graph:
+                await self._end(worker)
 
     async def _bounded(self, worker: _GraphProcess, job: Job) -> ReadAnswer:
         """Return a process's answer; _Overdue if it takes too long or too much memory."""
         loop = asyncio.get_running_loop()
         seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS
         deadline = loop.time() + seconds
-        asking = asyncio.create_task(worker.ask(job))
+        asking = asyncio.create_task(worker.answer(job))
         try:
             while not (await asyncio.wait((asking,), timeout=_LOOK_SECONDS))[0]:
                 if loop.time() > deadline:
@@ -245,6 +237,10 @@ class _LaneProcesses:
         finally:
             asking.cancel()
 
+    async def _end(self, worker: _GraphProcess) -> None:
+        worker.kill()  # before a thread is free to wait for its end
+        await asyncio.to_thread(self._pool.end, worker)
+
     async def close(self) -> None:
-        while self._idle:
-            await self._idle.pop().end()
+        self._pool.stop()
+        await asyncio.to_thread(self._pool.close)

@@ -68,6 +68,22 @@ def test_of_two_inputs_that_fit_one_output_only_one_can_be_donated(advised):
     assert shown(finding, "value", "freeInSpace", "savedBytes") == [("x", 1, 4096)]
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("state['w']", 'donate_argnames=("state",)'), ("p12.345", "donate_argnums=(0,)")],
+)
+def test_the_argument_to_donate_is_named_if_the_dump_knows_it(advised, name, expected):
+    diagnosis = advised(
+        TWO_STATES,
+        f"""
+        0 | x   | f32[1024] | 0 | 4096 | 0-3 | parameter(0) | {name}
+        1 | y   | f32[1024] | 0 | 4096 | 0-3 | parameter(1)
+        2 | out | f32[1024] | 0 | 4096 | 2-3 | add(x, y)
+        """,
+    )
+    assert expected in found(diagnosis)["alias/not-donated"].advice.remedies["jax"]
+
+
 def test_an_input_that_is_read_after_the_output_begins_is_not_a_candidate(advised):
     diagnosis = advised(
         """

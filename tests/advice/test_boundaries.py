@@ -108,20 +108,23 @@ TABLE = """
     0 | table | f32[64,16] | 0    | 4096 | 0-2 | parameter(0)
     1 | other | f32[{}]    | 0    | 4096 | 0-2 | parameter(1)
     2 | g     | f32[64,16] | 0    | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
-    3 | new   | f32[64,16] | 0    | 4096 | 2-2 | subtract({})
+    3 | new   | f32[64,16] | 0    | 4096 | 2-3 | subtract({})
+    2 | last  | f32[16]    | 0    | 64   | 3-3 | fusion({})
 """
 
 
 @pytest.mark.parametrize(
-    ("other", "read", "named"),
+    ("other", "read", "last", "named"),
     [
-        pytest.param("1024", "table, g", ["g"], id="update"),
-        pytest.param("64,16", "table, g", [], id="state of its shape"),
-        pytest.param("1024", "g", [], id="nodes of a graph"),
+        pytest.param("1024", "table, g", "table", ["g"], id="update"),
+        pytest.param("64,16", "table, g", "table", ["g"], id="another table"),
+        pytest.param("64,16", "table, other, g", "table", [], id="state of its shape"),
+        pytest.param("64,16", "other, g", "new", [], id="new state that is read"),
+        pytest.param("1024", "g", "table", [], id="nodes of a graph"),
     ],
 )
 def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
-    returning, other, read, named
+    returning, other, read, last, named
 ):
     program = returning(
         f"""
@@ -130,7 +133,7 @@ def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
         2 | 4096 | preallocated-temp
         3 | 4096 | maybe-live-out
         """,
-        TABLE.format(other, read),
+        TABLE.format(other, read, last),
     )
     found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
     assert found == named

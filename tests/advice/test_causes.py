@@ -23,6 +23,7 @@ from xlagraph.advice.causes.unused_donations import (
 )
 from xlagraph.graph import Cell
 from xlagraph.planner.compilation.records import StoredPosition
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.orders.schedulable import (
     SchedulableComputation,
     SchedulableInstruction,
@@ -103,6 +104,16 @@ def test_the_reader_that_nothing_orders_before_the_overwrite_is_named(programs):
         " which overwrites it"
     )
     assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("train.py", 31)
+
+
+def test_a_reader_of_the_old_and_the_new_value_is_not_told_to_run_first(programs):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k, out)")
+    (cause,) = forced_copies(program)
+    assert cause.rows[0]["reason"] == (
+        "train.py:31 (reduce_sum) reads the old x and what train.py:30 writes over it"
+    )
+    assert not any("order it before" in text for text in cause.remedies.values())
 
 
 def test_a_copy_that_no_reader_needs_is_the_compilers(programs):
@@ -308,18 +319,44 @@ def test_a_jacobian_is_not_a_gradient_of_each_example(programs, forward, backwar
     assert example_gradients(programs, forward, backward) == []
 
 
-def softmax(programs, opcode, reduced="s8[64]"):
+@pytest.mark.parametrize(
+    ("read", "added", "expected"),
+    [
+        ("a, b", "reduce", ["g"]),
+        ("a, b", "sort", []),
+        ("w, b", "reduce", []),  # as the gradient of what is added to every example
+        ("a, c", "reduce", []),  # no gradient: both factors are of the forward pass
+    ],
+)
+def test_products_of_two_values_of_each_example_that_are_added(programs, read, added, expected):
+    program = programs(
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 10240 | preallocated-temp",
+        f"""
+        0 | w | s8[32,32]   | 0    | 1024 | 0-5 | parameter(0)
+        1 | a | s8[8,32]    | 0    | 256  | 1-4 | fusion(w) | jit(f)/jvp(ode)/tanh
+        1 | c | s8[8,32]    | 256  | 256  | 2-4 | fusion(w) | jit(f)/jvp(ode)/sin
+        1 | b | s8[8,32]    | 512  | 256  | 3-4 | fusion(a) | jit(f)/transpose(jvp(ode))/mul
+        1 | g | s8[8,32,32] | 1024 | 8192 | 4-5 | fusion({read}) | jit(f)/add
+        1 | s | s8[32,32]   | 9216 | 1024 | 5-5 | {added}(g)
+        """,
+    )
+    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
+    assert found == expected
+
+
+def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max"):
     program = programs(
         """
         0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 1048576 | preallocated-temp
+        1 | 1048640 | preallocated-temp
         2 | 64 | maybe-live-out
         """,
         f"""
-        0 | table | s8[8192,16] | 0      | 131072 | 0-4 | parameter(0)
-        1 | all   | s8[64,8192] | 0      | 524288 | 1-2 | dot(table)
-        1 | exp   | s8[64,8192] | 524288 | 524288 | 2-3 | {opcode}(all)
-        2 | sum   | {reduced}   | 0      | 64     | 3-4 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
+        0 | table | s8[8192,16] | 0       | 131072 | 0-5 | parameter(0)
+        1 | all   | s8[64,8192] | 0       | 524288 | 1-3 | dot(table)
+        1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
+        1 | exp   | s8[64,8192] | 524288  | 524288 | 3-4 | {opcode}({read})
+        2 | sum   | {reduced}   | 0       | 64     | 4-5 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
         """,
     )
     with_results(program, "sum")
@@ -327,7 +364,7 @@ def softmax(programs, opcode, reduced="s8[64]"):
 
 
 def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs):
-    (cause,) = softmax(programs, "exponential")
+    (cause,) = softmax(programs)
     reason = "64 × 8192 products with table, which f.py:8 reduces"
     assert [(row["value"], row["reason"]) for row in cause.rows] == [
         ("all", reason),
@@ -335,9 +372,16 @@ def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs
     ]
 
 
-@pytest.mark.parametrize(("opcode", "reduced"), [("tanh", "s8[64]"), ("exponential", "s8[32]")])
-def test_products_without_a_softmax_are_not_logits(programs, opcode, reduced):
-    assert softmax(programs, opcode, reduced) == []
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"opcode": "tanh"},
+        {"reduced": "s8[32]"},
+        {"read": "all"},  # as the sum of a softplus of each element
+    ],
+)
+def test_products_without_a_softmax_are_not_logits(programs, changed):
+    assert softmax(programs, **changed) == []
 
 
 def test_a_mask_only_compares_and_selects_much_smaller_arrays(programs):
@@ -454,6 +498,35 @@ def test_a_one_hot_matrix_is_named_if_a_product_reads_it(programs, fused, reader
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
+@pytest.mark.parametrize(("direction", "named"), [("EQ", ["hot"]), ("LT", [])])
+def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction, named):
+    program = programs(
+        "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
+        """
+        0 | ids | s32[64]    | 0     | 256   | 0-2 | parameter(0)
+        1 | hot | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/convert
+        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | dot(hot)
+        """,
+    )
+    fused = ("compare", "convert", "iota")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%compared (p: s32[64]) -> f32[64,64] {{
+  %p = s32[64]{{0}} parameter(0)
+  %i = s32[64]{{0}} iota(), iota_dimension=0
+  %c = pred[64,64]{{1,0}} compare(%p, %i), direction={direction}
+  ROOT %f = f32[64,64]{{1,0}} convert(%c)
+}}
+
+ENTRY %main (ids: s32[64]) -> f32[64,64] {{
+  %ids = s32[64]{{0}} parameter(0)
+  ROOT %hot = f32[64,64]{{1,0}} fusion(%ids), kind=kLoop, calls=%compared
+}}
+""")
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
 @pytest.mark.parametrize(("reader", "named"), [("dynamic-slice", ["new"]), ("negate", [])])
 def test_a_state_that_a_loop_reads_in_parts_and_stacks_anew_is_named(programs, reader, named):
     program = programs(
@@ -472,5 +545,12 @@ def test_a_state_that_a_loop_reads_in_parts_and_stacks_anew_is_named(programs, r
     program.compilation = replace(program.compilation, values=values)
     part = program.instructions["part"]
     program.instructions["part"] = part._replace(loop="loop")
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+ENTRY e {{
+  old = f32[1024]{{0}} parameter(0)
+  part = f32[16]{{0}} {reader}(old)
+}}
+""")
     causes = list(rewritten_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named

@@ -4,18 +4,12 @@ import json
 import re
 from pathlib import Path
 
-from tests.browser.links import ODD_RUN, PICTURES, Command, assert_a_link_shows_rows
+from tests.browser.links import ODD_RUN, PICTURES, Command
 from tests.browser.neo4j_browser import Neo4jBrowser
 from xlagraph.graph.styles import NODE_STYLES
 from xlagraph.queries import load_catalogue
 
 ODD = f"{ODD_RUN}/step"
-
-
-def test_a_link_shows_rows_after_one_press_even_if_the_run_has_an_odd_name(
-    neo4j_browser: Neo4jBrowser, command: Command
-) -> None:
-    assert_a_link_shows_rows(neo4j_browser, command)
 
 
 def test_a_link_draws_the_rows_of_the_query_after_the_style_is_loaded(

@@ -378,7 +378,7 @@ CASES = {
             1 | s | f32[8]{0}  | 64 | 32 | 3-3 | select(x)  | jit(f)/layer_0/_where/select_n
             """,
         ),
-        ["1 value made by _where/select_n, none before: 0 B", "less fragmentation: -32 B"],
+        ["less fragmentation: -32 B", "1 value made by _where/select_n, none before: 0 B"],
     ),
     "calls of a library": Case(
         temporaries(64, f"1 | dot.1 | f32[16]{{0}} | 0 | 64 | 1-2 | dot(x) | {DOT}"),
@@ -421,6 +421,49 @@ CASES = {
         ["same values, but more of them live at the peak (mostly f.py:2): +64 B"],
     ),
 }
+
+
+MODULE = """HloModule jit_f, is_scheduled=true
+
+ENTRY %main (x: f32[16,16]) -> f32[16,16] {{
+  %x = f32[16,16]{{1,0}} parameter(0)
+  %a = f32[8,16]{{1,0}} {a}, metadata={{op_name="jit(f)/jvp(ode)/tanh"}}
+  %b = f32[8,16]{{1,0}} tanh(%a), metadata={{op_name="jit(f)/transpose(jvp(ode))/mul"}}
+{g}  ROOT %r = f32[16,16]{{1,0}} {r}, metadata={{op_name="jit(f)/reduce_sum"}}
+}}
+"""
+PRODUCTS = '  %g = f32[8,16,16]{2,1,0} multiply(%a, %b), metadata={op_name="jit(f)/add"}\n'
+OF_MODULE = """
+    0 | x | f32[16,16]{{1,0}} | 0   | 1024 | 0-4 | parameter(0) | x
+    1 | a | f32[8,16]{{1,0}}  | {at} | 512  | 1-3 | {a} | jit(f)/jvp(ode)/tanh @ f.py:1
+    1 | b | f32[8,16]{{1,0}}  | 0   | 512  | 2-3 | tanh(a) | jit(f)/transpose(jvp(ode))/mul @ f.py:2
+{g}    2 | r | f32[16,16]{{1,0}} | 0   | 1024 | {end} | {r} | jit(f)/reduce_sum @ f.py:4
+"""
+HELD = "    1 | g | f32[8,16,16]{2,1,0} | 0 | 8192 | 3-4 | multiply(a, b) | jit(f)/add @ f.py:3\n"
+
+
+def test_a_cause_that_only_one_side_has_is_named_with_its_values(tmp_path):
+    for run, size, r, end in (
+        ("before", 1024, "dot(a, b)", "3-4"),
+        ("after", 8704, "reduce(g)", "4-5"),
+    ):
+        is_after = run == "after"
+        temporary = (
+            "0 | 1024 | parameter 0, shape |f32[16,16]| at ShapeIndex {}\n"
+            f"1 | {size} | preallocated-temp\n2 | 1024 | maybe-live-out"
+        )
+        values = OF_MODULE.format(a="broadcast(x)", g=HELD * is_after, r=r, end=end, at=size - 512)
+        path = write_dump(tmp_path / "runs" / run, 1, "jit_f", tiny_dump(temporary, values))
+        module = path.with_name(path.name.replace("-buffer-assignment", ""))
+        read = r.replace("(", "(%").replace(", ", ", %")
+        module.write_text(MODULE.format(a="broadcast(%x)", g=PRODUCTS * is_after, r=read))
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        assert ingest(graph, tmp_path / "runs", jobs=1).ok
+        found = compare(graph, "before", "after").sentences
+        back = compare(graph, "after", "before").sentences
+    text = "gradients are kept for each example (f.py:3); 1 new value at the peak: add f32[8,16,16]"
+    assert (found[0].text, sum(each.growth_bytes for each in found)) == (text, 7680)
+    assert back[0].text.startswith("no longer: gradients are kept for each example (f.py:3); ")
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ def test_a_file_that_grows_while_it_is_read_is_complete_or_skipped(graph: Graph,
     path = write_dump(runs / "mine", 1, "jit_f", "")
     key = key_of("mine", 1, "jit_f")
     with growing(path):
-        for _ in range(5):
+        for _ in range(3):
             summary = ingest(graph, runs, jobs=1)
             assert key_of("mine", 2, "jit_g") in complete_digests(graph)
             for problem in summary.problems:

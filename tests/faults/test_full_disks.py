@@ -55,7 +55,7 @@ def change_dumps(runs: Path) -> None:
     write_dump(runs / "before", 1, "jit_f", dump(1024))
 
 
-@pytest.mark.parametrize("limit", [1, 100_000, 19_000_000])
+@pytest.mark.parametrize("limit", [1, 100_000])
 def test_a_file_at_its_size_limit_stays_unchanged(
     file: Path, tmp_path: Path, commands: Commands, limit: int
 ):

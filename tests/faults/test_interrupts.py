@@ -22,13 +22,13 @@ from xlagraph.ingest import Progress, ingest
 
 @pytest.fixture
 def dumps(tmp_path: Path) -> ChangingDumps:
-    return ChangingDumps(tmp_path / "runs", random.Random(3), wide=300)
+    return ChangingDumps(tmp_path / "runs", random.Random(3), wide=100)
 
 
 @pytest.fixture
 def large_dumps(tmp_path: Path) -> ChangingDumps:
     """Files of a megabyte, each prepared and loaded separately."""
-    return ChangingDumps(tmp_path / "runs", random.Random(3), wide=300, blank_lines=2**20)
+    return ChangingDumps(tmp_path / "runs", random.Random(3), wide=60, blank_lines=2**20)
 
 
 def interrupt_after(compilations: int, times: int = 1) -> Callable[[Progress], None]:
@@ -124,7 +124,7 @@ def test_ctrl_c_after_the_end_of_a_command_changes_nothing():
     assert ended.stderr == ""
 
 
-PRESSES = 3
+PRESSES = 2
 MOST_PRESSES = 20
 """Presses until at least one has met a running command. After each that has not, the next ones
 are within half the time, because the machine may have been busier with the first command.

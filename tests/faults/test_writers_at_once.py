@@ -39,7 +39,7 @@ def ingest_at_once(
 def test_eight_writers_into_one_server_give_the_graph_of_one(
     commands: Commands, tmp_path: Path, neo4j_graph: Graph, neo4j_server: Neo4jServer
 ):
-    dumps = ChangingDumps(tmp_path / "runs", random.Random(8), wide=300)
+    dumps = ChangingDumps(tmp_path / "runs", random.Random(8), wide=100)
     ingest_at_once(commands, neo4j_server.uri, dumps, CleanGraphs(tmp_path / "clean"))
     assert_no_leftovers(neo4j_graph)
 
@@ -54,10 +54,10 @@ def test_eight_writers_into_one_file_give_the_graph_of_one(
 def test_simultaneous_removals_and_ingests_lose_and_orphan_no_shared_node(
     commands: Commands, tmp_path: Path, neo4j_graph: Graph, neo4j_server: Neo4jServer
 ):
-    dumps = ChangingDumps(tmp_path / "runs", random.Random(9), wide=300)
+    dumps = ChangingDumps(tmp_path / "runs", random.Random(9), wide=100)
     uri = neo4j_server.uri
     assert commands.run("ingest", dumps.folder / "beta", "--graph", uri).code == 0
-    for _ in range(3):
+    for _ in range(2):
         running = [
             commands.start("ingest", dumps.folder / "alpha", "--graph", uri),
             commands.start("remove", "beta", "--yes", "--graph", uri),

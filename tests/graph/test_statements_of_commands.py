@@ -41,7 +41,6 @@ COMMANDS = (
     "order baseline",
     "value tuple.7{} --compilation baseline",
     "oom log.txt --run baseline",
-    "report baseline --output page.html",
     "report baseline batch2x --output pair.html",
     "query peak/contributors baseline",
     "query reuse/pairs baseline",

@@ -169,8 +169,8 @@ def test_the_sharding_of_a_parameter_is_read_outside_of_strings():
 
 
 @pytest.mark.parametrize("part", ['\\"', '"', "{", "(", "}", '{"', ", a={{{", ", a=", "[(", "\\"])
-def test_a_million_unusual_characters_are_read_once(part):
-    odd = part * (1_000_000 // len(part))
+def test_many_unusual_characters_are_read_once(part):
+    odd = part * (200_000 // len(part))
     for before in ("f32[] add(%a), b=", "f32[] add(", "(", "f32[] add(%a), metadata={"):
         found = parsed(before + odd)
         assert found.opcode in ("add", None)

@@ -8,8 +8,7 @@ from xlagraph.hlo.instruction import Aliasing, ProgramError
 from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.overwriting import WrittenOutput, overwritable
 from xlagraph.hlo.post_order import post_order, scheduled_computations
-from xlagraph.hlo.shape_indices import WHOLE
-from xlagraph.hlo.shapes import parse_shape
+from xlagraph.hlo.shapes import WHOLE, parse_shape
 from xlagraph.ingest.plan import Position, UsedValue
 
 HEADER = "HloModule jit_f, is_scheduled=true"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlagraph.ingest.category_file import read_categories
+from xlagraph.ingest.options import read_categories
 
 
 def test_each_category_has_patterns_in_the_order_of_the_file(tmp_path):

@@ -49,8 +49,19 @@ _JAVA_OPTIONS = (
     ),
     "--add-modules=jdk.incubator.vector",
 )
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1"
-"""Java options that halve the start time, and at least halve the later speed."""
+_SHORT_LIVED = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=240m",
+    "-XX:Tier3InvocationThreshold=100",
+    "-XX:Tier3MinInvocationThreshold=50",
+    "-XX:Tier3CompileThreshold=500",
+)
+"""Java options that halve the start time, and at least halve the later speed.
+
+Without the second Java compiles nothing any more after 48 MB of code, and is far slower. With the
+others it compiles what has run 100 times, not 200: starting, and planning each canned query once,
+takes 48 instead of 59 seconds of a processor.
+"""
 
 
 @dataclass(frozen=True)
@@ -116,7 +127,7 @@ def own_server(
     (home / "conf" / "neo4j.conf").write_text(
         "".join(f"{name}={setting}\n" for name, setting in configuration.items())
     )
-    options = [*_JAVA_OPTIONS, *((_SHORT_LIVED,) if is_short_lived else ())]
+    options = [*_JAVA_OPTIONS, *(_SHORT_LIVED if is_short_lived else ())]
     with (home / "stderr.txt").open("a") as errors:
         process = subprocess.Popen(
             [java, *options, "-cp", ":".join(map(str, classes)), "Serve", home],
@@ -160,7 +171,7 @@ def neo4j_admin(home: Path, *, version: str = VERSION) -> Path:
     program.write_text(
         "#!/bin/sh\n"
         f"NEO4J_HOME='{home}' NEO4J_CONF='{home}/conf' "
-        f"exec {java} {' '.join(_JAVA_OPTIONS)} {_SHORT_LIVED} -cp '{libraries}/*' "
+        f"exec {java} {' '.join((*_JAVA_OPTIONS, *_SHORT_LIVED))} -cp '{libraries}/*' "
         'org.neo4j.cli.AdminTool "$@"\n'
     )
     program.chmod(0o755)

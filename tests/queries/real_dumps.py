@@ -8,7 +8,7 @@ from tests.queries.plain.plan import PlainDump, read_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import find_dumps
 
-MOST_VALUES = 550
+MOST_VALUES = 300
 OF_EACH_RUN = 2
 
 

@@ -1,5 +1,6 @@
 """Every canned query gives the same rows on both engines, over real dumps, with a good plan."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from xlagraph.queries import Query, load_catalogue, picture_of
 from xlagraph.queries.runner.missing_facts import missing_facts
 
 CATALOGUE = load_catalogue()
+PAIR = ("baseline", "batch2x")
 
 LARGEST_OF_EACH_RUN = """
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
@@ -43,30 +45,34 @@ class Engines(NamedTuple):
 def engines(
     neo4j_server: Neo4jServer, largest_dumps: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engines]:
-    """The same real dumps on both engines."""
+    """The same real dumps on both engines, of every fourth run.
+
+    The rows for all of them are tested on one engine, in `test_query_answers`.
+    """
     with pytest.MonkeyPatch.context() as environment:
         for name, value in neo4j_server.environment().items():
             environment.setenv(name, value)
         empty(neo4j_server)
-        file = tmp_path_factory.mktemp("graph") / "real.lbug"
+        folder = tmp_path_factory.mktemp("graph")
+        file, dumps = folder / "real.lbug", folder / "dumps"
+        runs = sorted(run.name for run in largest_dumps.iterdir())
+        for run in {*runs[::4], "odd", *PAIR}:
+            shutil.copytree(largest_dumps / run, dumps / run)
         with open_graph(file, create=True) as embedded, open_graph(neo4j_server.uri) as server:
             for graph in (embedded, server):
-                ingest(graph, largest_dumps, jobs=1)
+                ingest(graph, dumps, jobs=1)
             yield Engines(embedded, server, neo4j_server)
         empty(neo4j_server)
 
 
 @pytest.fixture(scope="module")
 def asked(engines: Engines) -> list[dict[str, Cell]]:
-    """Parameters for every query: the compilation with the most values of every third run.
-
-    The rows for all of them are tested on one engine, in `test_query_answers`.
-    """
+    """Parameters for every query: the compilation with the most values of each run."""
     rows = engines.embedded.query(LARGEST_OF_EACH_RUN).mappings()
     largest = {row["run"]: row["compilation"] for row in reversed(rows)}
     (op,) = engines.embedded.query(MOST_COMMON_OP).mappings()
     asked: list[dict[str, Cell]] = []
-    for compilation in list(largest.values())[::3]:
+    for compilation in largest.values():
         value = engines.embedded.query(BUSIEST_VALUE, {"compilation": compilation}).rows[0][0]
         asked.append(
             {
@@ -74,8 +80,8 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
                 "value": value,
                 "allocation": 0,
                 "opName": op["opName"],
-                "runA": "baseline",
-                "runB": "batch2x",
+                "runA": PAIR[0],
+                "runB": PAIR[1],
                 "limit": 100_000,
             }
         )

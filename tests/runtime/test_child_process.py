@@ -1,4 +1,4 @@
-"""A child process answers tasks; its death is an error, and it ends with its caller."""
+"""A child process answers tasks; its death is an error, and it ends with its caller or its pool."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from contextlib import closing
 import psutil
 import pytest
 
-from xlagraph.runtime.child_process import ChildEnded, ChildProcess
+from xlagraph.runtime.child_process import ChildEnded, ChildPool, ChildProcess
 
 PATIENCE_SECONDS = 60
 TEXTS = f"{__name__}:upper_texts"
@@ -76,3 +76,29 @@ def test_a_child_ends_with_its_caller_even_during_a_task() -> None:
         child = psutil.Process(int(caller.stdout.readline()))
         caller.kill()
     child.wait(PATIENCE_SECONDS)
+
+
+def start_quietly() -> ChildProcess:
+    return ChildProcess(TEXTS, is_quiet=True)
+
+
+def test_a_child_that_was_taken_back_is_lent_again_and_one_that_ended_is_not() -> None:
+    with closing(ChildPool(start_quietly)) as pool:
+        first = pool.lend()
+        assert first.ask("one") == b"ONE"
+        pool.take_back(first)
+        assert pool.lend() is first
+        pool.end(first)
+        other = pool.lend()
+        assert other is not first
+        assert other.ask("two") == b"TWO"
+
+
+def test_a_stop_ends_a_task_and_no_child_is_lent_after_it() -> None:
+    with closing(ChildPool(start_quietly)) as pool:
+        child = pool.lend()
+        threading.Timer(0.3, pool.stop).start()
+        with pytest.raises(ChildEnded, match="Killed"):
+            child.ask("sleep")
+        with pytest.raises(ChildEnded, match="Killed"):
+            pool.lend()

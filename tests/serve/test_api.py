@@ -28,8 +28,15 @@ def asked(query):
     }
 
 
-@pytest.mark.parametrize("query_id", CATALOGUE)
-def test_every_canned_query_answers_like_its_command(client, served_graph, capsys, query_id):
+ONE_OF_EACH_FORM = {
+    (query.kind, *((each.name, each.type) for each in query.parameters)): query.id
+    for query in CATALOGUE.values()
+}
+"""A query of each list of parameters: they alone differ on the way to the runner."""
+
+
+@pytest.mark.parametrize("query_id", ONE_OF_EACH_FORM.values())
+def test_a_canned_query_answers_like_its_command(client, served_graph, capsys, query_id):
     parameters = asked(CATALOGUE[query_id])
     response = client.get(f"/api/query/{query_id}", params=parameters)
     assert response.status_code == 200, response.text

@@ -16,8 +16,8 @@ from tests.serve.test_bounded_reads import (  # noqa: F401  a fixture
     serving,
 )
 from xlagraph.serve import client_connections
-from xlagraph.serve.access_log import LogLines
 from xlagraph.serve.guard import Access, _accepts_gzip
+from xlagraph.serve.http_server import LogLines
 
 HOST = "Host: {host}\n"
 POST = f"POST /api/cypher HTTP/1.1\n{HOST}Content-Type: application/json\n"

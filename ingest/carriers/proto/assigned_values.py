@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.shape_indices import index_text
-from xlagraph.hlo.shapes import Shape
+from xlagraph.hlo.shapes import Shape, index_text
 from xlagraph.ingest.carriers.proto.dataflow import Definition
 from xlagraph.ingest.carriers.proto.module import Module, ProtoInstruction
 from xlagraph.ingest.errors import UnfitMessage

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.shape_indices import WHOLE, nested_index
+from xlagraph.hlo.shapes import WHOLE, nested_index
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation, ProtoInstruction
 from xlagraph.ingest.errors import UnfitMessage
 from xlagraph.ingest.plan import Position, Use, UsedValue

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.shape_indices import index_text
+from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
 from xlagraph.ingest.plan import UsedValue

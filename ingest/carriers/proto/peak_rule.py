@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from xlagraph.hlo.shape_indices import index_text
+from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.plan import PrintedPeak, PrintedPeakEntry
 
 __all__ = ["LiveValue", "printed_peak"]

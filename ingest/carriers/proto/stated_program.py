@@ -8,11 +8,11 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.metadata import StackFrame, acyclic_callers
-from xlagraph.hlo.packed_module import packed_module
-from xlagraph.hlo.program import EntryParameter, Program
+from xlagraph.hlo.program import EntryParameter, Program, packed_module
 from xlagraph.hlo.scoped_memory import ScopedMemory, scoped_memory
-from xlagraph.hlo.shape_indices import index_text
+from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.module import Module
+from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
 
 __all__ = ["name_async_operations", "program_of"]
 
@@ -71,7 +71,7 @@ def _scoped_memory(message: Message) -> dict[str, ScopedMemory]:
 
 def _frames(index: Message) -> dict[int, StackFrame]:
     """Return the frames by number; all ids start at 1, and 0 means none."""
-    files, functions = list(index.file_names), list(index.function_names)
+    files, functions = list(map(cell_or_file, index.file_names)), list(index.function_names)
     locations = list(index.file_locations)
     stack = dict(enumerate(index.stack_frames, 1))
     callers = acyclic_callers(

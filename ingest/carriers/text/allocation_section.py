@@ -7,9 +7,8 @@ from typing import Final
 
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text import line_forms as form
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
-from xlagraph.ingest.carriers.text.printed_plan import ValueForm
+from xlagraph.ingest.carriers.text.printed_plan import DraftPlan, ValueForm
 from xlagraph.ingest.carriers.text.text import DumpText
 from xlagraph.ingest.carriers.text.used_values_section import (
     parse_used_value,

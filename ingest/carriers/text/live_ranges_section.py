@@ -6,7 +6,7 @@ from re import Match
 from sys import intern
 
 from xlagraph.ingest.carriers.text import line_forms as form
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
+from xlagraph.ingest.carriers.text.printed_plan import DraftPlan
 from xlagraph.ingest.carriers.text.text import DumpText
 from xlagraph.ingest.plan import LiveRange, LiveRanges, PrintedPeak, PrintedPeakEntry
 

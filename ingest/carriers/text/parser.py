@@ -14,10 +14,9 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.allocation_section import parse_allocations
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
 from xlagraph.ingest.carriers.text.live_ranges_section import parse_live_ranges
-from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, SectionName
+from xlagraph.ingest.carriers.text.printed_plan import DraftPlan, PrintedPlan, SectionName
 from xlagraph.ingest.carriers.text.text import DumpPart, DumpText
 from xlagraph.ingest.carriers.text.used_values_section import parse_totals
 from xlagraph.ingest.errors import ParseError

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from xlagraph.hlo.module_text import parse_module_text
-from xlagraph.hlo.packed_module import packed_module
-from xlagraph.hlo.program import Program
+from xlagraph.hlo.program import Program, packed_module
 from xlagraph.hlo.scoped_memory import scoped_memory_of_lines
 from xlagraph.ingest.carriers.carrier import Carrier, Contents
 from xlagraph.ingest.carriers.memory_statistics import STATISTICS_ENDING

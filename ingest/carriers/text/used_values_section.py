@@ -6,8 +6,8 @@ from sys import intern
 from typing import Final
 
 from xlagraph.ingest.carriers.text import line_forms as form
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
+from xlagraph.ingest.carriers.text.printed_plan import DraftPlan
 from xlagraph.ingest.carriers.text.text import DumpText
 from xlagraph.ingest.carriers.text.usual_used_values import read_usual_used_values
 from xlagraph.ingest.errors import ParseError

@@ -12,7 +12,7 @@ from typing import Final
 
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text import line_forms as form
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
+from xlagraph.ingest.carriers.text.printed_plan import DraftPlan
 from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["parsed_allocation", "read_usual_allocations"]

@@ -10,7 +10,7 @@ from sys import intern
 from typing import Final
 
 from xlagraph.ingest.carriers.text import line_forms as form
-from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
+from xlagraph.ingest.carriers.text.printed_plan import DraftPlan
 from xlagraph.ingest.plan import Position, Use, UsedValue
 
 __all__ = ["read_usual_used_values"]

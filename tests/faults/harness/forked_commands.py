@@ -157,7 +157,7 @@ def command_server(folder: Path) -> Iterator[Commands]:
 def _serve() -> None:
     from xlagraph.cli import main
 
-    _import_all()
+    import_commands()
     # readline, not iteration: the children would share a read-ahead buffer
     while line := sys.stdin.readline():
         request = json.loads(line)
@@ -182,7 +182,7 @@ def _serve() -> None:
         sys.stdout.flush()
 
 
-def _import_all() -> None:
+def import_commands() -> None:
     """Import the modules of all commands, which takes longer than most of their work."""
     from xlagraph import cli, graph, ingest, queries
 

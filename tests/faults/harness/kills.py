@@ -23,7 +23,7 @@ from xlagraph.ingest import find_dumps
 from xlagraph.ingest.files.contents import read_dump
 
 ACTIONS = ("ingest", "replace", "remove")
-QUERIES_ASKED = 6
+QUERIES_ASKED = 3
 """Canned queries after each kill; a server needs half a second to plan each of them."""
 Digests = dict[str, str]
 """Canned queries of visible compilations, by key."""

@@ -21,6 +21,8 @@ from xlagraph.queries import NoSuchCompilation, run
 
 REPLACED = key_of("alpha", 1, "jit_wide")
 OTHER = key_of("beta", 1, "jit_wide")
+WIDE = (200, 250)
+"""Values of the versions that replace each other."""
 
 
 def _replace_again_and_again(
@@ -28,7 +30,7 @@ def _replace_again_and_again(
 ) -> Iterator[None]:
     """Ingest two versions of a dump in turn; yield while each ingest runs."""
     for number in range(times):
-        put_dump(folder, REPLACED, wide_dump(400 + 100 * (number % 2)))
+        put_dump(folder, REPLACED, wide_dump(WIDE[number % 2]))
         running = commands.start("ingest", folder, "--graph", location)
         while not running.has_ended():
             yield
@@ -37,44 +39,55 @@ def _replace_again_and_again(
 
 def _states(*, may_be_absent: bool) -> list[Mapping[str, str]]:
     """Return the states that a reader may see."""
-    other = {OTHER: wide_dump(150)}
-    found: list[Mapping[str, str]] = [other | {REPLACED: wide_dump(count)} for count in (400, 500)]
+    other = {OTHER: wide_dump(50)}
+    found: list[Mapping[str, str]] = [other | {REPLACED: wide_dump(count)} for count in WIDE]
     return [*found, other] if may_be_absent else found
 
 
-def watch_a_file(commands: Commands, folder: Path, *, rounds: int, seed: int) -> int:
-    """Read a file while it is replaced; return the number of reads."""
+def watch_a_file(
+    commands: Commands, folder: Path, *, rounds: int, seed: int, queries: int = len(CATALOGUE)
+) -> int:
+    """Read a file while it is replaced, with some queries; return the number of reads."""
     file, runs = folder / "g.lbug", folder / "runs"
-    put_dump(runs, OTHER, wide_dump(150))
-    put_dump(runs, REPLACED, wide_dump(500))
+    put_dump(runs, OTHER, wide_dump(50))
+    put_dump(runs, REPLACED, wide_dump(WIDE[1]))
     assert commands.run("ingest", runs, "--graph", file).code == 0
     clean = CleanGraphs(folder / "clean")
     allowed = []
+    chance = random.Random(seed)
+    known = chance.sample(sorted(CATALOGUE), queries)
     for texts in _states(may_be_absent=False):
         with clean.of(texts) as graph:
-            allowed.append((complete_digests(graph), answers(graph, [REPLACED])))
-    chance = random.Random(seed)
+            allowed.append((complete_digests(graph), answers(graph, [REPLACED], known)))
     looks = 0
     for _ in _replace_again_and_again(commands, file, runs, rounds):
         with open_graph(file) as graph:
             held = complete_digests(graph)
             (expected,) = (rows for state, rows in allowed if state == held)
-            found = answers(graph, [REPLACED], chance.sample(sorted(CATALOGUE), 5))
+            found = answers(graph, [REPLACED], chance.sample(known, 5))
             assert found == {ask: expected[ask] for ask in found}
         looks += 1
     return looks
 
 
 def watch_a_server(
-    commands: Commands, folder: Path, graph: Graph, uri: str, *, rounds: int, seed: int
+    commands: Commands,
+    folder: Path,
+    graph: Graph,
+    uri: str,
+    *,
+    rounds: int,
+    seed: int,
+    queries: int = len(CATALOGUE),
 ) -> int:
     """Query a server while a compilation is replaced; return how often it was found."""
     runs = folder / "runs"
-    put_dump(runs, OTHER, wide_dump(150))
-    put_dump(runs, REPLACED, wide_dump(500))
+    put_dump(runs, OTHER, wide_dump(50))
+    put_dump(runs, REPLACED, wide_dump(WIDE[1]))
     assert commands.run("ingest", runs, "--graph", uri).code == 0
     clean = CleanGraphs(folder / "clean")
     allowed: dict[str, list[object]] = {}
+    chance = random.Random(seed)
     asked = [
         query.id
         for query in CATALOGUE.values()
@@ -83,14 +96,14 @@ def watch_a_server(
             for parameter in query.parameters
         )
     ]
+    asked = chance.sample(asked, min(queries, len(asked)))
     for texts in _states(may_be_absent=True):
         with clean.of(texts) as expected:
             # as people ask; a statement may run after the compilation of that name was removed
             for query in asked:
                 allowed.setdefault(query, []).append(_answer(expected, query))
-            for (query, _), rows in answers(expected, [REPLACED]).items():
+            for (query, _), rows in answers(expected, [REPLACED], asked).items():
                 allowed.setdefault(query, []).append(rows)
-    chance = random.Random(seed)
     looks = 0
     for _ in _replace_again_and_again(commands, uri, runs, rounds):
         for query in chance.sample(asked, 5):

@@ -89,7 +89,7 @@ def test_only_some_new_rows_wait_in_memory(tmp_path, monkeypatch):
 
 def sizes_before_and_after_a_removal(path):
     """Remove one of two runs, check the other, and return the file size before and after."""
-    stays, goes = made_rows("stays", values=100), made_rows("goes", values=6_000)
+    stays, goes = made_rows("stays", values=60), made_rows("goes", values=2_000)
     load(path, stays)
     load(path, goes)
     before = path.stat().st_size
@@ -174,7 +174,7 @@ def test_a_database_of_another_program_is_not_a_graph(tmp_path):
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
 def test_a_truncated_file_is_reported_as_damaged(file, share):
-    load(file, made_rows("second", values=5000))
+    load(file, made_rows("second", values=500))
     file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
     with pytest.raises(GraphMissing, match=r"is damaged.*ingest the dumps into a new file"):
         open_graph(file)
@@ -183,7 +183,7 @@ def test_a_truncated_file_is_reported_as_damaged(file, share):
 def test_a_path_is_not_a_pattern(tmp_path):
     (tmp_path / "ab").mkdir()
     load(tmp_path / "ab" / "g.lbug", made_rows())
-    for name in ("run[1]", "a*", "a?", "{a,b}", "it's"):
+    for name in ("run[1]", "a*?{a,b}", "it's"):
         (tmp_path / name).mkdir()
         file = tmp_path / name / "[g]*.lbug"
         load(file, made_rows())

@@ -13,19 +13,30 @@ from tests.graph.neo4j.leftovers import assert_no_leftovers, first_column
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import GraphBusy, open_graph, remove
 from xlagraph.graph.neo4j import schema_statements
-from xlagraph.graph.neo4j.load import BATCH_ROWS
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.ingest import ingest
 
 REMOVER = """
 import sys
 from xlagraph.graph import open_graph, remove
+from xlagraph.graph.neo4j import transactions
+transactions.DELETE_LIMIT = 50
 with open_graph(sys.argv[1]) as graph:
     print("began", flush=True)
     remove(graph, "baseline")
 """
 
+LARGE = 300
+"""Values of a compilation that takes a batch of several transactions, with `small_batches`."""
+
 pytestmark = pytest.mark.usefixtures("no_connection_named")
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    """Set the limits of batches and transactions so low that small graphs exceed them."""
+    monkeypatch.setattr("xlagraph.graph.neo4j.load.BATCH_ROWS", 2000)
+    monkeypatch.setattr("xlagraph.graph.neo4j.transactions.WRITE_LIMIT", 500)
 
 
 def test_procedures_that_list_names_in_the_graph_are_allowed(neo4j_graph):
@@ -47,12 +58,12 @@ def test_pictures_of_the_schema_show_only_the_schema(neo4j_graph):
     assert set(labels) == shown
 
 
-def test_an_incomplete_compilation_is_hidden(neo4j_graph):
+def test_an_incomplete_compilation_is_hidden(neo4j_graph, small_batches):
     """Two batches are written at once: the first is replaced, the second is new."""
     old, new, other = (
-        made_rows(values=BATCH_ROWS // 50, sha256="1"),
-        made_rows(values=BATCH_ROWS // 10, sha256="2"),
-        made_rows(stem="other", values=BATCH_ROWS // 10, sha256="3"),
+        made_rows(values=60, sha256="1"),
+        made_rows(values=LARGE, sha256="2"),
+        made_rows(stem="other", values=LARGE, sha256="3"),
     )
     with neo4j_graph.load() as load:
         load.write(old)
@@ -69,6 +80,7 @@ def test_an_incomplete_compilation_is_hidden(neo4j_graph):
             # the label alone decides: what is hidden never has another state, only none yet
             hidden = first_column(neo4j_graph, "MATCH (c:Loading) RETURN c.state AS state")
             assert set(hidden) <= {"complete", None}
+            time.sleep(0.005)  # leaves the processors to the writers
 
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(look)
@@ -85,9 +97,9 @@ def test_an_incomplete_compilation_is_hidden(neo4j_graph):
     assert_no_leftovers(neo4j_graph)
 
 
-def test_a_load_reports_the_share_of_written_rows(neo4j_graph, neo4j_server):
+def test_a_load_reports_the_share_of_written_rows(neo4j_graph, neo4j_server, small_batches):
     """The second of two batches waits until the first is reported."""
-    written, held = made_rows(values=BATCH_ROWS // 10), made_rows(stem="held")
+    written, held = made_rows(values=LARGE), made_rows(stem="held")
     shares: list[float] = []
     with neo4j_graph.load():
         pass  # constraints are made by the first, and not next to an open transaction
@@ -127,7 +139,7 @@ def test_an_index_for_which_a_name_is_too_long_is_dropped_and_named(
 
 
 def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
-    rows = made_rows(values=8000)
+    rows = made_rows(values=1000)
     with neo4j_graph.load() as load:
         load.write(rows)
     process = subprocess.Popen(
@@ -147,6 +159,7 @@ def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
         assert time.monotonic() < deadline
     process.kill()
     process.communicate()
+    assert first_column(neo4j_graph, "MATCH (n:Value) RETURN count(*) > 0 AS is_left") == [True]
     with neo4j_graph.load():
         pass
     assert_no_leftovers(neo4j_graph)
@@ -212,10 +225,12 @@ def test_written_compilations_are_complete_before_later_ones_are_removed(neo4j_g
     assert_no_leftovers(neo4j_graph)
 
 
-def test_nodes_that_a_load_has_seen_may_be_removed_before_it_uses_them_again(neo4j_graph):
+def test_nodes_that_a_load_has_seen_may_be_removed_before_it_uses_them_again(
+    neo4j_graph, small_batches
+):
     """The scope of one compilation is gone when an op of the next one stands within it."""
     kept = made_rows("kept", op="q/x")  # its source line stays: a miss would make all again
-    seen = made_rows("seen", op="p/x", values=BATCH_ROWS // 10)
+    seen = made_rows("seen", op="p/x", values=LARGE)
     later = made_rows("later", op="p/y")
     with neo4j_graph.load() as load:
         load.write(kept)

@@ -7,7 +7,7 @@ from hypothesis import given
 from tests.ingest.measures.small_plans import block, plans, small_plan
 from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
 from xlagraph.ingest.measures.peaks import AllocationPeak, Peak, peaks
-from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.measures.succession import takeovers
 
 
 def peaks_of(plan):

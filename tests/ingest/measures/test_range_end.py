@@ -7,8 +7,7 @@ import pytest
 from tests.ingest.measures.small_plans import block, small_plan
 from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
 from xlagraph.ingest.measures.range_end import range_ends
-from xlagraph.ingest.measures.succession import succession
-from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.measures.succession import succession, takeovers
 from xlagraph.ingest.plan import ParameterStorage
 
 END = 4

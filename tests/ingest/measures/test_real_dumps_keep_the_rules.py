@@ -10,8 +10,7 @@ from xlagraph.ingest.files.contents import read_compilation, read_dump
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.measures.live_ranges import Span, residents_of_allocations, value_spans
 from xlagraph.ingest.measures.peaks import Peak, Peaks, peaks
-from xlagraph.ingest.measures.succession import alias_positions, succession
-from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.measures.succession import alias_positions, succession, takeovers
 from xlagraph.ingest.plan import Plan, Value
 
 

@@ -6,8 +6,7 @@ from hypothesis import given
 
 from tests.ingest.measures.small_plans import block, plans, small_plan
 from xlagraph.ingest.measures.live_ranges import residents_of_allocations, value_spans
-from xlagraph.ingest.measures.succession import alias_positions, succession
-from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.measures.succession import alias_positions, succession, takeovers
 
 
 def successions_of(plan):

@@ -12,9 +12,8 @@ from xlagraph.graph import Cell, Graph, open_graph, schema_statements
 from xlagraph.graph.cypher_tokens import read_tokens
 from xlagraph.graph.ladybug import schema_statements as ladybug_statements
 from xlagraph.graph.neo4j import schema_statements as neo4j_statements
-from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_tables import PARTS as PARTS_OF_COMPILATIONS
-from xlagraph.graph.schema_tables import SHARED
+from xlagraph.graph.schema import PARTS as PARTS_OF_COMPILATIONS
+from xlagraph.graph.schema import SCHEMA, SHARED
 from xlagraph.queries.catalogue.query_check import statement_faults, unknown_names
 from xlagraph.queries.catalogue.statement import clauses, projections
 

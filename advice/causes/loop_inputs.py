@@ -1,0 +1,170 @@
+"""Find values that are computed for all iterations before a loop, which reads one part in each.
+
+Random numbers, table rows and projections of a sequence exist as a whole only because they are
+computed outside the loop. In its body only the part of one iteration exists.
+"""
+
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.sliced_reads import parts_of_reads
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["computed_ahead"]
+
+_LEAST_SHARE: Final = 0.02
+"""Smallest share of the reserved bytes for which a value is searched."""
+_LEAST_PART: Final = 4
+"""A value of less than one in so many of the bytes of another one is small next to it."""
+_FORWARDING: Final = frozenset(
+    (
+        "tuple", "get-tuple-element", "while", "bitcast", "copy", "parameter", "call",
+        "opt-barrier", "add-dependency",
+    )
+)  # fmt: skip
+_MIXING: Final = frozenset(
+    (
+        "reduce", "reduce-window", "select-and-scatter", "sort", "scatter", "convolution", "fft",
+        "custom-call", "cholesky", "triangular-solve", "conditional", "topk", "infeed", "recv",
+        "all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute",
+    )
+)  # fmt: skip
+"""Opcodes whose results need more of an operand than the part of one iteration."""
+
+
+def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
+    """Yield a cause for each loop that reads parts of values computed before it."""
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    found: dict[str, dict[int, tuple[StoredValue, int]]] = {}
+    for value in program.temporaries:
+        if value.size_bytes < least:
+            break
+        read = _read_in_parts(program, value)
+        if read is not None:
+            loop, parts = read
+            values = found.setdefault(loop, {})
+            for each in _made_for(program, value) or ():
+                values.setdefault(each.value_id, (each, parts))
+    for loop, by_id in found.items():
+        if by_id:
+            yield _cause(program, loop, list(by_id.values()))
+
+
+def _cause(program: PeakProgram, loop: str, values: list[tuple[StoredValue, int]]) -> Cause:
+    file, line = program.place_of(loop)
+    place = file_and_line(file, line) or loop
+    parts = max(each for _, each in values)
+    reason = (
+        f"computed for all {parts} iterations of the loop at {place}, which reads one part in each"
+    )
+    values.sort(key=lambda each: (-each[0].size_bytes, each[0].value_id))
+    return Cause(
+        "peak/contributors",
+        "Values for all iterations of a loop are computed before it",
+        ChangeKind.PARTS,
+        ComputeInParts({value.label: Fraction(1, parts) for value, parts in values}),
+        tuple(evidence_row(value, reason) for value, _ in values),
+        remedies.COMPUTED_AHEAD,
+        likelihood=0.8,
+    )
+
+
+def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] | None:
+    """Return the loop that reads only parts of a value, with the number of parts.
+
+    None if anything else reads it, or if a loop fills it.
+    """
+    members = [program.values[each] for each in _set_of(program, value)]
+    makers = [each for each in members if not each.is_phi and each.opcode not in _FORWARDING]
+    if len(makers) != 1 or makers[0].op_name is None or makers[0].is_backward:
+        return None
+    if any(each.stack_loop is not None for each in members):
+        return None
+    maker = program.instructions.get(makers[0].name)
+    readers = {
+        name
+        for each in members
+        for name in program.readers_of.get(each.value_id, ())
+        if program.instructions[name].opcode not in _FORWARDING
+    }
+    loops = {program.instructions[name].loop for name in readers}
+    if maker is None or len(loops) != 1:
+        return None
+    loop = loops.pop()
+    if loop is None or program.instructions[loop].loop != maker.loop:
+        return None
+    if "while" not in (program.instructions[loop].op_name or "").rpartition("/")[2]:
+        return None  # the compiler made it of another op, such as a scatter
+    parts = parts_of_reads(program, {each.value_id for each in members}, readers)
+    return None if parts is None else (loop, parts)
+
+
+def _made_for(program: PeakProgram, value: StoredValue) -> list[StoredValue] | None:
+    """Return a value with the large temporaries that are computed only to make it.
+
+    None if one of these needs more than the part of one iteration.
+    """
+    least = value.size_bytes // _LEAST_PART
+    chosen = {program.set_of(value)}
+    waiting = list(_makers(program, chosen))
+    while waiting:
+        for value_id in program.read_by.get(waiting.pop(), ()):
+            each = program.values[value_id]
+            number = program.set_of(each)
+            if number in chosen or each.size_bytes < least or not _is_temporary(program, number):
+                continue
+            chosen.add(number)
+            waiting += _makers(program, {number})
+    while others := {each for each in chosen if not _is_read_by(program, each, chosen)} - {
+        program.set_of(value)
+    }:
+        chosen -= others
+    if not all(_keeps_parts(program, name) for name in _makers(program, chosen)):
+        return None
+    sets = program.program.sets
+    return [program.values[sets[each][0].value_id] for each in chosen if each is not None]
+
+
+def _makers(program: PeakProgram, numbers: Collection[int | None]) -> set[str]:
+    """Return the instructions that make the values of buffer sets."""
+    sets = program.program.sets
+    found = (member for each in numbers if each is not None for member in sets[each])
+    return {program.values[member.value_id].name for member in found}
+
+
+def _is_temporary(program: PeakProgram, number: int | None) -> bool:
+    members = () if number is None else program.program.sets[number]
+    return bool(members) and not any(
+        member.is_table or member.is_stored or member.lives_out for member in members
+    )
+
+
+def _is_read_by(program: PeakProgram, number: int | None, numbers: Collection[int | None]) -> bool:
+    """Return True if only the makers of buffer sets read another one."""
+    members = () if number is None else program.program.sets[number]
+    readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
+    makers = _makers(program, numbers)
+    return all(
+        name in makers or program.instructions[name].opcode in _FORWARDING for name in readers
+    )
+
+
+def _set_of(program: PeakProgram, value: StoredValue) -> list[int]:
+    planned = program.planned(value)
+    if planned is None:
+        return [value.value_id]
+    return [each.value_id for each in program.program.sets[planned.buffer_set]]
+
+
+def _keeps_parts(program: PeakProgram, name: str) -> bool:
+    """Return True if each part of an instruction's result needs that part of large operands."""
+    known = program.instructions[name]
+    if known.opcode == "fusion":
+        return bool(known.fused_opcodes) and not _MIXING & set(known.fused_opcodes or ())
+    return known.opcode not in _MIXING

@@ -1,0 +1,57 @@
+"""Find out whether instructions read a value whole, or only a part of it."""
+
+import math
+from collections.abc import Collection
+from typing import Final
+
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
+
+__all__ = ["parts_of_reads"]
+
+_SAME_ELEMENTS: Final = frozenset(("bitcast", "reshape", "copy", "convert", "transpose"))
+
+
+def parts_of_reads(
+    program: PeakProgram, value_ids: Collection[int], readers: Collection[str]
+) -> int | None:
+    """Return how many parts a value has if each reader takes one; the least if they differ.
+
+    The value has one of the ids. None if nothing reads it, or if a reader takes all of it or cannot
+    be looked into: a fusion of a module that is not stored.
+    """
+    found = [
+        _parts(program, program.operations.get(use.instruction), use.operand)
+        for use in program.stored.uses
+        if use.value_id in value_ids and use.instruction in readers
+    ]
+    known = [each for each in found if each is not None]
+    return min(known) if found and len(known) == len(found) else None
+
+
+def _parts(program: PeakProgram, reader: Operation | None, operand: int) -> int | None:
+    """Return how many times larger an operand is than what an operation reads of it."""
+    if reader is None or operand >= len(reader.operands):
+        return None
+    if reader.opcode == "dynamic-slice":
+        sliced = program.operations.get(reader.operands[0].name)
+        whole, part = _elements(sliced.shape if sliced else None), _elements(reader.shape)
+        return whole // part if operand == 0 and whole and part and whole > part else None
+    if reader.opcode != "fusion":
+        return None
+    called = program.fused_operations(reader)
+    names = {each.name for each in called if each.numbers.get("number") == [operand]}
+    parts: list[int | None] = []
+    for each in called:
+        for place, read in enumerate(each.operands):
+            if read.name in names:
+                if each.opcode in _SAME_ELEMENTS:
+                    names.add(each.name)
+                else:
+                    parts.append(_parts(program, each, place))
+    known = [each for each in parts if each is not None]
+    return min(known) if parts and len(known) == len(parts) else None
+
+
+def _elements(shape: ShapeTree | None) -> int | None:
+    return math.prod(shape.lengths) if isinstance(shape, ArrayShape) else None

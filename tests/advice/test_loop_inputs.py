@@ -1,0 +1,89 @@
+"""`advise` names values for all iterations that are computed before the loop that reads them."""
+
+from fractions import Fraction
+
+import pytest
+
+from xlagraph.advice.causes.loop_inputs import computed_ahead
+from xlagraph.advice.causes.sliced_reads import parts_of_reads
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+from xlagraph.planner.edits.resizing import ComputeInParts
+
+PLAN = (
+    "0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}\n1 | 20480 | preallocated-temp",
+    """
+    0 | x    | f32[64]    | 0     | 256  | 0-5 | parameter(0)
+    1 | bits | u32[16,64] | 0     | 4096 | 1-2 | {}(x)      | jit(f)/bits @ train.py:3
+    1 | all  | f32[16,64] | 4096  | 4096 | 2-4 | fusion(bits) | jit(f)/normal @ train.py:3
+    1 | part | f32[64]    | 8192  | 256  | 3-4 | fusion(x, all) | jit(f)/while/body/add @ train.py:5
+    1 | last | f32[64]    | 12288 | 256  | 4-5 | {}
+    """,
+)
+MODULE = """HloModule m
+
+fused {{
+  x = f32[64]{{0}} parameter(0)
+  all = f32[16,64]{{1,0}} parameter(1)
+  {}
+}}
+
+ENTRY e {{
+  x.1 = f32[64]{{0}} parameter(0)
+  all.1 = f32[16,64]{{1,0}} fusion(x.1)
+  part = f32[64]{{0}} fusion(x.1, all.1), kind=kLoop, calls=fused
+}}
+"""
+SLICED = """i = s32[] constant(3)
+  row = f32[1,64]{1,0} dynamic-slice(all, i, i), dynamic_slice_sizes={1,64}
+  flat = f32[64]{0} bitcast(row)
+  ROOT sum = f32[64]{0} add(x, flat)"""
+WHOLE = """i = s32[] constant(3)
+  one = f32[1]{0} dynamic-slice(x, i), dynamic_slice_sizes={1}
+  ROOT sum = f32[64]{0} reduce(all, one), dimensions={0}, to_apply=add"""
+
+
+def program_of(
+    programs, *, reader=SLICED, maker="fusion", last="negate(part)", loop="jit(f)/while"
+):
+    program = programs(PLAN[0], PLAN[1].format(maker, last))
+    known = program.instructions
+    known["part"] = known["part"]._replace(loop="while.1")
+    known["while.1"] = known["part"]._replace(
+        name="while.1", opcode="while", op_name=loop, loop=None, source_line=4
+    )
+    for name, opcodes in (("bits", ("broadcast", "xor")), ("all", ("convert", "multiply"))):
+        if known[name].opcode == "fusion":
+            known[name] = known[name]._replace(fused_opcodes=opcodes)
+    program.stored.operations = operations_of_text(MODULE.format(reader))
+    return program
+
+
+def test_values_of_all_iterations_are_named_with_those_that_only_they_need(programs):
+    (cause,) = computed_ahead(program_of(programs))
+    assert [row["value"] for row in cause.rows] == ["bits", "all"]
+    assert {row["reason"] for row in cause.rows} == {
+        "computed for all 16 iterations of the loop at train.py:4, which reads one part in each"
+    }
+    assert isinstance(cause.edit, ComputeInParts)
+    assert cause.edit.kept_by_label == {"bits": Fraction(1, 16), "all": Fraction(1, 16)}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"reader": WHOLE},  # it slices another operand
+        {"maker": "sort"},  # each part needs all of the operand
+        {"last": "negate(all)"},  # read after the loop, too
+        {"loop": "jit(f)/scatter-add"},  # no line of the program is in the loop
+    ],
+)
+def test_what_a_loop_needs_as_a_whole_is_not_named(programs, changes):
+    assert not list(computed_ahead(program_of(programs, **changes)))
+
+
+@pytest.mark.parametrize(("reader", "parts"), [(SLICED, 16), (WHOLE, None)])
+def test_a_fusion_reads_a_part_if_all_that_it_does_with_an_operand_is_to_slice_it(
+    programs, reader, parts
+):
+    program = program_of(programs, reader=reader)
+    assert parts_of_reads(program, {program.by_label["all"].value_id}, {"part"}) == parts
