@@ -15,7 +15,11 @@ from xlagraph.advice.causes.large_values import largest_line
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import is_gradient_only
-from xlagraph.advice.causes.search import INPUTS_OF_DEVICES, find_causes
+from xlagraph.advice.causes.search import (
+    INPUTS_OF_DEVICES,
+    UNUSED_DONATIONS,
+    find_causes,
+)
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.advice.planned_savings import (
@@ -85,7 +89,7 @@ LEAST_BYTES: Final = 1024
 """Smallest saving that is reported for programs of any size."""
 _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
-_DONATED: Final = "alias/donated"
+_UNUSED_DONATIONS: Final = load_statement(__file__, "unused-donations")
 _PACKED: Final = "reuse/fragmentation"
 _FACTS: Final = frozenset(("alias/copies", "waste/duplicates"))
 """Queries whose rows have a known cause, or only say where bytes are."""
@@ -195,20 +199,16 @@ class _Search:
         if self._program.obstacle is not None:
             # what offloads move is in the live ranges, and needs no replanning
             can_tell = compilation.has_buffer_sets and compilation.has_ranges
-            found = list(useless_offloads(self._program)) if can_tell else []
-            return [cause for cause in found if cause.query in self._catalogue]
-        donated = self._catalogue.get(_DONATED)
-        rows = None
-        if donated is not None and any(
-            compilation.is_donated(each.value_id) for each in compilation.array_parameters
-        ):
-            rows = self._ask(donated)
-        inputs = self._graph.query(
-            _INPUTS_OF_DEVICES, {"compilation": self._diagnosed.compilation}
-        ).mappings()
+            offloads = list(useless_offloads(self._program)) if can_tell else []
+            return [cause for cause in offloads if cause.query in self._catalogue]
+        asked = {"compilation": self._diagnosed.compilation}
+        inputs = self._graph.query(_INPUTS_OF_DEVICES, asked).mappings()
+        unused: Rows = ()
+        if any(compilation.is_donated(each.value_id) for each in compilation.array_parameters):
+            unused = self._graph.query(_UNUSED_DONATIONS, asked).mappings()
         found = [
             *find_causes(
-                self._program, {**answers, _DONATED: rows or (), INPUTS_OF_DEVICES: inputs}
+                self._program, {**answers, UNUSED_DONATIONS: unused, INPUTS_OF_DEVICES: inputs}
             )
         ]
         if (packed := self._catalogue.get(_PACKED)) is not None:

@@ -32,30 +32,32 @@ def write_minimalloc(graph: Graph, compilation: str, path: Path) -> None:
     The heap of another memory space is in a file whose name has `-space` and its number at the
     end. Raises NothingToExport if there is no heap, and GraphUnwritable.
     """
-    stored = plannable_compilation(StoredCompilation(graph, compilation))
-    if not (stored.has_ranges and stored.has_buffer_sets):
+    read = plannable_compilation(StoredCompilation(graph, compilation))
+    if not (read.has_ranges and read.has_buffer_sets):
         raise NothingToExport(
             f"{compilation}: its values cannot be packed without live ranges and module text"
         )
-    heaps = {heap.memory_space: heap.groups for heap in stored.plan.heaps}
-    alignments = {each.allocation.memory_space: each.alignment for each in stored.replays}
+    heaps = {heap.memory_space: heap.groups for heap in read.plan.heaps}
+    alignments = {each.allocation.memory_space: each.alignment for each in read.replays}
     if not any(heaps.values()):
         raise NothingToExport(f"{compilation}: no value is in a heap")
     for memory_space, groups in heaps.items():
         ending = "" if memory_space == 0 else f"-space{memory_space}"
-        text = "\n".join([*_lines(groups, alignments.get(memory_space, 1), stored), ""])
+        text = "\n".join([*_lines(groups, alignments.get(memory_space, 1), read), ""])
         write_whole(path.with_stem(path.stem + ending), text.encode())
 
 
 def _lines(
-    groups: tuple[Group, ...], alignment: int, stored: PlannableCompilation
+    groups: tuple[Group, ...], alignment: int, compilation: PlannableCompilation
 ) -> Iterator[str]:
     has_alignment = any(group.size_bytes % alignment for group in groups)
     ticks = [merged(group.ticks) for group in groups]
     has_gaps = any(len(each) > 1 for each in ticks)
     yield "id,lower,upper,size" + ",alignment" * has_alignment + ",gaps" * has_gaps
     for group, spans in zip(groups, ticks, strict=True):
-        label = stored.values[group.value_ids[0]].label.replace(",", ".")  # 1.0 of the index {1,0}
+        label = compilation.values[group.value_ids[0]].label.replace(
+            ",", "."
+        )  # 1.0 of the index {1,0}
         cells = [label, spans[0][0], spans[-1][1] + 1, group.size_bytes]
         if has_alignment:
             cells.append(alignment)

@@ -6,7 +6,7 @@ A program has thousands of each, so live ranges are indexed, or all compared at 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ import numpy.typing as npt
 from xlagraph.planner.planned_program import Overwrite, PlannedValue
 
 __all__ = ["Block", "HeldValues", "ReusableBlocks"]
+
+_Counts = npt.NDArray[np.uint16] | npt.NDArray[np.int32]
 
 
 class HeldValues:
@@ -65,6 +67,9 @@ def _first_step(value: PlannedValue) -> int:
     return value.live_from
 
 
+_NOTHING: Final = HeldValues()
+
+
 @dataclass(slots=True)
 class Block:
     """A buffer of the plan, other than the temporary block."""
@@ -76,15 +81,18 @@ class Block:
     values: list[PlannedValue] = field(default_factory=list)
     reusable_number: int | None = None
     """Number among the reusable blocks, in the order of creation; None if not reusable."""
-    held: HeldValues = field(default_factory=HeldValues, init=False, repr=False, compare=False)
-    """Index of the values, to compare them with others."""
+    held: HeldValues = field(default=_NOTHING, init=False, repr=False, compare=False)
+    """Index of the values, to compare them with others; none of values that are never compared."""
 
     def hold(self, members: Iterable[PlannedValue]) -> None:
         """Add the values of a buffer set to the block."""
+        self.values.extend(members)
+        if self.is_read_only or self.is_table:
+            return
+        if self.held is _NOTHING:
+            self.held = HeldValues()
         for value in members:
-            self.values.append(value)
-            if not (self.is_read_only or self.is_table):  # these blocks are never compared
-                self.held.add(value)
+            self.held.add(value)
 
 
 class ReusableBlocks:
@@ -100,7 +108,7 @@ class ReusableBlocks:
         self._spans: list[tuple[int, int]] = []
         """First and last step of each held value, without steps that count for its set already."""
         small = capacity < 1 << 16  # halves the time of long ranges
-        self._taken: npt.NDArray[Any] = np.zeros(steps, np.uint16 if small else np.int32)
+        self._taken: _Counts = np.zeros(steps, np.uint16) if small else np.zeros(steps, np.int32)
         self._counted = 0
 
     @property
@@ -145,7 +153,7 @@ class ReusableBlocks:
         for number in np.flatnonzero(is_free)[::-1]:
             yield self._blocks[number]
 
-    def _taken_by(self, held_count: int) -> npt.NDArray[Any]:
+    def _taken_by(self, held_count: int) -> _Counts:
         """Return how many blocks the first values take from each step to the next one."""
         if held_count < self._counted:
             self._taken[:] = 0

@@ -14,15 +14,14 @@ that packing uses.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from xlagraph.planner.planned_program import PlannedValue
+from xlagraph.planner.planned_program import Overwrite, PlannedValue
 
 __all__ = ["Group", "heap_groups", "live_bytes_by_step", "merged"]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Values that share one offset of the heap."""
 
     value_ids: tuple[int, ...]
@@ -37,7 +36,7 @@ class Group:
 def heap_groups(
     values: Iterable[PlannedValue],
     set_sizes: Mapping[int, int],
-    overwrites: Mapping[int, Sequence[int]],
+    overwrites: Mapping[int, Sequence[Overwrite]],
 ) -> list[Group]:
     """Simulate a heap of `values`; return the groups in order of definition.
 
@@ -71,7 +70,7 @@ class _Heap:
     """State of the simulation, tick by tick."""
 
     def __init__(
-        self, set_sizes: Mapping[int, int], overwrites: Mapping[int, Sequence[int]]
+        self, set_sizes: Mapping[int, int], overwrites: Mapping[int, Sequence[Overwrite]]
     ) -> None:
         self._set_sizes = set_sizes
         self._overwrites = overwrites
@@ -115,8 +114,8 @@ class _Heap:
     def _overwritten(self, value: PlannedValue, ending: Mapping[int, None]) -> int | None:
         """Return the operand whose bytes a value takes; None if there is none."""
         if self._is_alone(value):
-            for operand in self._overwrites.get(value.value_id, ()):
-                if operand in ending and self._is_alone(self._by_id[operand]):
+            for operand, is_operand in self._overwrites.get(value.value_id, ()):
+                if is_operand and operand in ending and self._is_alone(self._by_id[operand]):
                     return operand
         return None
 
@@ -128,6 +127,12 @@ class _Heap:
         firsts, lasts = self._first_ticks, self._last_ticks
         found: list[Group] = []
         for ids in self._members.values():
+            if len(ids) == 1:  # most groups have one value
+                (member,) = ids
+                value = self._by_id[member]
+                ticks, steps = (firsts[member], lasts[member]), (value.live_from, value.live_until)
+                found.append(Group((member,), value.size_bytes, (ticks,), (steps,)))
+                continue
             values = [self._by_id[member] for member in ids]
             found.append(
                 Group(

@@ -106,10 +106,6 @@ def _heaps(
     chosen: Blocks,
 ) -> Iterable[HeapPlan]:
     set_sizes = Counter(value.buffer_set for value in values)
-    overwrites = {
-        value_id: [overwrite.value_id for overwrite in found if overwrite.is_operand]
-        for value_id, found in program.overwrites.items()
-    }
     by_space: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     for value in chosen.heap_values:
         by_space[value.memory_space].append(value)
@@ -122,7 +118,7 @@ def _heaps(
         )
         alignment = known.alignment if known else program.alignments[0]
         strategy = known.strategy if known else STRATEGIES[0]
-        groups = heap_groups(by_space[memory_space], set_sizes, overwrites)
+        groups = heap_groups(by_space[memory_space], set_sizes, program.overwrites)
         packer = known.packer if known and known.packer else Packer(groups)
         if not packer.packs(groups):
             packer = Packer(groups)

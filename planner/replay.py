@@ -12,7 +12,12 @@ from itertools import product
 from xlagraph.planner.combining import HEAP, rounded_up
 from xlagraph.planner.heap import Group, heap_groups
 from xlagraph.planner.packing import STRATEGIES, Packer, Strategy
-from xlagraph.planner.planned_program import PlannedAllocation, PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import (
+    Overwrite,
+    PlannedAllocation,
+    PlannedProgram,
+    PlannedValue,
+)
 
 __all__ = ["Replay", "replay"]
 
@@ -104,15 +109,15 @@ def _part_order(tables: Iterable[PlannedValue], base: int, *, has_heap: bool) ->
     return tuple(name for _, name in sorted(parts))
 
 
-def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[int]]:
+def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[Overwrite]]:
     """Return for each value those of other sets that end as it begins, at the same offset."""
     ending: defaultdict[tuple[int, int], list[PlannedValue]] = defaultdict(list)
     for value in values:
         ending[value.live_until, value.offset_bytes].append(value)
-    shared: dict[int, list[int]] = {}
+    shared: dict[int, list[Overwrite]] = {}
     for value in values:
         found = [
-            earlier.value_id
+            Overwrite(earlier.value_id, is_operand=True)
             for earlier in ending.get((value.live_from, value.offset_bytes), ())
             if earlier.buffer_set != value.buffer_set and earlier.live_from <= value.live_from
         ]

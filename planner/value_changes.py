@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from xlagraph.planner.planned_program import PlannedProgram, PlannedValue, members_of_sets
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = [
     "whole_sets",
@@ -105,10 +105,9 @@ def _with_each_value(
 
 def _with_set_sizes(program: PlannedProgram) -> PlannedProgram:
     """Resize each value to the largest member of its set."""
-    sizes = {
-        name: max(value.size_bytes for value in members)
-        for name, members in members_of_sets(program.values).items()
-    }
+    sizes: dict[int, int] = {}
+    for value in program.values:
+        sizes[value.buffer_set] = max(value.size_bytes, sizes.get(value.buffer_set, 0))
     return _with_each_value(program, lambda value: _resized(value, sizes[value.buffer_set]))
 
 

@@ -40,17 +40,18 @@ from xlagraph.advice.causes.unused_donations import (
 )
 from xlagraph.graph.engine import Cell
 
-__all__ = ["INPUTS_OF_DEVICES", "causes_of_values", "find_causes"]
+__all__ = ["INPUTS_OF_DEVICES", "UNUSED_DONATIONS", "causes_of_values", "find_causes"]
 
 INPUTS_OF_DEVICES = "inputs-of-devices"
-"""Key of the rows of that statement among the answers."""
+UNUSED_DONATIONS = "unused-donations"
+"""Names of statements, and keys of their rows among the answers."""
 
 Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
 
 
 def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     """Yield the causes in a compilation; ``answers`` maps query ids to their rows."""
-    yield from unused_donations(program, answers.get("alias/donated", ()))
+    yield from unused_donations(program, answers.get(UNUSED_DONATIONS, ()))
     yield from results_of_another_type(program)
     yield from kept_by_checkpoints(
         program,

@@ -36,15 +36,11 @@ _NARROW: Final = frozenset(("pred",))
 
 
 def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
-    """Yield a cause for the rows of alias/donated whose bytes no result takes over."""
+    """Yield a cause for donated inputs whose bytes no result takes over."""
     found = []
     for row in rows:
         value = program.by_label.get(str(row["value"]))
-        if (
-            value is None
-            or row["outcome"] != "never used"
-            or value.memory_space != program.memory_space
-        ):
+        if value is None or value.memory_space != program.memory_space:
             continue
         reader = file_and_line(row["readerFile"], row["readerLine"])
         reason = str(row["reason"]) + (f", by {reader}" if reader else "")

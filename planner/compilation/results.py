@@ -20,12 +20,12 @@ def run_once(
 ) -> frozenset[str]:
     """Return the entry computation and those that it calls, found by the values calls return."""
     root = None if result is None else instructions.get(result)
-    made_in = {value.value_id: instructions[value.name].computation for value in values}
+    calls = {name: each.computation for name, each in instructions.items() if each.opcode == "call"}
+    makers = {value.value_id: value.name for value in values} if calls else {}
     returned = [
-        (instructions[position.instruction].computation, made_in.get(position.value_id))
-        for position in positions
-        if position.instruction in instructions
-        and instructions[position.instruction].opcode == "call"
+        (calls[name], instructions[makers[value_id]].computation if value_id in makers else None)
+        for value_id, name, _ in positions
+        if name in calls
     ]
     found = {root.computation if root is not None else None}
     while True:

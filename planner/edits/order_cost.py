@@ -59,32 +59,32 @@ def order_cost(
 
 
 class _Costs:
-    def __init__(self, stored: PlannableCompilation, reordering: Reordering) -> None:
-        self._stored = stored
+    def __init__(self, compilation: PlannableCompilation, reordering: Reordering) -> None:
+        self._compilation = compilation
         self._reordering = reordering
         self._program = reordering.schedulable
-        self._before = stored.plan
+        self._before = compilation.plan
         self._model = LiveBytesModel(reordering)
         self._here = self._model.of(reordering.flat(self._program.present_order))
         self._rules = rules_of(self._program)
 
     def result(self, moves: int, notes: tuple[str, ...]) -> OrderCost:
-        stored, program = self._stored, self._program
+        compilation, program = self._compilation, self._program
         preferred, orders = choice_of_three(self._reordering)
-        chosen = preferred if is_gpu(stored) else Rule.DEPTH_FIRST
+        chosen = preferred if is_gpu(compilation) else Rule.DEPTH_FIRST
         planned = {rule: self._planned(rule, order, chosen) for rule, order in orders.items()}
-        bound = lower_bound(stored.program, program)
-        reserved = stored.reserved_bytes.get(0, 0)
+        bound = lower_bound(compilation.program, program)
+        reserved = compilation.reserved_bytes.get(0, 0)
         best = min(planned, key=lambda rule: (planned[rule].reserved_bytes, rule is not chosen))
         if planned[chosen].reserved_bytes < reserved:
             best = chosen  # what a setting makes is of more use than the very best
         is_better = planned[best].reserved_bytes < reserved
         other = self._model.of(self._reordering.flat(orders[best])) if is_better else None
-        temp = [each for each in stored.replays if each.allocation.memory_space == 0]
+        temp = [each for each in compilation.replays if each.allocation.memory_space == 0]
         heap = self._before.heap()
         temp_bytes = sum(each.allocation.size_bytes for each in temp)
         return OrderCost(
-            compilation=stored.key,
+            compilation=compilation.key,
             instruction_count=len(program.instructions),
             present=tuple([rule.value for rule in self._rules]),
             reserved_bytes=reserved,
@@ -92,7 +92,7 @@ class _Costs:
             temp_bytes=temp_bytes,
             orders=tuple(planned.values()),
             chosen=chosen.value,
-            is_choice=is_gpu(stored),
+            is_choice=is_gpu(compilation),
             bound_bytes=bound.size_bytes,
             bound_instruction=None if bound.instruction is None else self._name(bound.instruction),
             live_bytes=self._here.peak_bytes,
@@ -112,7 +112,7 @@ class _Costs:
             return None
         known = next(
             each
-            for each in self._stored.replays
+            for each in self._compilation.replays
             if each.allocation.memory_space == heap.memory_space
         )
         packing = pack(heap.groups, known.alignment, known.strategy)
@@ -126,19 +126,19 @@ class _Costs:
 
     def _plan(self, order: Order) -> MemoryPlan:
         changed = self._reordering.program(self._reordering.flat(order))
-        return plan_memory(changed, self._stored.replays)
+        return plan_memory(changed, self._compilation.replays)
 
     def _planned(self, rule: Rule, order: Order, chosen: Rule) -> PlannedOrder:
         plan = self._plan(order)
-        setting = memory_setting(self._stored) if rule is chosen else None
+        setting = memory_setting(self._compilation) if rule is chosen else None
         return PlannedOrder(rule.value, plan.reserved_bytes(), plan.temp_bytes(), setting)
 
     def _waiting(self, other: LiveBytes) -> Iterable[WaitingGroup]:
         """Group the values that wait by kind, line and scope, the largest group first."""
-        stored = self._stored.values
+        known = self._compilation.values
         groups: dict[tuple[str, str | None, str | None], list[WaitingValue]] = {}
         for value in waiting_values(self._model, self._here, other):
-            place = _place(stored[value.value_id])
+            place = _place(known[value.value_id])
             groups.setdefault((value.wait, *place), []).append(value)
         found = [
             WaitingGroup(
@@ -147,7 +147,7 @@ class _Costs:
                 len(values),
                 line,
                 scope,
-                stored[values[0].value_id].label,
+                known[values[0].value_id].label,
                 self._delay(values[0]),
             )
             for (wait, line, scope), values in groups.items()
@@ -156,7 +156,7 @@ class _Costs:
 
     def _delay(self, value: WaitingValue) -> str:
         """Say what delays the last reader of a value."""
-        op_name = self._stored.values[value.value_id].op_name
+        op_name = self._compilation.values[value.value_id].op_name
         made = f"{'recomputed' if is_recomputed(op_name) else 'made'} at step {value.made_at}"
         if value.read_at is None:
             return f"{made}, not read after the peak"
@@ -192,7 +192,7 @@ class _Costs:
         return found[: found.index(best) + 1]
 
     def _doubts(self) -> Iterable[str]:
-        reserved = self._stored.reserved_bytes.get(0, 0)
+        reserved = self._compilation.reserved_bytes.get(0, 0)
         if not self._reordering.is_exact:
             yield "the live ranges of this order are not reproduced: do not trust the figures"
         elif self._before.reserved_bytes() != reserved:
@@ -201,17 +201,17 @@ class _Costs:
                 f"replanning this order differs by {difference:+,} bytes from XLA's plan: do not"
                 " trust differences of that size"
             )
-        if self._stored.platform == "cpu" and not self._rules:
+        if self._compilation.platform == "cpu" and not self._rules:
             yield (
                 "XLA makes this order with none of its schedulers, so dependences may be missing:"
                 " jaxlib 0.12 drops barriers after it has ordered the instructions"
             )
-        if is_gpu(self._stored) and self._program.is_asynchronous:
+        if is_gpu(self._compilation) and self._program.is_asynchronous:
             yield (
                 "the list order can differ in ties, and asynchronous operations are not moved"
                 " apart, so figures for a GPU are near but not exact"
             )
-        elif is_gpu(self._stored) and Rule.LIST not in self._rules:
+        elif is_gpu(self._compilation) and Rule.LIST not in self._rules:
             yield "the list order can differ in ties, so its figures are near but not exact"
 
     def _name(self, step: int) -> str:

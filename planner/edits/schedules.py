@@ -57,21 +57,21 @@ class ChosenOrder:
     """Setting with which XLA compiles it; None if there is none."""
 
 
-def memory_setting(stored: PlannableCompilation) -> str | None:
+def memory_setting(compilation: PlannableCompilation) -> str | None:
     """Return the setting of the platform that saves memory, and where it was tried."""
-    if is_gpu(stored):
+    if is_gpu(compilation):
         return _GPU
-    return _CPU if stored.platform == "cpu" else None
+    return _CPU if compilation.platform == "cpu" else None
 
 
-def is_gpu(stored: PlannableCompilation) -> bool:
+def is_gpu(compilation: PlannableCompilation) -> bool:
     """Return True for a compilation for a GPU."""
-    return stored.platform in ("gpu", "rocm")
+    return compilation.platform in ("gpu", "rocm")
 
 
-def is_tpu(stored: PlannableCompilation) -> bool:
+def is_tpu(compilation: PlannableCompilation) -> bool:
     """Return True for a compilation for a TPU."""
-    return stored.platform == "tpu" or stored.space_names.get(0) == "HBM"
+    return compilation.platform == "tpu" or compilation.space_names.get(0) == "HBM"
 
 
 def reordering_of(stored: StoredCompilation, plannable: PlannableCompilation) -> Reordering:
@@ -99,36 +99,40 @@ def reordering_of(stored: StoredCompilation, plannable: PlannableCompilation) ->
 
 
 def order_of_schedule(
-    found: Reordering, stored: PlannableCompilation, schedule: Schedule
+    found: Reordering, compilation: PlannableCompilation, schedule: Schedule
 ) -> ChosenOrder:
     """Return the order that XLA makes for a schedule."""
-    if schedule is Schedule.MEMORY and is_gpu(stored):
+    if schedule is Schedule.MEMORY and is_gpu(compilation):
         rule, orders = choice_of_three(found)
         return ChosenOrder(rule, orders[rule], _GPU)
     if schedule in (Schedule.MEMORY, Schedule.DEPTH_FIRST):
         rule = Rule.DEPTH_FIRST
-        setting = memory_setting(stored) if not is_gpu(stored) else None
+        setting = memory_setting(compilation) if not is_gpu(compilation) else None
     else:
         rule, setting = Rule(schedule.value), None
     return ChosenOrder(rule, order_of(found.schedulable, rule), setting)
 
 
 def with_order(
-    stored: PlannableCompilation, found: Reordering, schedule: FlatSchedule
+    compilation: PlannableCompilation, found: Reordering, schedule: FlatSchedule
 ) -> PlannableCompilation:
     """Return a compilation whose instructions run in another order.
 
     Its steps are those of the new order.
     """
-    values = found.schedulable.values
     _, lasts = found.ranges.of(schedule)
     _, needed = found.ranges.needed(schedule)
-    reordered = dict(stored.values)
-    for row, value in enumerate(values):
+    new_step = schedule.new_step.tolist()
+    reordered = dict(compilation.values)
+    for value, last, until in zip(
+        found.schedulable.values, lasts.tolist(), needed.tolist(), strict=True
+    ):
         known = reordered[value.value_id]
         reordered[value.value_id] = known._replace(
-            live_until=int(lasts[row]),
-            last_use=max((int(schedule.new_step[step]) for step in value.uses), default=None),
-            needed_until=None if known.needed_until is None else int(needed[row]),
+            live_until=last,
+            last_use=max([new_step[step] for step in value.uses], default=None),
+            needed_until=None if known.needed_until is None else until,
         )
-    return replace(stored, program=found.program(schedule), values=reordered, compiled=stored)
+    return replace(
+        compilation, program=found.program(schedule), values=reordered, compiled=compilation
+    )

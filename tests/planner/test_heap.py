@@ -2,13 +2,18 @@
 
 from tests.planner.small_programs import value
 from xlagraph.planner.heap import heap_groups, live_bytes_by_step
+from xlagraph.planner.planned_program import Overwrite
 
 
 def groups(*values, overwrites=None):
     sizes: dict[int, int] = {}
     for member in values:
         sizes[member.buffer_set] = sizes.get(member.buffer_set, 0) + 1
-    return heap_groups(values, sizes, overwrites or {})
+    named = {
+        value_id: [Overwrite(operand, is_operand=True) for operand in operands]
+        for value_id, operands in (overwrites or {}).items()
+    }
+    return heap_groups(values, sizes, named)
 
 
 def test_every_definition_and_every_free_is_one_tick_definitions_first():

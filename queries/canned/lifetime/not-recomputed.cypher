@@ -67,8 +67,9 @@ WHERE step > s.physicalPeakStep AND readBy CONTAINS '/checkpoint/'
            OR readBy CONTAINS 'gradients/')
       AND NOT (readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad')
 // the value's scopes, each by the part of its name that follows the enclosing scope's
-MATCH (v)-[:ATTRIBUTED_TO]->(o:Op)-[:WITHIN]->(z:Scope)
-MATCH (o)-[:WITHIN]->(y:Scope) WHERE y.depth = z.depth - 1
+OPTIONAL MATCH (v)-[:ATTRIBUTED_TO]->(o:Op)-[:WITHIN]->(z:Scope)
+OPTIONAL MATCH (o)-[:WITHIN]->(y:Scope) WHERE y.depth = z.depth - 1
+WITH c, v, p, step, readBy, z, y WHERE y.name IS NOT NULL
 WITH c, v, p, step, readBy, z.name AS scope, replace(z.name, y.name, '') AS part
 WITH c, v, p, step, readBy, scope, part + '/checkpoint/' AS inner,
      '/transpose(' + replace(part, '/', '') + ')/checkpoint/' AS outer
