@@ -9,8 +9,6 @@ from typing import Any, Final
 from xlagraph.advice.device_memory import Resident
 from xlagraph.runtime.files import whole_file
 
-__all__ = ["ResidentArrays", "resident"]
-
 _TYPES: Final = {"bool": "pred", "float": "f", "int": "s", "uint": "u", "complex": "c"}
 """XLA's names of NumPy's types, by the name without its number of bits."""
 

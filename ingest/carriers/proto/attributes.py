@@ -14,8 +14,6 @@ from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
 from xlagraph.ingest.errors import UnfitMessage
 
-__all__ = ["called_computations", "instruction_attributes"]
-
 _APPLYING: Final = frozenset((
     "call", "map", "reduce-window", "reduce", "all-reduce", "reduce-scatter", "all-reduce-start",
     "scatter", "topk", "sort",

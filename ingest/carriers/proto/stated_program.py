@@ -13,8 +13,6 @@ from xlagraph.hlo.scoped_memory import ScopedMemory, scoped_memory
 from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.module import Module
 
-__all__ = ["name_async_operations", "program_of"]
-
 _ASYNC: Final = re.compile(r"async(?=-(?:start|update|done)\Z)")
 
 
