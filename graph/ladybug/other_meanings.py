@@ -17,6 +17,8 @@ from xlagraph.graph.cypher_tokens import Token
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryRefused
 
+__all__ = ["check_meanings"]
+
 _CLAUSES: Final = frozenset((
     "MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "ORDER", "SKIP", "LIMIT",
 ))  # fmt: skip
