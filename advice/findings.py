@@ -12,6 +12,7 @@ from typing import Final, cast
 from xlagraph.advice.causes.cause import CAUSE_COLUMNS, Cause
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.large_values import largest_line
+from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import is_gradient_only
 from xlagraph.advice.causes.search import INPUTS_OF_DEVICES, find_causes
@@ -86,7 +87,7 @@ _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _DONATED: Final = "alias/donated"
 _PACKED: Final = "reuse/fragmentation"
-_FACTS: Final = frozenset(("alias/copies",))
+_FACTS: Final = frozenset(("alias/copies", "waste/duplicates"))
 """Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
 """Changes that a CPU undoes: it computes in f32 whatever the program says, and drops barriers."""
@@ -190,9 +191,12 @@ class _Search:
         return [row for row in answer.result.mappings() if not row.get("isDataParallel")]
 
     def _causes(self, answers: Mapping[str, Rows]) -> list[Cause]:
-        if self._program.obstacle is not None:
-            return []
         compilation = self._program.compilation
+        if self._program.obstacle is not None:
+            # what offloads move is in the live ranges, and needs no replanning
+            can_tell = compilation.has_buffer_sets and compilation.has_ranges
+            found = list(useless_offloads(self._program)) if can_tell else []
+            return [cause for cause in found if cause.query in self._catalogue]
         donated = self._catalogue.get(_DONATED)
         rows = None
         if donated is not None and any(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xlagraph.graph.engine import Cell
+from xlagraph.hlo.op_names import scope_names
 
 __all__ = ["Place", "places"]
 
@@ -15,7 +16,7 @@ _NUMBER: Final = re.compile(r"(?<![A-Za-z0-9])\d+|(?<=[_.])\d+")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Rows of one source line, or of one op of repeated layers."""
+    """Rows of one source line, of one scope on it, or of one op of repeated layers."""
 
     bytes: int
     values: int
@@ -57,12 +58,16 @@ class Place:
 def places(rows: Iterable[Mapping[str, Cell]], column: str) -> tuple[Place, ...]:
     """Group rows by source line, else by op; ``column`` is the column of their bytes.
 
-    If all of these are 0, as for inputs that only save memory when they are donated together, the
+    If all are of one source line, such as `model.fit`, the scopes on it are places. If all bytes
+    are 0, as for inputs that only save memory when they are donated together, the
     sizes of the values are used.
     """
     groups: dict[tuple[Cell, ...], list[Mapping[str, Cell]]] = {}
-    for row in rows:
-        groups.setdefault(_key(row), []).append(row)
+    given = tuple(rows)
+    lines = {(row.get("userFile"), row.get("userLine")) for row in given} - {(None, None)}
+    for row in given:
+        scope = (_scope(row),) if len(lines) == 1 and row.get("userFile") is not None else ()
+        groups.setdefault((*_key(row), *scope), []).append(row)
     if not any(_bytes(row, column) for group in groups.values() for row in group):
         column = "sizeBytes"
     found = [_place(group, column) for group in groups.values()]
@@ -78,6 +83,14 @@ def _key(row: Mapping[str, Cell]) -> tuple[Cell, ...]:
         return row.get("userFile"), row.get("userLine")
     op = _op(row)
     return (_NUMBER.sub("*", op) if op else row.get("value"),)
+
+
+def _scope(row: Mapping[str, Cell]) -> str:
+    """Return the scope of a row's op, with `*` for numbers of layers; empty without one."""
+    op = _op(row)
+    # a joined name, `a/mul;b/add`, contains no scope
+    names = () if op is None or ";" in op else scope_names(op)[:-1]
+    return _NUMBER.sub("*", "/".join(names))
 
 
 def _place(group: list[Mapping[str, Cell]], column: str) -> Place:

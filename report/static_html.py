@@ -1,6 +1,6 @@
 """The part of a report that needs no script: totals, advice, largest values at the peak."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final, cast
 
@@ -120,11 +120,21 @@ def _contributors(graph: Graph, compilation: str) -> Iterable[str]:
                 row["shape"],
                 row["opcode"],
                 row["opName"],
-                row["sourceFile"] and f"{row['sourceFile']}:{row['sourceLine']}",
+                _lines(row),
             )
             for row in rows
         ),
     )
+
+
+def _lines(row: Mapping[str, Cell]) -> str | None:
+    """Return the user's line, and the line of the library that it calls, if there are both."""
+    places = [
+        f"{row[f'{side}File']}:{row[f'{side}Line']}"
+        for side in ("user", "source")
+        if row[f"{side}File"]
+    ]
+    return " → ".join(dict.fromkeys(places)) or None
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

@@ -85,7 +85,8 @@ def _run(connection: socket.socket) -> None:
         os.chdir(folder)
         sys.argv = ["xlagraph", *words[1 : int(count)]]
         os.environ.clear()
-        os.environ.update(word.split("=", 1) for word in words[int(count) :])
+        variables = (word.partition("=") for word in words[int(count) :])
+        os.environ.update((name, value) for name, _, value in variables)
         from xlagraph.cli import main
 
         code = main()

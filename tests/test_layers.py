@@ -32,6 +32,7 @@ MODULES = [
     for layer in sorted(LAYERS)
     for path in sorted(TREE.glob(f"{layer}/**/*.py"))
 ]
+KNOWN = frozenset(MODULES)
 ROOMS = {module.parent.as_posix() for module in MODULES}
 
 
@@ -49,6 +50,7 @@ def drawn_imports() -> dict[str, set[str]]:
     return layers
 
 
+@cache
 def imported(module: Path) -> set[str]:
     """Return the dotted names of the modules and names that a module imports."""
     names = set()
@@ -106,15 +108,16 @@ def imported_modules(module: Path) -> set[Path]:
         parts = parts_of(name) if name.startswith("xlagraph.") else []
         for end in (len(parts), len(parts) - 1):
             path = Path(*parts[:end]) if end > 0 else Path("none")
-            if (own := path.with_suffix(".py")) in MODULES or (
-                own := path / "__init__.py"
-            ) in MODULES:
+            if (own := path.with_suffix(".py")) in KNOWN or (own := path / "__init__.py") in KNOWN:
                 found.add(own)
                 break
     return found
 
 
-IMPORTED = {module: imported_modules(module) for module in MODULES}
+@cache
+def all_imports() -> dict[Path, set[Path]]:
+    """Return the modules of ours that each module imports."""
+    return {module: imported_modules(module) for module in MODULES}
 
 
 def circle(imports: Mapping[Path, Collection[Path]]) -> list[Path]:
@@ -137,7 +140,7 @@ def circle(imports: Mapping[Path, Collection[Path]]) -> list[Path]:
 def test_no_module_imports_itself_through_others() -> None:
     # an __init__ also exports names lazily: the modules of these names must
     # not import them from it
-    assert circle(IMPORTED) == []
+    assert circle(all_imports()) == []
 
 
 def test_a_circle_is_found_from_any_of_its_modules() -> None:
@@ -149,7 +152,7 @@ def test_a_circle_is_found_from_any_of_its_modules() -> None:
 def test_no_two_rooms_import_each_other() -> None:
     pairs = {
         (module.parent.as_posix(), other.parent.as_posix())
-        for module, others in IMPORTED.items()
+        for module, others in all_imports().items()
         for other in others
         if module.name != "__init__.py"  # exports the names of the rooms inside
     }

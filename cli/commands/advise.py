@@ -13,14 +13,14 @@ from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.formats import AdviceFormat, Format
 from xlagraph.cli.output.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.cli.output.shared_options import GraphOptions, OutputOptions, RowOptions
+from xlagraph.cli.output.shared_options import LineOptions, OutputOptions, RowOptions
 
 if TYPE_CHECKING:
     from xlagraph.advice.diagnosis import Diagnosis
 
 
 @dataclass(frozen=True)
-class AdviseOptions(OutputOptions, GraphOptions):
+class AdviseOptions(OutputOptions, LineOptions):
     """Options of the command."""
 
     format: AdviceFormat = option(

@@ -29,7 +29,7 @@ from xlagraph.graph.ladybug.database import (
 )
 from xlagraph.graph.ladybug.list_kinds import check_lists
 from xlagraph.graph.ladybug.map_order import with_ordered_maps
-from xlagraph.graph.ladybug.other_meanings import check_meanings
+from xlagraph.graph.ladybug.other_meanings import check_meanings, checked_patterns
 from xlagraph.graph.ladybug.result_rows import check_counts, rows_of_result
 from xlagraph.graph.ladybug.statement_process import query_in_process
 from xlagraph.graph.read_only import (
@@ -43,6 +43,7 @@ from xlagraph.graph.schema import VERSION
 if TYPE_CHECKING:
     from xlagraph.graph.row_tables import CompilationRows
 
+_NO_MEMORY: Final = "the statement needs more memory than the engine may take"
 _KIND: Final = re.compile(r"[A-Z]\w+(?: \w+)? exception: ")
 """The beginning of the engine's messages for people."""
 _SENTENCES: Final = {
@@ -131,6 +132,29 @@ class LadybugGraph(Graph):
         check_meanings(statement.tokens, given)
         check_lists(given)
         text, given = with_ordered_maps(text, given)
+        for pattern, test, its_parameters in checked_patterns(statement.tokens, given):
+            if self._run(test, its_parameters)[1] != ((True,),):
+                raise QueryFailed(
+                    f"the embedded engine cannot read the pattern '{pattern}': it knows the syntax"
+                    " of RE2, without lookarounds and references"
+                )
+        is_fresh = self._connection is None
+        try:
+            columns, rows = self._run(text, given, **limits)
+        except QueryFailed as error:
+            # the engine keeps memory of earlier statements until the file is closed
+            if is_fresh or str(error) != _NO_MEMORY or not self._path.exists():
+                raise
+            self.close()
+            columns, rows = self._run(text, given, **limits)
+        if "COUNT" in statement.words:
+            check_counts(rows)
+        return Result(columns, rows)
+
+    def _run(
+        self, text: str, given: dict[str, Cell], **limits: Unpack[QueryLimits]
+    ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+        """Run a statement that was checked; return its columns and rows."""
         connection = self._connect()
         timeout_seconds = limits.get("timeout_seconds")
         max_rows = limits.get("max_rows")
@@ -142,12 +166,9 @@ class LadybugGraph(Graph):
                 columns = tuple(found.get_column_names())
                 check_columns(columns)
                 found_rows = rows_of_result(found, max_rows)
-                rows = tuple(bounded_rows(found_rows, max_rows, limits.get("max_bytes")))
+                return columns, tuple(bounded_rows(found_rows, max_rows, limits.get("max_bytes")))
         except (RuntimeError, ValueError, TypeError) as error:
             raise query_error(error, timeout_seconds) from error
-        if "COUNT" in statement.words:
-            check_counts(rows)
-        return Result(columns, rows)
 
     @contextmanager
     def load(self) -> Iterator[Load]:
@@ -250,7 +271,7 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     if text.startswith("Interrupted"):
         return QueryFailed(f"the statement took longer than {timeout_seconds} s")
     if "Buffer manager exception" in text or "bad_alloc" in text:
-        return QueryFailed("the statement needs more memory than the engine may take")
+        return QueryFailed(_NO_MEMORY)
     if text.endswith(("Order by NODE is not supported.", "Order by REL is not supported.")):
         return QueryFailed(
             "a column is sorted by a node: give it a name that no variable of the statement has"

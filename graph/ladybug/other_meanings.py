@@ -6,7 +6,9 @@ Each rule was found by running generated statements on both engines:
 - A WHERE of OPTIONAL MATCH or EXISTS matches nothing if a property of an earlier variable is null.
 - One MATCH may follow a relationship twice.
 - Lists and `substring` count from 1; `(n:A:B)` is either label; UNION ignores names of columns.
-- TIMESTAMP_NS wraps around outside the years 1678 to 2262.
+- TIMESTAMP_NS wraps around outside the years 1678 to 2262, `factorial`, `list_sum` and others
+  beyond 64 bits.
+- `=~` with a pattern that RE2 cannot read is false.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +19,7 @@ from xlagraph.graph.cypher_tokens import Token
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryRefused
 
-__all__ = ["check_meanings"]
+__all__ = ["check_meanings", "checked_patterns"]
 
 _CLAUSES: Final = frozenset((
     "MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "ORDER", "SKIP", "LIMIT",
@@ -29,6 +31,11 @@ _FUNCTIONS: Final[Mapping[str, str]] = {
     "SUBSTRING": "substring counts from 1 in the embedded engine: use left and right",
     "LABELS": "labels is not a list in the embedded engine: name the label in the pattern",
     "KEYS": "keys has absent properties too in the embedded engine: return the node itself",
+    "FACTORIAL": "factorial is wrong beyond 20: multiply",
+    "EPOCH_MS": "epoch_ms is wrong for large numbers: use to_timestamp, which takes seconds",
+    "LIST_SUM": "list_sum is wrong beyond 64 bits: use UNWIND and sum",
+    "LIST_PRODUCT": "list_product is wrong beyond 64 bits: multiply",
+    "BITSHIFT_LEFT": "bitshift_left is wrong beyond 64 bits: multiply by a power of 2",
     "PROPERTIES": "properties has absent ones too in the embedded engine: return the node itself",
 }
 _LISTS: Final = frozenset({"[", "COLLECT", "NODES", "RELATIONSHIPS", "RANGE"})
@@ -65,6 +72,27 @@ def check_meanings(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> N
         if not any(token.text == "<>" for token in clause.condition):
             _check_steps(_steps(clause.pattern))
         known |= _variables(clause.pattern) | named
+
+
+def checked_patterns(
+    tokens: Sequence[Token], parameters: Mapping[str, Cell]
+) -> Iterator[tuple[str, str, dict[str, Cell]]]:
+    """Yield the patterns of `=~` that are one literal or parameter.
+
+    Each has a statement, with its parameters, that returns false if the engine cannot read it.
+    """
+    none = Token("", "", 0)
+    for operator, pattern, after in zip(tokens, tokens[1:], (*tokens[2:], none), strict=False):
+        name = pattern.parameter if pattern.kind == "parameter" else None
+        is_text = pattern.kind == "string" or isinstance(parameters.get(name or ""), str)
+        if operator.text == "=~" and is_text and after.text not in ("+", "||", ".", "["):
+            given = {} if name is None else {name: parameters[name]}
+            # the empty text fits a pattern or nothing
+            yield (
+                str(parameters[name]) if name else pattern.text[1:-1],
+                f"RETURN '' =~ ({pattern.text} + '|') AS isPattern",
+                given,
+            )
 
 
 def _check_words(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
+from xlagraph.planner.edits.resizing import ComputeInParts
 
 PLAN = (
     "0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}\n1 | 20480 | preallocated-temp",
@@ -63,7 +64,7 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
     assert {row["reason"] for row in cause.rows} == {
         "computed for all 16 iterations of the loop at train.py:4, which reads one part in each"
     }
-    assert cause.edit is not None
+    assert isinstance(cause.edit, ComputeInParts)
     assert cause.edit.kept_by_label == {"bits": Fraction(1, 16), "all": Fraction(1, 16)}
 
 

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.tiny_dumps import tiny_dump
 from xlagraph.advice.causes.offloads import useless_offloads
+from xlagraph.ingest import ingest
+from xlagraph.queries import advise
 
 ALLOCATIONS = """
     0 | 4096  | parameter 0, shape |f32[1024]| at ShapeIndex {}
@@ -34,3 +37,28 @@ def test_an_offload_is_useless_if_its_bytes_fit_below_the_peak(
     program = programs(ALLOCATIONS, VALUES.format(on_host, elements, elements * 4))
     found = list(useless_offloads(program))
     assert [[row["value"] for row in cause.rows] for cause in found] == [["host"]] * is_useless
+
+
+MODULE = """HloModule jit_f, is_scheduled=true
+
+ENTRY %main (p: f32[1024]) -> f32[1024] {
+  %p = f32[1024]{0} parameter(0)
+  %kept = f32[4096]{0} tanh(%p)
+  %host = f32[4096]{0:S(5)} copy(%kept)
+  %big = f32[1024]{0} exponential(%p)
+  %back = f32[4096]{0} copy(%host)
+  ROOT %out = f32[1024]{0} slice(%back), slice={[0:1024]}
+}
+"""
+
+
+def test_an_offload_is_judged_where_replanning_does_not_reproduce_the_plan(graph, tmp_path):
+    folder = tmp_path / "unlike"
+    folder.mkdir()
+    stem = "module_0001.jit_f.after_optimizations"
+    dump = tiny_dump(ALLOCATIONS.replace("32768", "65536"), VALUES.format("2-3", 1024, 4096))
+    (folder / f"{stem}-buffer-assignment.txt").write_text(dump)
+    (folder / f"{stem}.txt").write_text(MODULE)
+    assert ingest(graph, folder, jobs=1).ok
+    findings = advise(graph, f"unlike/{stem}", least_share=0).findings
+    assert "This offload moved nothing off the peak" in [each.advice.title for each in findings]

@@ -13,6 +13,18 @@ def test_rows_of_one_line_are_one_place_with_the_sum_of_their_bytes():
     assert (place.source, place.bytes, place.values) == ("train.py:7", 96, 2)
 
 
+def test_scopes_are_places_if_all_are_of_one_line():
+    fit = {"userFile": "/home/ann/fit.py", "userLine": 7}
+    ops = ["jvp(layer_0)/mul", "transpose(jvp(layer_1))/add", "jvp(head)/dot"]
+    rows = [row(8 - at, 8, opName=f"jit(f)/{op}", **fit) for at, op in enumerate(ops)]
+    assert [(each.source, each.values) for each in places(rows, "savedBytes")] == [
+        ("fit.py:7", 2),
+        ("fit.py:7", 1),
+    ]
+    other = row(8, 8, opName="jit(f)/jvp(loss)/add", userFile="/home/ann/fit.py", userLine=8)
+    assert len(places([*rows, other], "savedBytes")) == 2
+
+
 def test_ops_of_repeated_layers_are_one_place():
     rows = [row(8, 8, opName=f"jit(f)/layer_{number}/add") for number in range(3)]
     (place,) = places(rows, "savedBytes")

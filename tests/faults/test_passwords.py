@@ -83,7 +83,7 @@ def test_a_wrong_password_is_tried_once_and_locks_no_account(
 ):
     right = locked_server.environment()
     wrong = right | {"NEO4J_PASSWORD": "wr0ng-Pa55w0rd"}
-    for _ in range(3):
+    for _ in range(2):
         # the server locks the account after the third wrong password in a row
         for _ in range(2):
             ended = commands.run("runs", "--graph", locked_server.uri, environment=wrong)

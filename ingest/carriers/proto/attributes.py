@@ -11,6 +11,7 @@ from typing import Final
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Aliasing, Attributes, Callee, Purpose
 from xlagraph.hlo.shapes import index_text
+from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
 from xlagraph.ingest.errors import UnfitMessage
 
@@ -41,7 +42,7 @@ def instruction_attributes(
     is_split = opcode == "parameter" and message.HasField("sharding")
     return Attributes(
         op_name=metadata.op_name or None,
-        source_file=metadata.source_file or None,
+        source_file=cell_or_file(metadata.source_file) or None,
         source_line=metadata.source_line or None,
         stack_frame=metadata.stack_frame_id or None,
         target=target or None,

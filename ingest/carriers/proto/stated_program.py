@@ -12,6 +12,7 @@ from xlagraph.hlo.program import EntryParameter, Program, packed_module
 from xlagraph.hlo.scoped_memory import ScopedMemory, scoped_memory
 from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.module import Module
+from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
 
 _ASYNC: Final = re.compile(r"async(?=-(?:start|update|done)\Z)")
 
@@ -68,7 +69,7 @@ def _scoped_memory(message: Message) -> dict[str, ScopedMemory]:
 
 def _frames(index: Message) -> dict[int, StackFrame]:
     """Return the frames by number; all ids start at 1, and 0 means none."""
-    files, functions = list(index.file_names), list(index.function_names)
+    files, functions = list(map(cell_or_file, index.file_names)), list(index.function_names)
     locations = list(index.file_locations)
     stack = dict(enumerate(index.stack_frames, 1))
     callers = acyclic_callers(

@@ -23,16 +23,16 @@
 //           both. Two fusions over the same array can have different bodies, so they never count in
 //           alike; nor do values that are overwritten in place.
 // @empty    no two values of the same op and shape are live together at the peak
-// @advice   repeatedBytes physical The same value is held many times
+// @advice   repeatedBytes physical Values of the same op and operands are held many times
 // @change   without repeated
 // @evidence opName shape copies alike sizeBytes
-// @remedy   jax         Compute it once and pass it in: masks, position tables and casts of weights
-//           before jax.lax.scan or the layers; write x + mask[None, :] instead of jnp.broadcast_to,
-//           so that the broadcast fuses.
-// @remedy   tensorflow  Compute it once outside the layers and pass it in; omit tf.broadcast_to and
-//           tf.tile, because operators broadcast implicitly and fuse.
-// @remedy   pytorch     Compute it once outside the layers and pass it in; use expand instead of
-//           repeat, and remove clone or contiguous calls that nothing needs.
+// @remedy   jax         If they are equal, the compiler repeated them after it had merged equal
+//           computations: no edit is known to remove them. x + mask[None, :] instead of
+//           jnp.broadcast_to lets a broadcast fuse.
+// @remedy   tensorflow  If they are equal, the compiler repeated them after it had merged equal
+//           computations: no edit is known to remove them.
+// @remedy   pytorch     If they are equal, the compiler repeated them after it had merged equal
+//           computations: no edit is known to remove them.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)

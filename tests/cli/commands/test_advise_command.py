@@ -66,6 +66,10 @@ def test_findings_beyond_the_limit_are_counted(run, tmp_path):
         assert hidden in shown if hidden else "not shown" not in shown
 
 
+def test_the_user_says_whose_lines_are_shown(run, padded):
+    assert run("advise", "padded/f", "--own", "models", "--library", "/src/flax").code == 0
+
+
 def test_names_are_data_in_markdown_and_in_a_command_to_copy(run, tmp_path):
     (tmp_path / "__my__ runs").mkdir()
     (tmp_path / "__my__ runs" / "f.txt").write_text(PADDED)

@@ -31,6 +31,9 @@ def checked(text: str, **parameters: str) -> None:
         ("RETURN 1 AS a, 2 AS b UNION ALL RETURN 2 AS b, 1 AS a", "same names"),
         ("RETURN CAST('2300-01-01' AS TIMESTAMP_NS) AS a", "years 1678 to 2262"),
         ("RETURN CAST('2300-01-01', 'timestamp_ns') AS a", "years 1678 to 2262"),
+        ("RETURN factorial(21) AS a", "beyond 20"),
+        ("RETURN epoch_ms(9223372036854775807) AS a", "use to_timestamp"),
+        ("RETURN list_sum([9223372036854775807, 1]) AS a", "use UNWIND and sum"),
         (_OPTIONAL + "i.opcode IS NULL RETURN v", r"test i\.opcode in a WITH"),
         (_OPTIONAL + "v.sizeBytes > 1 OR i.opcode = 'add' RETURN v", r"test i\.opcode"),
         (_OPTIONAL + "NOT (i.opcode = 'add' AND v.sizeBytes > 9) RETURN v", r"test i\.opcode"),
@@ -99,6 +102,19 @@ def test_messages_are_sentences_without_names_of_exceptions(empty_graph, text, s
     with pytest.raises(QueryFailed, match=says) as failed:
         empty_graph.query(text)
     assert "exception" not in str(failed.value)
+
+
+@pytest.mark.parametrize("pattern", ["(", "*", "a(?=b)", r"\1", "a\\"])
+def test_a_pattern_that_the_engine_cannot_read_fails(empty_graph, pattern):
+    with pytest.raises(QueryFailed, match="cannot read the pattern"):
+        empty_graph.query("MATCH (v:Value) WHERE v.name =~ $p RETURN v.name", {"p": pattern})
+
+
+def test_patterns_that_the_engine_reads_are_used(empty_graph):
+    text = (
+        "RETURN 'Ab.c' =~ '(?i)a.*' AND 'a' =~ $p AND NOT 'ab' =~ 'a' AND 'ab' =~ ('a' + 'b') AS a"
+    )
+    assert empty_graph.query(text, {"p": "[a-c]|"}).rows == ((True,),)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Rules that the rows of every real dump follow, from all producers."""
 
 from collections import Counter
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from xlagraph.ingest.loading.worker_pool import prepare_all
 # Only one of this many dumps is read if one producer made many runs.
 EVERY = 12
 MANY = 300
+OF_EACH_RUN = 3
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,10 @@ def compilations(
     folder = tmp_path_factory.mktemp("rows")
     for dumps in real_dumps:
         found = find_dumps(dumps).dumps
-        chosen += found[::EVERY] if len(found) > MANY else found
+        if len(found) > MANY:
+            found = found[::EVERY]
+        for _, of_run in groupby(found, key=lambda dump: dump.run):
+            chosen += islice(of_run, OF_EACH_RUN)
     compilations: list[tuple[str, Plan, CompilationRows]] = []
     for dump in chosen:
         (prepared,) = prepare_all(
