@@ -8,17 +8,15 @@ library = ["~/src/flax"]     # a checkout that is a library nevertheless
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.ladybug.private_copy import copy_with_user_lines
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import is_installed
-
-__all__ = ["CodeOwners", "read_code_owners", "with_user_lines"]
 
 _FRAMES: Final = load_statement(__file__, "frames")
 _LINES: Final = load_statement(__file__, "user-lines")
@@ -37,15 +35,8 @@ class CodeOwners(NamedTuple):
         return is_installed(file) if own == library == 0 else library > own
 
 
-_UserLine = tuple[str, int | None, str | None]
+_UserLine = tuple[str, Cell, Cell]
 """File, line and function."""
-
-
-class _Frame(NamedTuple):
-    file: str | None
-    line: int | None
-    function: str | None
-    caller: str | None
 
 
 def read_code_owners(file: Path) -> CodeOwners:
@@ -76,30 +67,29 @@ def with_user_lines(graph: Graph, owners: CodeOwners) -> Iterator[Graph]:
 
     Without call stacks, the only candidate is the line of the instruction itself.
     """
-    frames = {
-        str(key): _Frame(*cast("Sequence[None]", rest)) for key, *rest in graph.query(_FRAMES).rows
-    }
+    frames = {str(row["frame"]): row for row in graph.query(_FRAMES).mappings()}
     by_frame: list[Cell] = []
     by_line: list[Cell] = []
-    for frame, file, line, *stored in graph.query(_LINES).rows:
+    for row in graph.query(_LINES).mappings():
+        frame, file = row["frame"], row["file"]
         found: _UserLine | None = None
         if isinstance(frame, str):
             found = _user_line(frames, frame, owners)
         elif isinstance(file, str) and not owners.is_library(file):
-            found = file, cast("int | None", line), None
+            found = file, row["line"], None
         user_file, user_line, function = found or (None, None, None)
-        if [user_file, user_line] == stored:
+        if (user_file, user_line) == (row["userFile"], row["userLine"]):
             continue
         # the engine takes no list of maps with only nulls under a key
-        row: dict[str, Cell] = {
+        user: dict[str, Cell] = {
             "userFile": user_file or "",
             "userLine": user_line or 0,
             "userFunction": function or "",
         }
         if frame is not None:
-            by_frame.append({"frame": frame, **row})
+            by_frame.append({"frame": frame, **user})
         else:
-            by_line.append({"file": file, "line": line, **row})
+            by_line.append({"file": file, "line": row["line"], **user})
     if not by_frame and not by_line:
         yield graph
         return
@@ -108,14 +98,15 @@ def with_user_lines(graph: Graph, owners: CodeOwners) -> Iterator[Graph]:
 
 
 def _user_line(
-    frames: Mapping[str, _Frame], innermost: str, owners: CodeOwners
+    frames: Mapping[str, Mapping[str, Cell]], innermost: str, owners: CodeOwners
 ) -> _UserLine | None:
-    at: str | None = innermost
-    while at is not None and at in frames:
+    at: Cell = innermost
+    while isinstance(at, str) and at in frames:
         frame = frames[at]
-        if frame.file is not None and not owners.is_library(frame.file):
-            return frame.file, frame.line, frame.function
-        at = frame.caller
+        file = frame["file"]
+        if isinstance(file, str) and not owners.is_library(file):
+            return file, frame["line"], frame["function"]
+        at = frame["caller"]
     return None
 
 

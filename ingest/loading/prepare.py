@@ -1,5 +1,6 @@
 """Turn the files of compilations into rows: read, parse, join, derive, make rows."""
 
+import pickle
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from hashlib import sha256 as sha256_of
@@ -8,6 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from xlagraph.graph.errors import GraphError
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.errors import ParseError, Problem, UnreadableDump, readable
@@ -17,8 +19,6 @@ from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables, tables_of_detail
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.runtime.memory import collector_paused
-
-__all__ = ["KnownContents", "prepare"]
 
 _TOGETHER_BYTES: Final = 4 * 2**20
 """Size of the dumps whose rows are made together; more would only take memory."""
@@ -74,6 +74,21 @@ def prepare(jobs: Sequence[PreparationJob], folder: Path | None, known: KnownCon
     else:
         files = RowFiles.write(folder, tables)
     return Prepared(tuple(outcomes), counts, files if files and files.origins else None)
+
+
+def prepared_batches(tasks: Iterator[tuple[Path | None, list[PreparationJob]]]) -> Iterator[bytes]:
+    """Yield the pickled result or error of each batch, whose rows are written to its folder.
+
+    A program of a child process, which imports little else.
+    """
+    known = KnownContents()
+    for folder, batch in tasks:
+        answer: Prepared | GraphError
+        try:
+            answer = prepare(batch, folder, known)
+        except GraphError as error:
+            answer = error
+        yield pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def _tables(

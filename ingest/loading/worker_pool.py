@@ -6,7 +6,7 @@ named, and the others are prepared again.
 
 import pickle
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -22,9 +22,7 @@ from xlagraph.ingest.loading.prepare import KnownContents, prepare
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.runtime.child_process import ChildEnded, ChildPool, ChildProcess
 
-__all__ = ["prepare_all", "prepared_batches"]
-
-_PROGRAM: Final = "xlagraph.ingest.loading.worker_pool:prepared_batches"
+_PROGRAM: Final = "xlagraph.ingest.loading.prepare:prepared_batches"
 _BATCH_BYTES: Final = 4 * 2**20
 """Size of the dumps that share files of rows: a file costs the engine about a millisecond."""
 _LEAST_BATCH_BYTES: Final = 2**20
@@ -123,15 +121,3 @@ def _prepared(
     if isinstance(prepared, GraphError):
         raise prepared
     return [prepared]
-
-
-def prepared_batches(tasks: Iterator[tuple[Path | None, list[PreparationJob]]]) -> Iterator[bytes]:
-    """Yield the pickled result or error of each batch, whose rows are written to its folder."""
-    known = KnownContents()
-    for folder, batch in tasks:
-        answer: Prepared | GraphError
-        try:
-            answer = prepare(batch, folder, known)
-        except GraphError as error:
-            answer = error
-        yield pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)

@@ -29,8 +29,6 @@ from xlagraph.ingest.measures.succession import (
 )
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["CompilationFacts", "NamedInstruction", "derive_facts"]
-
 _FIRST: Final = itemgetter(0)
 
 
