@@ -26,6 +26,8 @@ from xlagraph.planner.compilation.records import (
 )
 from xlagraph.presentation.byte_sizes import human_bytes
 
+__all__ = ["write_perfetto"]
+
 Trace: Final = DescriptorSet(Path(__file__).parent, "perfetto").message("Trace")
 _NANOSECONDS_OF_A_STEP: Final = 1_000
 _SEQUENCE: Final = 1

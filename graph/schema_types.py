@@ -19,6 +19,26 @@ from enum import StrEnum
 from itertools import chain
 from typing import Any, ClassVar, Final, NamedTuple, dataclass_transform
 
+__all__ = [
+    "Booleans",
+    "Column",
+    "Integers",
+    "Names",
+    "NodeRows",
+    "NodeType",
+    "Numbers",
+    "Property",
+    "PropertyType",
+    "RelationshipRows",
+    "RelationshipType",
+    "Rows",
+    "Schema",
+    "StringLists",
+    "Strings",
+    "caption_property",
+    "described",
+]
+
 Strings = Sequence[str | None]
 Integers = Sequence[int | None]
 Booleans = Sequence[bool | None]

@@ -11,6 +11,26 @@ from functools import cache, lru_cache
 from itertools import accumulate, groupby, takewhile
 from typing import Final
 
+__all__ = [
+    "BACKWARD_MARKS",
+    "RECOMPUTED_MARKS",
+    "framework_of",
+    "has_checkpoint",
+    "in_loop",
+    "is_backward",
+    "is_checkpointed",
+    "is_per_example",
+    "is_recomputed",
+    "names_before_checkpoint",
+    "outside_loops",
+    "own_op_name",
+    "primitive",
+    "scope_names",
+    "scope_parts",
+    "scopes",
+    "stem",
+]
+
 _MARKS: Final = {
     "jax": re.compile(r"(?:^|/)p?jit\(|\bjvp\("),
     "pytorch": re.compile(r"(?:^|/)(?:aten__|xla__|prim__)"),

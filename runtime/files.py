@@ -10,6 +10,14 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
+__all__ = [
+    "PACKED_SUFFIXES",
+    "UNPACKING_ERRORS",
+    "unpacked_stream",
+    "whole_file",
+    "without_packing",
+]
+
 PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
 UNPACKING_ERRORS: Final = (EOFError, zlib.error, lzma.LZMAError)
 """Errors of damaged content in addition to OSError."""

@@ -19,6 +19,8 @@ from xlagraph.serve.readers.jobs import Lane
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.responses import HeldBytes
 
+__all__ = ["Metrics", "Observed"]
+
 
 class Metrics:
     """Counts of requests by route and status, reads by lane, and unsent bytes."""

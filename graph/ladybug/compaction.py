@@ -18,6 +18,8 @@ from xlagraph.graph.ladybug.file_changes import (
 )
 from xlagraph.graph.schema import SCHEMA
 
+__all__ = ["compact"]
+
 
 def compact(path: Path, folder: Path) -> None:
     """Replace a graph file that is not in use with a compact one of the same rows.

@@ -12,6 +12,8 @@ from xlagraph.graph import row_cells
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryFailed
 
+__all__ = ["check_counts", "rows_of_result"]
+
 _ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
 
 _MANY_ROWS: Final = 5000

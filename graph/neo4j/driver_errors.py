@@ -22,6 +22,8 @@ from xlagraph.graph.errors import (
     QueryRefused,
 )
 
+__all__ = ["TESTED_FROM", "encryption_error", "graph_error", "login_error"]
+
 TESTED_FROM: Final = "5.26"
 """The oldest release that is tested."""
 

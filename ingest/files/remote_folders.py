@@ -24,6 +24,8 @@ from xlagraph.ingest.files.store import (
     StoreFailed,
 )
 
+__all__ = ["LentDumps", "RemoteFolders"]
+
 _SNIFFED_BYTES: Final = 512
 
 

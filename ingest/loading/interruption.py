@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
+__all__ = ["Interruption"]
+
 Value = TypeVar("Value")
 
 

@@ -20,6 +20,8 @@ from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.runtime.memory import collector_paused
 
+__all__ = ["KnownContents", "prepare"]
+
 _TOGETHER_BYTES: Final = 4 * 2**20
 """Size of the dumps whose rows are made together; more would only take memory."""
 _TOGETHER_DUMPS: Final = 200

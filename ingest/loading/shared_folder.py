@@ -16,6 +16,8 @@ from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.addresses import is_address, without_credentials, without_secrets
 from xlagraph.ingest.files.store import FILES_AT_ONCE, Store
 
+__all__ = ["PARTS", "SharedFolder", "upload"]
+
 PARTS: Final = "parts"
 _READ_BY_A_MERGE: Final = (*SHARED_TABLES, "Compilation", "Run")
 

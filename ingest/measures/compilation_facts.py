@@ -29,6 +29,8 @@ from xlagraph.ingest.measures.succession import (
 )
 from xlagraph.ingest.plan import Plan
 
+__all__ = ["CompilationFacts", "NamedInstruction", "derive_facts"]
+
 _FIRST: Final = itemgetter(0)
 
 

@@ -21,6 +21,8 @@ from xlagraph.hlo.shapes import WHOLE, Shape
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.plan import Plan, Value
 
+__all__ = ["OverwriteCandidate", "PlannerInputs", "parameters_needed_until", "planner_inputs"]
+
 
 def parameters_needed_until(
     plan: Plan,

@@ -15,6 +15,8 @@ from xlagraph.queries import Diagnosis
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # pandas is untyped
 
+__all__ = ["Exploration", "ExploredVariant", "Variant", "explore"]
+
 Variant = Callable[..., Any] | Mapping[str, Any]
 """Another function, or options of `jax.jit`; the keys ``function``, ``arguments`` and ``topology``
 replace those of the base."""

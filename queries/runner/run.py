@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # ships no types
     import polars
 
+__all__ = ["StatementAnswer", "run_statement"]
+
 _LONGEST_CHECKED: Final = 10_000
 """Longest statement that is checked, in characters; each wrong name takes a millisecond."""
 

@@ -32,6 +32,8 @@ from xlagraph.ingest.errors import Problem, UnfitMessage, UnreadableDump, readab
 from xlagraph.ingest.plan import LiveRange, LiveRanges, Plan
 from xlagraph.runtime.memory import collector_paused
 
+__all__ = ["ASSIGNMENT", "HLO", "MODULE", "read_proto_dump"]
+
 HLO: Final = "hlo"
 """Name of the part with both a module and its assignment."""
 MODULE: Final = "module"

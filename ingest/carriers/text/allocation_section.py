@@ -20,6 +20,8 @@ from xlagraph.ingest.carriers.text.usual_allocations import (
 )
 from xlagraph.ingest.plan import Allocation, Value
 
+__all__ = ["parse_allocations"]
+
 _LEAST_NUMBER: Final = str(form.LARGEST_NUMBER + 1)
 """Digits of the least 64-bit number, which XLA prints for an unbounded dimension."""
 

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+__all__ = ["LineForm"]
+
 
 @dataclass(frozen=True)
 class LineForm:

@@ -16,6 +16,8 @@ from xlagraph.ingest.carriers.text.text import DumpPart
 from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.ingest.plan import Plan
 
+__all__ = ["TEXT_CARRIER", "read_text_dump"]
+
 _CONTENT: Final = re.compile("[^\ufeff\r\n]")
 _EMPTY: Final = "the file is empty"
 _PLAN_PARTS: Final = ("allocations", "values", "live range")

@@ -13,6 +13,8 @@ from xlagraph.ingest.plan import (
     Value,
 )
 
+__all__ = ["render_plan"]
+
 
 def render_plan(plan: PrintedPlan) -> tuple[str, ...]:
     """Return the texts of a dump's files, in the order of parsing."""

@@ -13,6 +13,8 @@ from xlagraph.ingest.carriers.text.usual_used_values import read_usual_used_valu
 from xlagraph.ingest.errors import ParseError
 from xlagraph.ingest.plan import Position, Use, UsedValue, Value
 
+__all__ = ["parse_totals", "parse_used_value", "syntax_error_in_block"]
+
 _NO_USES_LINE: Final = form.NO_USES.example + "\n"
 _AFTER_INSTRUCTION: Final = ("<", form.POSITIONS.example, "\n")
 

@@ -15,6 +15,8 @@ from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.printed_plan import DraftPlan
 from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
+__all__ = ["parsed_allocation", "read_usual_allocations"]
+
 _CHUNK_CHARACTERS: Final = 1 << 18
 
 

@@ -13,6 +13,8 @@ from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.printed_plan import DraftPlan
 from xlagraph.ingest.plan import Position, Use, UsedValue
 
+__all__ = ["read_usual_used_values"]
+
 _OPERAND: Final = ", operand "
 _NO_USES: Final = form.NO_USES.example + "\n"
 # Each element of a tuple repeats its instruction: a copy of the whole section, which is
