@@ -28,6 +28,7 @@ from xlagraph.hlo.shapes import parse_shape
 
 __all__ = [
     "CompilationTotals",
+    "Record",
     "StoredAllocation",
     "StoredDependence",
     "StoredFrame",

@@ -26,7 +26,16 @@ from xlagraph.planner.value_changes import (
 )
 from xlagraph.presentation.byte_sizes import counted, human_bytes
 
-__all__ = ["ComputeInParts", "PackTightly", "Remove", "Scale", "Shrink", "resized", "resized_text"]
+__all__ = [
+    "ComputeInParts",
+    "PackTightly",
+    "Remove",
+    "Scale",
+    "Shrink",
+    "ids_of",
+    "resized",
+    "resized_text",
+]
 
 _WIDE_FLOATS: Final = ("f32", "f64")
 _SMALLER_SHAPES: Final = (

@@ -42,7 +42,15 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # ships no types
     import polars
 
-__all__ = ["StatementAnswer", "run_statement"]
+__all__ = [
+    "Answer",
+    "StatementAnswer",
+    "find_query",
+    "resolve_parameters",
+    "run",
+    "run_query",
+    "run_statement",
+]
 
 _LONGEST_CHECKED: Final = 10_000
 """Longest statement that is checked, in characters; each wrong name takes a millisecond."""

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-__all__ = ["LineForm"]
+__all__ = ["INDENTED", "LARGEST_NUMBER", "WIDE_NUMBER", "LineForm"]
 
 
 @dataclass(frozen=True)
