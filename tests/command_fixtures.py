@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +88,7 @@ def _run(connection: socket.socket) -> None:
         os.environ.clear()
         variables = (word.partition("=") for word in words[int(count) :])
         os.environ.update((name, value) for name, _, value in variables)
+        threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
         from xlagraph.cli import main
 
         code = main()
@@ -95,6 +97,12 @@ def _run(connection: socket.socket) -> None:
         sys.stderr.flush()
         connection.sendall(str(code).encode())
         os._exit(code)
+
+
+def _end_with(connection: socket.socket) -> None:
+    """End this command when the program that passes it on has ended, for example by `kill`."""
+    connection.recv(1)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":
