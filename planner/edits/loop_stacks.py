@@ -149,8 +149,7 @@ def _writes_a_part(compilation: PlannableCompilation, value: PlannedValue) -> bo
     if stored.is_backward or stored.opcode in _HANDING_ON:
         return False
     is_update = "dynamic_update_slice" in (stored.op_name or stored.known_op_name or "")
-    is_stacked = stored.stack_loop is not None and stored.op_name is None
-    return is_update or (is_stacked and not value.is_in_entry)
+    return is_update or (stored.stack_loop is not None and not value.is_in_entry)
 
 
 def _loop(compilation: PlannableCompilation, members: Iterable[PlannedValue]) -> str | None:
