@@ -30,6 +30,7 @@ COMMANDS = (
     "runs",
     "compilations baseline",
     "advise baseline",
+    "advise donated",
     "check baseline --capacity 1GiB",
     "check --resident baseline --capacity 1MiB",
     "check baseline --capacity 1GiB --snapshot before",
@@ -56,8 +57,8 @@ Statements = dict[str, dict[str, Result]]
 """The rows of each statement, by its text and its parameters as JSON."""
 
 
-def ingest_two_runs(graph: Graph) -> None:
-    for run in ("baseline", "batch2x"):
+def ingest_runs(graph: Graph) -> None:
+    for run in ("baseline", "batch2x", "donated"):
         ingest(graph, RUNS / run, jobs=1)
     store_residents(
         graph, "baseline", "before", [Resident("cpu:0", "buffer", 4096, 1, None, None, None)]
@@ -73,7 +74,7 @@ def statements(
     monkeypatch.setenv("XLAGRAPH_GRAPH", str(tmp_path / "g.lbug"))
     Path("log.txt").write_text(LOG)
     with open_graph(tmp_path / "g.lbug", create=True) as graph:
-        ingest_two_runs(graph)
+        ingest_runs(graph)
     found: Statements = {}
     run = LadybugGraph.query
 
@@ -108,7 +109,7 @@ def comparable(result: Result) -> list[str]:
 def test_each_statement_has_the_same_rows_on_both_engines(
     statements: Statements, neo4j_graph: Graph
 ):
-    ingest_two_runs(neo4j_graph)
+    ingest_runs(neo4j_graph)
     different = [
         (text.splitlines()[0], parameters)
         for text, answers in statements.items()
