@@ -1,5 +1,6 @@
 """Hand-written compilations of a few values."""
 
+from dataclasses import replace
 from typing import Any
 
 from tests.planner.small_programs import program
@@ -47,3 +48,16 @@ def compilation(
         reserved_bytes={0: 0},
         space_names={},
     )
+
+
+def with_results(program, *labels):
+    ids = {program.by_label[label].value_id for label in labels}
+    with_values(
+        program,
+        [value._replace(lives_out=value.value_id in ids) for value in program.program.values],
+    )
+
+
+def with_values(program, values):
+    changed_program = replace(program.program, values=tuple(values))
+    program.compilation = replace(program.compilation, program=changed_program)

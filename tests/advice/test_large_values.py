@@ -1,0 +1,160 @@
+"""`advise` names large values: logits, masks, one-hot matrices, idle values, the largest line."""
+
+import pytest
+
+from tests.advice.small_compilations import with_results
+from xlagraph.advice.causes.large_values import (
+    idle_values,
+    inflated_values,
+    largest_line,
+    logits,
+    one_hot_products,
+)
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+
+
+def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max"):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 1048640 | preallocated-temp
+        2 | 64 | maybe-live-out
+        """,
+        f"""
+        0 | table | s8[8192,16] | 0       | 131072 | 0-5 | parameter(0)
+        1 | all   | s8[64,8192] | 0       | 524288 | 1-3 | dot(table)
+        1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
+        1 | exp   | s8[64,8192] | 524288  | 524288 | 3-4 | {opcode}({read})
+        2 | sum   | {reduced}   | 0       | 64     | 4-5 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
+        """,
+    )
+    with_results(program, "sum")
+    return list(logits(program))
+
+
+def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs):
+    (cause,) = softmax(programs)
+    reason = "64 × 8192 products with table, which f.py:8 reduces"
+    assert [(row["value"], row["reason"]) for row in cause.rows] == [
+        ("all", reason),
+        ("exp", reason),
+    ]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"opcode": "tanh"},
+        {"reduced": "s8[32]"},
+        {"read": "all"},  # as the sum of a softplus of each element
+    ],
+)
+def test_products_without_a_softmax_are_not_logits(programs, changed):
+    assert softmax(programs, **changed) == []
+
+
+def test_a_mask_only_compares_and_selects_much_smaller_arrays(programs):
+    program = programs(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        """
+        0 | lens  | s8[64]    | 0     | 64   | 0-4 | parameter(0)
+        1 | mask  | s8[64,64] | 0     | 4096 | 1-4 | compare(lens)   | jit(f)/ge @ model.py:9
+        1 | scale | s8[64,64] | 4096  | 4096 | 2-4 | multiply(lens)
+        1 | eye   | s8[64,64] | 8192  | 4096 | 3-4 | broadcast(lens)
+        1 | dot   | s8[64,64] | 12288 | 4096 | 4-4 | dot(lens, eye)
+        1 | all   | s8[64,64] | 12288 | 4096 | 4-4 | fusion(mask, scale)
+        """,
+    )
+    (cause,) = inflated_values(program)
+    assert [row["value"] for row in cause.rows] == ["mask"]  # a dot reads eye from memory
+    reason = "a mask, computed from 64 bytes and stored"
+    assert (cause.rows[0]["userLine"], cause.rows[0]["reason"]) == (9, reason)
+
+
+WAITING = """
+0 | w    | s8[4096] | 0    | 4096 | 0-3 | sort()
+0 | t    | s8[4096] | 4096 | 4096 | 1-2 | sort()
+0 | u    | s8[4096] | 8192 | 4096 | 2-3 | sort(t{})
+0 | last | s8[64]   | 4096 | 64   | 3-4 | fusion(w, u)
+"""
+
+
+def test_a_value_written_early_and_read_after_the_peak_is_idle(programs):
+    (cause,) = idle_values(programs("0 | 12288 | preallocated-temp", WAITING.format("")))
+    assert [(row["value"], row["reason"]) for row in cause.rows] == [
+        ("w", "written at step 0, first read at 3; the peak is at 2")
+    ]
+
+
+def test_a_value_read_before_the_peak_too_is_not_idle(programs):
+    program = programs("0 | 12288 | preallocated-temp", WAITING.format(", w"))
+    assert not list(idle_values(program))
+
+
+def test_an_asynchronous_copy_that_the_compiler_starts_early_is_not_idle(programs):
+    values = WAITING.format("").replace(" sort()", " copy-start()", 1)
+    assert not list(idle_values(programs("0 | 12288 | preallocated-temp", values)))
+
+
+def test_the_line_with_most_bytes_is_named_unless_another_cause_explains_it(programs):
+    values = """
+        0 | a | s8[4096] | 0    | 4096 | 0-2 | sort() | jit(f)/sort @ model.py:3
+        0 | b | s8[1024] | 4096 | 1024 | 1-2 | sort() | jit(f)/sort @ model.py:4
+    """
+    program = programs("0 | 5120 | preallocated-temp", values)
+    (cause,) = largest_line(program, ())
+    assert cause.title == "One value takes 80% of reserved memory"
+    assert cause.rows[0]["reason"] == "computed by model.py:3"
+    assert not list(largest_line(program, {"a"}))
+
+
+@pytest.mark.parametrize(
+    ("fused", "reader", "named"),
+    [
+        (("compare", "convert", "iota"), "dot", ["hot"]),
+        (("compare", "convert"), "dot", []),  # which indices are equal is no one-hot matrix
+        (("compare", "convert", "iota"), "multiply", []),
+    ],
+)
+def test_a_one_hot_matrix_is_named_if_a_product_reads_it(programs, fused, reader, named):
+    program = programs(
+        "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
+        f"""
+        0 | ids | s32[64]    | 0     | 256   | 0-2 | parameter(0)
+        1 | hot | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/jit(_one_hot)/convert
+        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | {reader}(hot)
+        """,
+    )
+    made = program.instructions["hot"]._replace(fused_opcodes=fused)
+    program.instructions["hot"] = made
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(("direction", "named"), [("EQ", ["hot"]), ("LT", [])])
+def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction, named):
+    program = programs(
+        "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
+        """
+        0 | ids | s32[64]    | 0     | 256   | 0-2 | parameter(0)
+        1 | hot | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/convert
+        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | dot(hot)
+        """,
+    )
+    fused = ("compare", "convert", "iota")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%compared (p: s32[64]) -> f32[64,64] {{
+  %p = s32[64]{{0}} parameter(0)
+  %i = s32[64]{{0}} iota(), iota_dimension=0
+  %c = pred[64,64]{{1,0}} compare(%p, %i), direction={direction}
+  ROOT %f = f32[64,64]{{1,0}} convert(%c)
+}}
+
+ENTRY %main (ids: s32[64]) -> f32[64,64] {{
+  %ids = s32[64]{{0}} parameter(0)
+  ROOT %hot = f32[64,64]{{1,0}} fusion(%ids), kind=kLoop, calls=%compared
+}}
+""")
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
