@@ -43,7 +43,6 @@ from xlagraph.graph.schema import VERSION
 if TYPE_CHECKING:
     from xlagraph.graph.row_tables import CompilationRows
 
-_NO_MEMORY: Final = "the statement needs more memory than the engine may take"
 _KIND: Final = re.compile(r"[A-Z]\w+(?: \w+)? exception: ")
 """The beginning of the engine's messages for people."""
 _SENTENCES: Final = {
@@ -86,6 +85,10 @@ def open_location(
     except (OSError, RuntimeError) as error:  # circular link, no home folder, no current folder
         raise GraphMissing(f"{location} does not exist: {error}") from error
     return LadybugGraph(path, create=create, wait=wait, notify=notify)
+
+
+class _MemoryFull(QueryFailed):
+    """The engine has no memory left for a statement."""
 
 
 class LadybugGraph(Graph):
@@ -141,9 +144,9 @@ class LadybugGraph(Graph):
         is_fresh = self._connection is None
         try:
             columns, rows = self._run(text, given, **limits)
-        except QueryFailed as error:
+        except _MemoryFull:
             # the engine keeps memory of earlier statements until the file is closed
-            if is_fresh or str(error) != _NO_MEMORY or not self._path.exists():
+            if is_fresh or not self._path.exists():
                 raise
             self.close()
             columns, rows = self._run(text, given, **limits)
@@ -272,7 +275,7 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     if text.startswith("Interrupted"):
         return QueryFailed(f"the statement took longer than {timeout_seconds} s")
     if "Buffer manager exception" in text or "bad_alloc" in text:
-        return QueryFailed(_NO_MEMORY)
+        return _MemoryFull("the statement needs more memory than the engine may take")
     if text.endswith(("Order by NODE is not supported.", "Order by REL is not supported.")):
         return QueryFailed(
             "a column is sorted by a node: give it a name that no variable of the statement has"

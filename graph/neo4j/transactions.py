@@ -171,10 +171,12 @@ class Transactions:
         """Run one statement that may be repeated."""
         self.retried(lambda tx: run_statement(tx, statement, **given).consume())
 
-    def read_column(self, kind: type[Outcome], statement: str, **given: object) -> list[Outcome]:
-        """Return the first column of a statement, whose cells are of one kind."""
-        del kind
-        return self.retried(lambda tx: run_statement(tx, statement, **given).value())
+    def read_column(
+        self, kind: Callable[[str], Outcome], statement: str, **given: object
+    ) -> list[Outcome]:
+        """Return the first column of a statement, with its cells converted to one kind."""
+        found = self.retried(lambda tx: run_statement(tx, statement, **given).value())
+        return list(map(kind, found))
 
     def once(self, work: "Work[Outcome]") -> Outcome | None:
         """Run work in a transaction exactly once.
