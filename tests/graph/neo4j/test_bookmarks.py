@@ -78,9 +78,15 @@ def following(kept: Path) -> str:
     last = max(json.loads(kept.read_text()), key=lambda bookmark: int.from_bytes(number(bookmark)))
     version, _, coded = last.partition(":")
     packed = base64.b64decode(coded)
-    size = len(number(last))
-    grown = (int.from_bytes(number(last)) + 1).to_bytes(size)
-    return f"{version}:{base64.b64encode(packed[: -1 - size] + grown + packed[-1:]).decode()}"
+    grown = packed[:19] + packed_number(int.from_bytes(number(last)) + 1) + packed[-1:]
+    return f"{version}:{base64.b64encode(grown).decode()}"
+
+
+def packed_number(number: int) -> bytes:
+    """Return a number as PackStream writes it: a byte, or a marker and two or four bytes."""
+    if number < 2**7:
+        return bytes([number])
+    return b"\xc9" + number.to_bytes(2) if number < 2**15 else b"\xca" + number.to_bytes(4)
 
 
 def number(bookmark: str) -> bytes:
