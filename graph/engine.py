@@ -187,8 +187,8 @@ class QueryLimits(TypedDict, total=False):
     max_rows: int | None
     max_bytes: int | None
     in_process: bool
-    """True to let an engine that runs inside this process use a separate one without limits, so
-    that a statement that ends the engine raises QueryFailed."""
+    """True to let an engine that runs inside this process use a separate one, so that a statement
+    that ends the engine or takes all memory raises QueryFailed. Rows are not limited there."""
 
 
 class Graph(LoadTarget, Protocol):

@@ -10,9 +10,11 @@ which a library must not require, and when one of its processes dies it does not
 import os
 import pickle
 import resource
+import select
 import signal
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -30,6 +32,8 @@ _START: Final = (
     "from xlagraph.runtime.child_process import run_program; run_program(sys.argv[1])"
 )
 _LENGTH_BYTES: Final = 8
+_LOOK_SECONDS: Final = 0.05
+"""Seconds between two checks of a child's memory; it can grow by about 100 MB meanwhile."""
 
 
 class ChildEnded(Exception):
@@ -65,13 +69,32 @@ class ChildProcess:
         """The process's number."""
         return self._process.pid
 
-    def ask(self, task: object) -> bytes:
-        """Return the answer to a task; ChildEnded if the child ends before. One at a time."""
+    def memory_bytes(self) -> int:
+        """Return the memory that the child has now; 0 once it has ended."""
+        import psutil  # only children with a limit of memory need it
+
+        try:
+            return psutil.Process(self.pid).memory_info().rss
+        except psutil.NoSuchProcess:
+            return 0
+
+    def ask(
+        self, task: object, *, most_seconds: float | None = None, most_bytes: int | None = None
+    ) -> bytes:
+        """Return the answer to a task; ChildEnded if the child ends before. One at a time.
+
+        Raises TimeoutError or MemoryError once the task has taken more than a limit; the child is
+        still busy with it and must be closed.
+        """
         try:
             self._tasks.write(pickle.dumps(task))
             self._tasks.flush()
+            if most_seconds is not None or most_bytes is not None:
+                self._wait(most_seconds, most_bytes)
             length = int.from_bytes(self._read(_LENGTH_BYTES), "big")
             return self._read(length)
+        except TimeoutError:
+            raise
         except (OSError, EOFError) as error:
             self.kill()
             raise ChildEnded(self._process.wait()) from error
@@ -87,6 +110,17 @@ class ChildProcess:
             with suppress(OSError):  # a task that the child did not read
                 pipe.close()
         self._process.wait()
+
+    def _wait(self, most_seconds: float | None, most_bytes: int | None) -> None:
+        """Wait until the child answers or ends."""
+        end = None if most_seconds is None else time.monotonic() + most_seconds
+        answers = select.poll()
+        answers.register(self._answers, select.POLLIN)
+        while not answers.poll(1000 * _LOOK_SECONDS):
+            if end is not None and time.monotonic() > end:
+                raise TimeoutError(f"no answer in {most_seconds:.0f} s")
+            if most_bytes is not None and self.memory_bytes() > most_bytes:
+                raise MemoryError
 
     def _read(self, size_bytes: int) -> bytes:
         data = self._answers.read(size_bytes)

@@ -31,6 +31,10 @@ def cypher(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A parameter; VALUE is JSON, otherwise a string."),
     ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.001, help="End the statement after this time."),
+    ] = None,
 ) -> None:
     """Run a Cypher statement; it can begin with :param lines.
 
@@ -44,7 +48,9 @@ def cypher(
     from xlagraph.queries import run_statement
 
     with open_graph_of(options) as graph:
-        result, notes = run_statement(graph, statement, parameters, in_process=True)
+        result, notes = run_statement(
+            graph, statement, parameters, in_process=True, timeout_seconds=timeout
+        )
     for text in notes:
         note(text)
     write_rows(result.columns, result.rows, options)

@@ -131,7 +131,8 @@ class LadybugGraph(Graph):
         statement = check_statement(text, procedures=None)
         given = given_parameters(statement, parameters or {})
         if limits.get("in_process") and self._path.exists():
-            return query_in_process(_open_to_read, self._path, text, given)
+            timeout_seconds = limits.get("timeout_seconds")
+            return query_in_process(_open_to_read, self._path, text, given, timeout_seconds)
         check_meanings(statement.tokens, given)
         check_lists(given)
         text, given = with_ordered_maps(text, given)
@@ -273,7 +274,7 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     if "write operations in a read-only" in text:
         return QueryRefused("a statement only reads the graph; this one would write")
     if text.startswith("Interrupted"):
-        return QueryFailed(f"the statement took longer than {timeout_seconds} s")
+        return QueryFailed(f"the statement took longer than {timeout_seconds:g} s")
     if "Buffer manager exception" in text or "bad_alloc" in text:
         return _MemoryFull("the statement needs more memory than the engine may take")
     if text.endswith(("Order by NODE is not supported.", "Order by REL is not supported.")):

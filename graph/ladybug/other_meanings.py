@@ -8,6 +8,7 @@ Each rule was found by running generated statements on both engines:
 - Lists and `substring` count from 1; `(n:A:B)` is either label; UNION ignores names of columns.
 - TIMESTAMP_NS wraps around outside the years 1678 to 2262, `factorial`, `list_sum` and others
   beyond 64 bits.
+- `range` is empty where its end is more than 64 bits beyond its start.
 - `=~` with a pattern that RE2 cannot read is false.
 """
 
@@ -107,6 +108,8 @@ def _check_words(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> Non
             )
         if word in _FUNCTIONS and after.text == "(":
             raise QueryRefused(_FUNCTIONS[word])
+        if word == "RANGE" and after.text == "(" and _is_far(tokens, parameters):
+            raise QueryRefused("range is wrong for numbers beyond 62 bits: use smaller ones")
         if word == "REVERSE" and after.text == "(" and second.text.upper() in _LISTS:
             raise QueryRefused("reverse takes only texts in the embedded engine")
         if word == "CONTAINS" and _is_empty(after, tokens, parameters):
@@ -138,6 +141,16 @@ def _is_empty(token: Token, tokens: Sequence[Token], parameters: Mapping[str, Ce
         for first, second, third in zip(tokens, tokens[1:], tokens[2:], strict=False)
     )
     return parameters.get(token.parameter) == "" and not tested
+
+
+def _is_far(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> bool:
+    """Return True if a statement has a number whose distance to another can overflow."""
+    found = (
+        int(token.text) if token.kind == "number" else parameters.get(token.parameter)
+        for token in tokens
+        if token.kind == "parameter" or (token.kind == "number" and token.text.isdigit())
+    )
+    return any(isinstance(number, int) and abs(number) >= 1 << 62 for number in found)
 
 
 def _can_be_indexed(token: Token) -> bool:

@@ -23,12 +23,30 @@ Opener = Callable[[Path], AbstractContextManager[Graph]]
 
 
 def query_in_process(
-    opener: Opener, path: Path, text: str, parameters: Mapping[str, Cell]
+    opener: Opener,
+    path: Path,
+    text: str,
+    parameters: Mapping[str, Cell],
+    timeout_seconds: float | None = None,
 ) -> Result:
-    """Return a statement's rows on a graph file; QueryFailed if its process dies."""
+    """Return a statement's rows on a graph file.
+
+    Raises QueryFailed if its process dies, takes longer, or needs the memory that other
+    processes have.
+    """
+    import psutil
+
     with closing(ChildProcess(_PROGRAM)) as child:
         try:
-            answer = child.ask((opener, path, text, parameters))
+            answer = child.ask(
+                (opener, path, text, parameters),
+                most_seconds=timeout_seconds,
+                most_bytes=psutil.virtual_memory().available,
+            )
+        except TimeoutError as error:
+            raise QueryFailed(f"the statement took longer than {timeout_seconds:g} s") from error
+        except MemoryError as error:
+            raise QueryFailed("the statement needs more memory than this machine has") from error
         except ChildEnded as ended:
             raise QueryFailed(
                 f"the embedded engine ended at this statement ({ended}): write it in another way"

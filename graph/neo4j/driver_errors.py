@@ -64,7 +64,7 @@ def graph_error(
         if code.endswith(".AccessMode"):
             return QueryRefused("a statement only reads the graph; this one would write")
         if ".TransactionTimedOut" in code:
-            return QueryFailed(f"the statement took longer than {timeout_seconds} s")
+            return QueryFailed(f"the statement took longer than {timeout_seconds:g} s")
         if "Security." in code:
             return QueryRefused(f"the user may not do this at {where}: {message}")
         if writes:

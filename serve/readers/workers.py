@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import psutil
-
 from xlagraph.graph import open_graph
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.runtime.child_process import ChildEnded, ChildPool, ChildProcess
@@ -33,15 +31,9 @@ _NICENESS: Final[Mapping[Lane, int]] = {Lane.LISTS: 0, Lane.QUERIES: 0, Lane.STA
 _PROGRAM: Final = "xlagraph.serve.readers.reads:answers"
 _START_SECONDS: Final = 60.0
 """Seconds to load the engine and open the graph on a busy machine."""
-_LOOK_SECONDS: Final = 0.05
-"""Seconds between two checks of a process's memory; it can grow by about 100 MB meanwhile."""
 
 _BUSY: Final = "too many reads are running; try again in some seconds"
 _ENDED: Final = "the process that read the graph ended; if this happens again, change the request"
-
-
-class _Overdue(Exception):
-    """A read exceeded its limit of time or memory."""
 
 
 class Workers:
@@ -131,22 +123,19 @@ class _GraphProcess(ChildProcess):
 
     def __init__(self) -> None:
         super().__init__(_PROGRAM)
-        self._watched = psutil.Process(self.pid)
         self.has_graph = False
         """True once it has answered that the graph is open."""
         self.version: tuple[int, ...] | None = None
         """Which file the graph was when the process opened it; None for a server."""
 
-    async def answer(self, question: Job | Setup) -> ReadAnswer:
-        """Return the answer; ChildEnded if the process ends before."""
-        return ReadAnswer.decoded(await asyncio.to_thread(self.ask, question))
-
-    def memory_bytes(self) -> int:
-        """Return the memory that the process has now; 0 once it has ended."""
-        try:
-            return self._watched.memory_info().rss
-        except psutil.NoSuchProcess:
-            return 0
+    async def answer(
+        self, question: Job | Setup, *, most_seconds: float, most_bytes: int | None = None
+    ) -> ReadAnswer:
+        """Return the answer; the errors are those of `ask`."""
+        answer = await asyncio.to_thread(
+            self.ask, question, most_seconds=most_seconds, most_bytes=most_bytes
+        )
+        return ReadAnswer.decoded(answer)
 
 
 class _LaneProcesses:
@@ -184,11 +173,18 @@ class _LaneProcesses:
             return worker
         self.counts.reading += 1
         has_answered = False
+        seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS
         try:
-            answer = await self._bounded(worker, job)
+            answer = await worker.answer(job, most_seconds=seconds, most_bytes=self._memory_bytes)
             has_answered = True
-        except _Overdue as error:
-            answer = ReadAnswer.refusal(400, str(error))
+        except TimeoutError:
+            answer = ReadAnswer.refusal(400, f"the read took longer than {seconds:.0f} s")
+        except MemoryError:
+            answer = ReadAnswer.refusal(
+                400,
+                f"the read needs more than {human_bytes(self._memory_bytes)} of memory;"
+                " request less at once",
+            )
         except ChildEnded:
             answer = ReadAnswer.refusal(503, _ENDED)
         finally:
@@ -210,32 +206,12 @@ class _LaneProcesses:
             await self._end(worker)
         worker.version = version
         try:
-            async with asyncio.timeout(_START_SECONDS):
-                opened = await worker.answer(self._setup)
+            opened = await worker.answer(self._setup, most_seconds=_START_SECONDS)
             worker.has_graph = not opened.is_refusal
             return worker if worker.has_graph else opened
         finally:
             if not worker.has_graph:
                 await self._end(worker)
-
-    async def _bounded(self, worker: _GraphProcess, job: Job) -> ReadAnswer:
-        """Return a process's answer; _Overdue if it takes too long or too much memory."""
-        loop = asyncio.get_running_loop()
-        seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS
-        deadline = loop.time() + seconds
-        asking = asyncio.create_task(worker.answer(job))
-        try:
-            while not (await asyncio.wait((asking,), timeout=_LOOK_SECONDS))[0]:
-                if loop.time() > deadline:
-                    raise _Overdue(f"the read took longer than {seconds:.0f} s")
-                if worker.memory_bytes() > self._memory_bytes:
-                    raise _Overdue(
-                        f"the read needs more than {human_bytes(self._memory_bytes)} of memory;"
-                        " request less at once"
-                    )
-            return asking.result()
-        finally:
-            asking.cancel()
 
     async def _end(self, worker: _GraphProcess) -> None:
         worker.kill()  # before a thread is free to wait for its end

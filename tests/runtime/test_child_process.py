@@ -18,7 +18,7 @@ TEXTS = f"{__name__}:upper_texts"
 
 
 def upper_texts(tasks: Iterator[str]) -> Iterator[bytes]:
-    """Answer texts in capitals; three of them end the process or take long."""
+    """Answer texts in capitals; some end the process or take long."""
     for text in tasks:
         if text == "fail":
             raise ValueError(text)
@@ -26,6 +26,10 @@ def upper_texts(tasks: Iterator[str]) -> Iterator[bytes]:
             os.abort()
         if text == "sleep":
             time.sleep(PATIENCE_SECONDS)
+        if text == "grow":
+            filled = b"x" * (256 << 20)
+            time.sleep(PATIENCE_SECONDS)
+            del filled
         os.write(1, b"an engine prints this")
         yield text.upper().encode()
 
@@ -54,6 +58,17 @@ def test_a_child_is_killed_during_a_task(child: ChildProcess) -> None:
     threading.Timer(0.5, child.kill).start()
     with pytest.raises(ChildEnded, match="Killed"):
         child.ask("sleep")
+
+
+def test_a_task_beyond_a_limit_of_time_or_memory_is_an_error(child: ChildProcess) -> None:
+    most_bytes = 200 << 20
+    assert child.ask("one", most_seconds=PATIENCE_SECONDS, most_bytes=most_bytes) == b"ONE"
+    with pytest.raises(MemoryError):
+        child.ask("grow", most_seconds=PATIENCE_SECONDS, most_bytes=most_bytes)
+    child.close()
+    assert child.memory_bytes() == 0
+    with closing(start_quietly()) as other, pytest.raises(TimeoutError, match="no answer in 1 s"):
+        other.ask("sleep", most_seconds=1)
 
 
 CALLER = f"""

@@ -25,3 +25,10 @@ def test_cypher_names_similar_names_for_an_unknown_name(run, graph):
 def test_cypher_reads_stdin(run, graph, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("MATCH (r:Run) RETURN count(r) AS runs\n"))
     assert run("cypher", "-", "--format", "csv").out == "runs\n2\n"
+
+
+def test_cypher_ends_a_statement_after_its_time_limit(run, graph):
+    ended = run("cypher", "RETURN size(lpad('a', 2000000000, 'b')) AS n", "--timeout", "0.5")
+    assert (ended.code, ended.out) == (1, "")
+    assert "the statement took longer than 0.5 s" in ended.err
+    assert run("cypher", "RETURN 1 AS n", "--timeout", "0").code == 2

@@ -12,7 +12,7 @@ _OPTIONAL = "MATCH (i:Instruction) OPTIONAL MATCH (i)<-[:USED_BY]-(v:Value) WHER
 _EXISTS = "MATCH (i:Instruction) WHERE EXISTS { MATCH (v:Value)-[:USED_BY]->(i) WHERE "
 
 
-def checked(text: str, **parameters: str) -> None:
+def checked(text: str, **parameters: str | int) -> None:
     check_meanings(read_statement(text).tokens, parameters)
 
 
@@ -33,6 +33,7 @@ def checked(text: str, **parameters: str) -> None:
         ("RETURN CAST('2300-01-01', 'timestamp_ns') AS a", "years 1678 to 2262"),
         ("RETURN factorial(21) AS a", "beyond 20"),
         ("RETURN epoch_ms(9223372036854775807) AS a", "use to_timestamp"),
+        ("RETURN range(-9223372036854775807, 9) AS a", "range is wrong"),
         ("RETURN list_sum([9223372036854775807, 1]) AS a", "use UNWIND and sum"),
         (_OPTIONAL + "i.opcode IS NULL RETURN v", r"test i\.opcode in a WITH"),
         (_OPTIONAL + "v.sizeBytes > 1 OR i.opcode = 'add' RETURN v", r"test i\.opcode"),
@@ -46,6 +47,13 @@ def checked(text: str, **parameters: str) -> None:
 def test_what_the_engine_would_answer_wrongly_is_refused(text, says):
     with pytest.raises(QueryRefused, match=says):
         checked(text)
+
+
+def test_a_range_from_a_large_parameter_is_refused():
+    with pytest.raises(QueryRefused, match="range is wrong"):
+        checked("RETURN range(-1, $end) AS a", end=2**63 - 1)
+    checked("RETURN range(-1, $end) AS a", end=2**62 - 1)
+    checked("RETURN $end AS a", end=2**63 - 1)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import ladybug
 import pytest
 
 from tests.graph.made_rows import made_rows
@@ -50,6 +51,32 @@ def test_a_separate_process_returns_the_same_rows_and_errors(loaded):
     assert loaded.query(text, given, in_process=True) == loaded.query(text, given)
     with pytest.raises(QueryFailed, match="cannot be read"):
         loaded.query("RETURN", in_process=True)
+
+
+def test_a_statement_is_ended_with_its_process_after_the_time_limit(loaded):
+    # the engine itself looks at the time only between two rows
+    text = "RETURN size(lpad('a', 2000000000, 'b')) AS n"
+    with pytest.raises(QueryFailed, match=r"^the statement took longer than 1\.5 s$"):
+        loaded.query(text, in_process=True, timeout_seconds=1.5)
+
+
+def test_a_statement_that_finds_the_memory_of_the_engine_full_is_run_again(loaded, monkeypatch):
+    assert loaded.query("RETURN 1 AS one").rows == ((1,),)
+    results = iter([RuntimeError("Buffer manager exception: Unable to allocate memory!")])
+    execute = ladybug.Connection.execute
+
+    def full_once(connection: ladybug.Connection, text: str, given: dict[str, object]) -> object:
+        if error := next(results, None):
+            raise error
+        return execute(connection, text, given)
+
+    monkeypatch.setattr(ladybug.Connection, "execute", full_once)
+    assert loaded.query("RETURN 2 AS two").rows == ((2,),)
+
+
+def test_a_statement_that_fills_the_memory_of_a_fresh_engine_is_an_error(loaded):
+    with pytest.raises(QueryFailed, match="more memory than the engine may take"):
+        loaded.query("RETURN range(1, 3000000000) AS n")
 
 
 def test_a_message_does_not_repeat_a_long_statement(loaded):
