@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -38,16 +39,18 @@ def pytest_xdist_auto_num_workers() -> int:
     return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, os.cpu_count() or 1)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     """Keep files together, and all tests of the session's Neo4j; let the longest begin.
 
     Each server takes half a minute of a processor until it has planned what tests ask.
     """
+    # before pytest-xdist reads the groups
     for item in items:
         group = "neo4j" if _uses_neo4j(item) else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=_place)
+    yield
+    items.sort(key=_place)  # after pytest has sorted by fixtures
 
 
 def _place(item: pytest.Item) -> int:
