@@ -40,7 +40,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
     """Keep files together, and all tests of the session's Neo4j; let the longest begin.
 
     Each server takes half a minute of a processor until it has planned what tests ask.
@@ -50,6 +52,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
         group = "neo4j" if _uses_neo4j(item) else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
     yield
+    is_grouped = all("@" in item.nodeid for item in items)
+    if getattr(config.option, "loadgroup", False) and not is_grouped:
+        raise pytest.UsageError("pytest-xdist ignores groups of tests under this pytest")
     items.sort(key=_place)  # after pytest has sorted by fixtures
 
 
