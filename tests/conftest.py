@@ -30,6 +30,15 @@ settings.load_profile("tests")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+_LONG = (
+    "tests/browser/",
+    "tests/faults/",
+    "tests/graph/exporter/",
+    "tests/queries/test_query_answers.py",
+    "tests/test_documentation.py",
+)
+"""Files that take a minute: begun last, they would leave the other processor idle."""
+
 MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
 
 
@@ -59,9 +68,8 @@ def pytest_collection_modifyitems(
 
 
 def _place(item: pytest.Item) -> int:
-    """Return the place of a test: the session's Neo4j, other servers, then the rest."""
-    own_servers = ("tests/browser/", "tests/faults/", "tests/graph/exporter/")
-    return 0 if _uses_neo4j(item) else 1 if item.nodeid.startswith(own_servers) else 2
+    """Return the place of a test: the session's Neo4j, other long files, then the rest."""
+    return 0 if _uses_neo4j(item) else 1 if item.nodeid.startswith(_LONG) else 2
 
 
 def _uses_neo4j(item: pytest.Item) -> bool:
