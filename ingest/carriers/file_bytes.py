@@ -18,14 +18,13 @@ __all__ = [
     "has_dump_header",
     "open_unpacked",
     "read_bytes",
-    "start_of_another_file",
+    "start_of_large_file",
 ]
 
 _HEADER: Final = b"BufferAssignment:"
 MOST_UNPACKED_BYTES: Final = 2**30  # a small compressed file can fill the memory
 _SNIFFED_BYTES: Final = 512
 _SMALL_BYTES: Final = 2**20
-_SHOWN_BYTES: Final = 60
 UNREADABLE: Final = (OSError, *UNPACKING_ERRORS)
 
 
@@ -92,8 +91,8 @@ def begins_like_a_dump(path: Path) -> bool:
         return False
 
 
-def start_of_another_file(path: Path) -> str | None:
-    """Return how a large file begins if that is not a dump's header; None if it can be one.
+def start_of_large_file(path: Path) -> bytes | None:
+    """Return the first MiB of an unpacked file; None if it is smaller.
 
     Small files are not read: a parser reports what is wrong with them, and where.
     """
@@ -102,9 +101,7 @@ def start_of_another_file(path: Path) -> str | None:
         if packed is None and os.fstat(raw.fileno()).st_size <= _SMALL_BYTES:
             return None
         start = (packed or file).read(_SMALL_BYTES)
-    if len(start) < _SMALL_BYTES or has_dump_header(start):
-        return None
-    return start[:_SHOWN_BYTES].decode(errors="replace")
+    return start if len(start) == _SMALL_BYTES else None
 
 
 def has_dump_header(start: bytes) -> bool:

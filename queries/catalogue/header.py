@@ -202,7 +202,7 @@ def _measure(read: HeaderLines) -> str:
     measures = tuple(name.strip() for name in found.rest.split(","))
     for name in measures:
         if name not in MEASURES:
-            raise read.error(found, f"expected a measure, of {', '.join(MEASURES)}, found '{name}'")
+            raise read.error(found, f"expected one of {', '.join(MEASURES)}, found '{name}'")
     return ", ".join(measures)
 
 

@@ -13,7 +13,7 @@ from xlagraph.ingest import find_dumps
 from xlagraph.ingest.carriers.file_bytes import (
     MOST_UNPACKED_BYTES,
     read_bytes,
-    start_of_another_file,
+    start_of_large_file,
 )
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.contents import read_compilation, read_dump
@@ -64,9 +64,29 @@ def test_an_empty_protobuf_dump_of_the_last_stage_is_found_and_reported(tmp_path
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_a_large_file_that_does_not_begin_like_a_dump_is_known_by_its_start(tmp_path, pack):
-    path = tmp_path / "module_0001.jit_f.after_optimizations-buffer-assignment.txt"
-    path.write_bytes(pack(b"x" * 2**21))
-    assert start_of_another_file(path) == "x" * 60
-    path.write_bytes(pack(b"BufferAssignment:\n" * 2**17))
-    assert start_of_another_file(path) is None
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("module_0001.jit_f.after_optimizations-buffer-assignment.txt", "the first line of a dump"),
+        ("module_0001.jit_f.after_optimizations.hlo.pb", "an HloProto"),
+    ],
+)
+def test_a_large_file_that_does_not_begin_like_a_dump_is_known_by_its_start(
+    tmp_path, pack, name, expected
+):
+    path = tmp_path / (name if pack is bytes else f"{name}.gz")
+    path.write_bytes(pack(b"g" * 2**21))
+    (dump,) = find_dumps(tmp_path).dumps
+    with pytest.raises(UnreadableDump, match=rf"expected {expected}.*, found '{'g' * 60}…'"):
+        read_dump(dump)
+
+
+@pytest.mark.parametrize("start", [b"BufferAssignment:\n", b"x"])
+def test_only_the_start_of_a_large_file_is_read(tmp_path, start):
+    path = tmp_path / "f.txt"
+    path.write_bytes(start * 2**21)
+    found = start_of_large_file(path)
+    assert found is not None
+    assert len(found) == 2**20
+    path.write_bytes(start)
+    assert start_of_large_file(path) is None

@@ -106,7 +106,7 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
         ("@kind     table", "@kind     tree", "2: expected @kind table, series or graph, found"),
         ("@kind     table", "@kind     graph", "8: columns are PATH if @kind is graph, and only"),
         ("STRING        its label", "PATH its label", "8: columns are PATH if @kind is graph"),
-        ("@measure  assigned", "@measure  big", "10: expected a measure, of reserved,"),
+        ("@measure  assigned", "@measure  big", "10: expected one of reserved,"),
         ("@answers", "@question", "3: expected one of @kind, @answers,"),
         (
             "INTEGER = 20",

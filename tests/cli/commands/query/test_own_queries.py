@@ -100,7 +100,7 @@ CHANGES = {
     "a typo in a declaration": (
         "@measure  assigned",
         "@measure  asigned",
-        "9: expected a measure, of reserved,",
+        "9: expected one of reserved,",
     ),
     "a type that is none": ("INTEGER = 100", "INT = 100", "5: expected a type, one of STRING,"),
     "a default of another type": (
