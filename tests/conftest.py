@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ settings.load_profile("tests")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+_LONG = (
+    "tests/browser/",
+    "tests/faults/",
+    "tests/graph/exporter/",
+    "tests/queries/test_query_answers.py",
+    "tests/test_documentation.py",
+)
+"""Files that take a minute: begun last, they would leave the other processor idle."""
+
 MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
 
 
@@ -38,22 +48,28 @@ def pytest_xdist_auto_num_workers() -> int:
     return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, os.cpu_count() or 1)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
     """Keep files together, and all tests of the session's Neo4j; let the longest begin.
 
     Each server takes half a minute of a processor until it has planned what tests ask.
     """
+    # before pytest-xdist reads the groups
     for item in items:
         group = "neo4j" if _uses_neo4j(item) else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=_place)
+    yield
+    is_grouped = all("@" in item.nodeid for item in items)
+    if getattr(config.option, "loadgroup", False) and not is_grouped:
+        raise pytest.UsageError("pytest-xdist ignores groups of tests under this pytest")
+    items.sort(key=_place)  # after pytest has sorted by fixtures
 
 
 def _place(item: pytest.Item) -> int:
-    """Return the place of a test: the session's Neo4j, other servers, then the rest."""
-    own_servers = ("tests/browser/", "tests/faults/", "tests/graph/exporter/")
-    return 0 if _uses_neo4j(item) else 1 if item.nodeid.startswith(own_servers) else 2
+    """Return the place of a test: the session's Neo4j, other long files, then the rest."""
+    return 0 if _uses_neo4j(item) else 1 if item.nodeid.startswith(_LONG) else 2
 
 
 def _uses_neo4j(item: pytest.Item) -> bool:

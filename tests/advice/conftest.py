@@ -1,6 +1,6 @@
 """Answers are tested on one engine; both return the same rows (test_statements_of_commands)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from tests.graph_fixtures import GraphOf
 from tests.tiny_dumps import tiny_dump
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.graph import Graph, open_graph
+from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
@@ -23,21 +23,15 @@ def graph_of(file_graph_of: GraphOf) -> GraphOf:
     return file_graph_of
 
 
-@pytest.fixture(scope="module")
-def graph_of_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    with open_graph(tmp_path_factory.mktemp("programs") / "g.lbug", create=True) as graph:
-        yield graph
-
-
 @pytest.fixture
-def programs(graph_of_programs: Graph, tmp_path: Path) -> Callable[[str, str], PeakProgram]:
+def programs(embedded_graph: Graph, tmp_path: Path) -> Callable[[str, str], PeakProgram]:
     """Return the program of a tiny dump for the search for causes."""
 
     def read(allocations: str, values: str) -> PeakProgram:
         folder = tmp_path / "runs" / tmp_path.name
         folder.mkdir(parents=True)
         (folder / "f.txt").write_text(tiny_dump(allocations, values))
-        assert ingest(graph_of_programs, folder.parent, jobs=1).ok
-        return PeakProgram(StoredCompilation(graph_of_programs, f"{tmp_path.name}/f"), 0)
+        assert ingest(embedded_graph, folder.parent, jobs=1).ok
+        return PeakProgram(StoredCompilation(embedded_graph, f"{tmp_path.name}/f"), 0)
 
     return read

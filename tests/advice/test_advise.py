@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.graph_fixtures import GraphOf
 from tests.tiny_dumps import tiny_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
@@ -20,14 +19,10 @@ from xlagraph.queries import (
 Advise = Callable[..., Diagnosis]
 
 
-def leave_empty(_graph: Graph, _folder: Path) -> None:
-    pass
-
-
 @pytest.fixture
-def advised(graph_of: GraphOf, tmp_path: Path) -> Advise:
-    """Ingest a dump as a separate run, and diagnose it; on each engine in turn."""
-    graph, run = graph_of(leave_empty), tmp_path.name
+def advised(graph: Graph, tmp_path: Path) -> Advise:
+    """Ingest a dump as a separate run, and diagnose it."""
+    run = tmp_path.name
 
     def diagnose(allocations: str, values: str) -> Diagnosis:
         folder = tmp_path / "runs" / run

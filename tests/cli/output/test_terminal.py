@@ -57,7 +57,7 @@ class Terminal:
         """
         while self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 2
             while self._read(deadline):
                 pass
         return self.process.wait()
