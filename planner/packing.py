@@ -132,16 +132,18 @@ class Packer:
         sizes = gcd(*(group.size_bytes for group in self._groups))
         return 1 if sizes % alignment == 0 else alignment
 
-    def pack(self, alignment: int, strategy: Strategy) -> Packing:
-        """Pack the groups."""
+    def pack(self, alignment: int, strategy: Strategy, enough_bytes: int = 0) -> Packing:
+        """Pack the groups; no other order is tried once they take less than `enough_bytes`."""
         alignment = self._least_alignment(alignment)
         best: Packing | None = None
         for order in strategy.orders:
             most = best.size_bytes if best is not None else None
             trial = self._trial(alignment, order, most, has_bound=strategy.has_bounded_top)
             best = trial.packing or best
-            if best is not None and best.size_bytes <= self._least_bytes:
-                break  # no other order is smaller
+            if best is not None and (
+                best.size_bytes <= self._least_bytes or best.size_bytes < enough_bytes
+            ):
+                break  # no other order is smaller, or needs to be
         return best or Packing(0, ())
 
     def _trial(self, alignment: int, order: Order, most: int | None, *, has_bound: bool) -> _Trial:

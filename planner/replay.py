@@ -72,7 +72,7 @@ def _replay(
         has_size = any(each.size_bytes == allocation.size_bytes for each in tried)
         if has_size and not packer.may_place(alignment, strategy, wanted):
             continue  # only an exact replay is better
-        packing = packer.pack(alignment, strategy)
+        packing = packer.pack(alignment, strategy, _too_small(tried, tables, base, alignment))
         offsets_equal = packing.offsets == wanted
         found = Replay(
             allocation,
@@ -91,6 +91,17 @@ def _replay(
 
 def _distance(found: Replay) -> int:
     return abs(found.size_bytes - found.allocation.size_bytes)
+
+
+def _too_small(
+    tried: Sequence[Replay], tables: Sequence[PlannedValue], base: int, alignment: int
+) -> int:
+    """Return bytes below which a heap is farther from XLA's plan than the nearest one tried."""
+    if not tried:
+        return 0
+    nearest = min(tried, key=_distance)
+    others = _size_bytes(tables, base, 0, alignment) + alignment  # all parts but the heap
+    return nearest.allocation.size_bytes - _distance(nearest) - others
 
 
 def _size_bytes(tables: Iterable[PlannedValue], base: int, heap_bytes: int, alignment: int) -> int:

@@ -47,6 +47,11 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
 WHERE v.valueId = a.donatedValue
 OPTIONAL MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.liveUntil = c.scheduleLength AND w.key <> v.key
+WITH v.key AS valueKey, w.key AS outputKey
+ORDER BY v.sizeBytes DESC, a.parameterNumber, a.shapeIndex, w.label LIMIT $limit
+// match by key again: before the limit the embedded engine would read the texts of every value
+MATCH (a:Allocation)-[:HOLDS]->(v:Value {key: valueKey})
+OPTIONAL MATCH (w:Value {key: outputKey})
 RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label AS value,
        v.shape AS shape, v.sizeBytes AS sizeBytes, a.donationOutcome AS outcome,
        a.donationReason AS reason, a.nextValue AS by, a.donationCopy AS copy,
@@ -58,4 +63,3 @@ RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        w.opcode AS outputOpcode, w.opName AS outputOpName
 ORDER BY sizeBytes DESC, parameterNumber, shapeIndex, output
-LIMIT $limit

@@ -40,10 +40,12 @@ WITH min(o.step) AS atStep
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.liveFrom < atStep AND v.liveUntil > atStep
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
-RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
-       a.role AS role, v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,
+WITH v.key AS valueKey, p.physicalBytes AS physicalBytes, a.role AS role, atStep
+ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+// and again: before the limit it would read the texts of every value
+MATCH (v:Value {key: valueKey})
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, physicalBytes, role, v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, value
-LIMIT $limit

@@ -25,7 +25,9 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-WITH v ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+WITH v.key AS valueKey ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+// match by key again: before the limit the embedded engine would read the texts of every value
+MATCH (v:Value {key: valueKey})
 OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction) WHERE i.step = v.lastUse
 OPTIONAL MATCH (i)-[:DEFINES]->(m:Value)
 WITH v, i, min(m.userFile) AS file, min(m.userLine) AS line

@@ -46,12 +46,16 @@ WITH atStep, max(CASE WHEN t.step = atStep THEN t.logicalBytes ELSE null END) AS
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
 WHERE v.liveFrom <= atStep AND atStep <= v.liveUntil
 MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
-RETURN v.label AS value, a.memorySpace AS memorySpace, a.number AS allocation,
-       h.offsetBytes AS offsetBytes, v.sizeBytes AS sizeBytes, a.role AS role,
+// match by key again: before the limit the embedded engine would read the texts of every value
+WITH v.key AS valueKey, a.memorySpace AS memorySpace, a.number AS allocation, a.role AS role,
+     h.offsetBytes AS offsetBytes, s.name AS memorySpaceName, atStep, stepLogicalBytes,
+     stepPhysicalBytes
+ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+MATCH (v:Value {key: valueKey})
+RETURN v.label AS value, memorySpace, allocation, offsetBytes, v.sizeBytes AS sizeBytes, role,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
-       stepLogicalBytes, stepPhysicalBytes, s.name AS memorySpaceName
+       stepLogicalBytes, stepPhysicalBytes, memorySpaceName
 ORDER BY sizeBytes DESC, value
-LIMIT $limit

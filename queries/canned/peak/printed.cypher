@@ -32,11 +32,14 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
 OPTIONAL MATCH (v)-[l:IN_PRINTED_PEAK]->(:Compilation)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 WITH v, l, p WHERE l.rank IS NOT NULL OR p.physicalBytes IS NOT NULL
-RETURN v.label AS value, l.rank AS rank, l.printedBytes AS printedBytes,
-       v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
-       p.physicalBytes IS NOT NULL AS liveAtPhysicalPeak,
+WITH v.key AS valueKey, l.rank AS rank, l.printedBytes AS printedBytes,
+     p.physicalBytes AS physicalBytes
+ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+// match by key again: before the limit the embedded engine would read the texts of every value
+MATCH (v:Value {key: valueKey})
+RETURN v.label AS value, rank, printedBytes, v.sizeBytes AS sizeBytes, physicalBytes,
+       physicalBytes IS NOT NULL AS liveAtPhysicalPeak,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, value
-LIMIT $limit

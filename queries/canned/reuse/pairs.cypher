@@ -28,11 +28,13 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
 // OPTIONAL: for a MATCH the embedded engine would read every value of the graph
 OPTIONAL MATCH (v)-[u:REUSES]->(e:Value)
 WITH a, v, u, e WHERE e.label IS NOT NULL
-RETURN e.label AS earlier, v.label AS later, a.number AS allocation,
-       u.sharedBytes AS sharedBytes, e.liveUntil AS freedAt, v.liveFrom AS reusedAt,
-       u.gapSteps AS gapSteps,
+WITH v.key AS laterKey, e.label AS earlier, a.number AS allocation, u.sharedBytes AS sharedBytes,
+     e.liveUntil AS freedAt, v.liveFrom AS reusedAt, u.gapSteps AS gapSteps
+ORDER BY sharedBytes DESC, reusedAt, v.label, earlier LIMIT $limit
+// match by key again: before the limit the embedded engine would read the texts of every value
+MATCH (v:Value {key: laterKey})
+RETURN earlier, v.label AS later, allocation, sharedBytes, freedAt, reusedAt, gapSteps,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sharedBytes DESC, reusedAt, later, earlier
-LIMIT $limit

@@ -55,6 +55,10 @@ OPTIONAL MATCH (v)<-[:HOLDS]-(a:Allocation)
 OPTIONAL MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value)
 WITH c, v, a, consumer, consumerOpcode, sum(CASE WHEN n.isPhi THEN 1 ELSE 0 END) AS nextStates
 WHERE nextStates = 0 AND (a.role = 'temp' OR v.liveUntil < c.scheduleLength)
+WITH v.key AS valueKey, consumer, consumerOpcode
+ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+// match by key again: before the limit the embedded engine would read the texts of every value
+MATCH (v:Value {key: valueKey})
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        v.name AS producer, consumer, consumerOpcode,
@@ -62,4 +66,3 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBy
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, value
-LIMIT $limit
