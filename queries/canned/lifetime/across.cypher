@@ -44,7 +44,8 @@ WITH v.key AS valueKey, p.physicalBytes AS physicalBytes, a.role AS role, atStep
 ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
 // and again: before the limit it would read the texts of every value
 MATCH (v:Value {key: valueKey})
-RETURN v.label AS value, v.sizeBytes AS sizeBytes, physicalBytes, role, v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, physicalBytes, role,
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
