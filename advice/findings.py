@@ -14,7 +14,7 @@ from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.large_values import largest_line
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.returned_values import is_gradient_only
+from xlagraph.advice.causes.returned_values import is_gradient_only, without_new_value
 from xlagraph.advice.causes.search import (
     INPUTS_OF_DEVICES,
     UNUSED_DONATIONS,
@@ -258,10 +258,12 @@ class _Search:
         Temporaries use the bytes of outputs too, so only a plan shows the effect of a donation.
         """
         program = self._program
+        needed = without_new_value(program)
         here = [
             row
             for row in each_value_once(rows)
             if row.get("memorySpace", program.memory_space) == program.memory_space
+            and row["value"] not in needed
             and not is_gradient_only(program, str(row["value"]))
         ]
         if not self._is_enough(_sum(here, "sizeBytes"), "reserved"):

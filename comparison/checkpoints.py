@@ -6,7 +6,7 @@ from typing import NamedTuple
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.reasons import ReasonKind
-from xlagraph.hlo.op_names import has_checkpoint, names_before_checkpoint, stem
+from xlagraph.hlo.op_names import OF_ANY_LOOP, has_checkpoint, names_before_checkpoint, stem
 
 __all__ = ["ChangedCheckpoints", "changed_checkpoints", "checkpointed_parts"]
 
@@ -43,8 +43,13 @@ def changed_checkpoints(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> Chang
     """Return the scopes whose checkpoints were removed or added."""
     inside_a, all_a = _scopes(a)
     inside_b, all_b = _scopes(b)
+    gone, new = inside_a - inside_b, inside_b - inside_a
+    moved = _without_loops(gone) & _without_loops(new)
     return ChangedCheckpoints(
-        frozenset((inside_a - inside_b) & all_b), frozenset((inside_b - inside_a) & all_a)
+        *(
+            frozenset(scope for scope in scopes & others if _in_no_loop(scope) not in moved)
+            for scopes, others in ((gone, all_b), (new, all_a))
+        )
     )
 
 
@@ -67,6 +72,15 @@ def checkpointed_parts(values: Iterable[HeldValue], scopes: Iterable[Scope]) -> 
         is_repeated = len(patterns) == 1 and patterns.isdisjoint(names[-1] for names in inside)
         found |= {"/".join(names) for names in (inside if is_repeated else [scope])}
     return found
+
+
+def _without_loops(scopes: Iterable[Scope]) -> set[Scope]:
+    return {_in_no_loop(scope) for scope in scopes}
+
+
+def _in_no_loop(scope: Scope) -> Scope:
+    """Return the scope without the names of loops: one loop more around it is the same scope."""
+    return tuple(name for name in scope if name not in OF_ANY_LOOP)
 
 
 def _scopes(values: Iterable[HeldValue]) -> tuple[set[Scope], set[Scope]]:

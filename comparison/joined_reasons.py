@@ -10,7 +10,7 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import own_op_name, stem
+from xlagraph.hlo.op_names import OF_ANY_LOOP, own_op_name, stem
 
 __all__ = [
     "Sides",
@@ -25,8 +25,6 @@ __all__ = [
 ]
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
-_OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call"))
-"""Names that JAX adds to the ops of every loop."""
 _FLOAT: Final = re.compile(r"b?f\d")
 _LEAST_SHARE: Final = 0.05
 _LEAST_VALUES: Final = 3
@@ -206,7 +204,7 @@ def _last_names(value: HeldValue) -> str | None:
     """
     is_one = "/" in (value.op_name or "") and ";" not in (value.op_name or "")
     names = stem(value.op_name)[-2:] if is_one else ()
-    is_of_any_loop = _OF_ANY_LOOP.issuperset(names)
+    is_of_any_loop = OF_ANY_LOOP.issuperset(names)
     return pattern("/".join(names)) if len(names) == 2 and not is_of_any_loop else None
 
 

@@ -26,6 +26,8 @@ _COVERED: Final = {
 """Kinds that only say which values are new; a cause says why."""
 _LEAST_SHARE_OF_GROWTH: Final = 0.1
 _LEAST_SHARE_OF_REASON: Final = 0.5
+_LEAST_LIKELIHOOD: Final = 0.5
+"""A less likely cause, such as a copy that the compiler did not elide, explains no growth."""
 _LEAST_FACTOR: Final = 2
 """A cause that both sides have is one of the growth if it has this many times the bytes."""
 
@@ -91,7 +93,8 @@ def _causes(graph: Graph, key: str) -> Iterator[_Found]:
     try:
         if program.obstacle is None:
             for cause in causes_of_values(program):
-                yield _found(program, cause)
+                if cause.likelihood is None or cause.likelihood >= _LEAST_LIKELIHOOD:
+                    yield _found(program, cause)
     except NotStored:
         return
 

@@ -13,6 +13,7 @@ from typing import Final
 
 __all__ = [
     "BACKWARD_MARKS",
+    "OF_ANY_LOOP",
     "RECOMPUTED_MARKS",
     "framework_of",
     "has_checkpoint",
@@ -31,6 +32,8 @@ __all__ = [
     "stem",
 ]
 
+OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call"))
+"""Names that JAX adds to the ops of every loop."""
 _MARKS: Final = {
     "jax": re.compile(r"(?:^|/)p?jit\(|\bjvp\("),
     "pytorch": re.compile(r"(?:^|/)(?:aten__|xla__|prim__)"),

@@ -40,8 +40,10 @@ _LEAST_CONSTANT: Final = 1 << 16
 def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
     """Yield the results that hold a value of each iteration of a loop with a carry.
 
-    A loop without one, as of `jax.lax.map`, has no other result than the stack.
+    A loop without one, as of `jax.lax.map`, has no other result than the stack. Gradients of the
+    parameters of a loop's layers are stacked, too: not the loop is what to change there.
     """
+    parameters = {value.dimensions for value in program.compilation.array_parameters}
     results = {value.value_id for value in own_results(program)}
     stacks = [
         value
@@ -49,6 +51,7 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
         if (value := stack_of(program, each)) is not None
         and value.stack_turns != 1
         and has_carry(program, value.stack_loop or "")
+        and not (value.is_backward and value.dimensions in parameters)
     ]
     found: set[int] = set()
     rows = []

@@ -1,13 +1,11 @@
 """Find values that take a large share of the peak, by kind.
 
-The kinds: logits of a large vocabulary, values computed from much smaller
-ones, values that wait to be read, and the line that takes most.
+The kinds: values computed from much smaller ones, values that wait to be read, and the line that
+takes most.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
@@ -15,22 +13,17 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.recomputing import Move
-from xlagraph.planner.edits.resizing import ComputeInParts, Remove
+from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
     "idle_values",
     "inflated_values",
     "largest_line",
-    "logits",
     "one_hot_products",
 ]
 
-_LEAST_VOCABULARY: Final = 4096
-_PARTS: Final = 8
-"""Parts in which logits could be computed."""
 _INFLATION: Final = 16
 """Least ratio between the size of a value and the size of its operands."""
 _LEAST_IDLE: Final = 0.1
@@ -60,107 +53,6 @@ _HANDED_ON: Final = frozenset(
         "copy", "copy-start", "slice-start", "async-start",
     )
 )  # fmt: skip
-
-
-def logits(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the values of a softmax over the words of a table.
-
-    A product with a table has a dimension of its words, and the exponential of it is reduced over
-    this dimension. All values of this size that depend on each other are part of it.
-    """
-    tables = {
-        tuple(sorted(value.dimensions)): value.op_name or value.label
-        for value in program.compilation.array_parameters
-        if len(lengths := value.dimensions) == 2
-        and max(lengths) >= _LEAST_VOCABULARY
-        and max(lengths) >= 4 * min(lengths)
-    }
-    seen: set[int] = set()
-    found: list[tuple[StoredValue, str]] = []
-    for value in program.temporaries:
-        words = next((table for table in tables if table[1] in value.dimensions), None)
-        if words is None or value.value_id in seen or not _is_product(program, value, words):
-            continue
-        connected = _connected(program, value)
-        seen |= connected
-        reduction = _softmax(program, connected, words[1])
-        if reduction is None:
-            continue
-        line = file_and_line(*program.place_of(reduction)) or reduction
-        rows = math.prod(value.dimensions) // words[1]
-        reason = f"{rows} × {words[1]} products with {tables[words]}, which {line} reduces"
-        sets = {program.set_of(program.values[each]) for each in connected}
-        found += [(each, reason) for each in program.temporaries if program.set_of(each) in sets]
-    if found:
-        yield Cause(
-            "peak/contributors",
-            "Logits of a large vocabulary are computed for all tokens at once",
-            ChangeKind.PARTS,
-            _in_parts([value for value, _ in found], _PARTS),
-            tuple(evidence_row(value, reason) for value, reason in found),
-            remedies.LOGITS,
-        )
-
-
-def _is_product(program: PeakProgram, value: StoredValue, table: tuple[int, ...]) -> bool:
-    """Return True for a product of the forward pass with a table, and not one of its shape."""
-    if value.is_backward or not any(
-        program.computes_with(value.name, opcode) for opcode in ("dot", "custom-call")
-    ):
-        return False
-    read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    return tuple(sorted(value.dimensions)) != table and any(
-        tuple(sorted(each.dimensions)) == table and not each.is_backward for each in read
-    )
-
-
-def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
-    """Return a value, and those of its size that are computed from it, or from the same values."""
-    size, words = math.prod(value.dimensions), max(value.dimensions)
-    found, waiting = {value.value_id}, [value]
-    while waiting:
-        each = waiting.pop()
-        near = list(program.read_by.get(each.name, ()))
-        for reader in program.readers_of.get(each.value_id, ()):
-            near += [made.value_id for made in program.made_by.get(reader, ())]
-        for value_id in near:
-            other = program.values[value_id]
-            is_like = words in other.dimensions and math.prod(other.dimensions) == size
-            if value_id not in found and is_like:
-                found.add(value_id)
-                waiting.append(other)
-    return found
-
-
-def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> str | None:
-    """Return the instruction that reduces these values over a dimension for a softmax.
-
-    A softmax reads the maximum or the sum of each row next to the row itself; a sum of a
-    function of each element, such as a softplus, does not.
-    """
-    around = {name for each in value_ids for name in program.readers_of.get(each, ())}
-    makers = {program.values[each].name for each in value_ids}
-    size = math.prod(program.values[next(iter(value_ids))].dimensions)
-    if not any(program.computes_with(name, "exponential") for name in around | makers):
-        return None
-    reducing = []
-    for name in around:
-        made = program.made_by.get(name, ())
-        lengths = [math.prod(each.dimensions) for each in made]
-        if not program.computes_with(name, "reduce"):
-            continue
-        of_rows = {
-            each.value_id
-            for each, length in zip(made, lengths, strict=True)
-            if length == size // words
-        }
-        is_read_with_rows = any(
-            not of_rows.isdisjoint(program.read_by.get(reader, ())) for reader in around | makers
-        )
-        is_complete = size in lengths and program.computes_with(name, "exponential")
-        if (of_rows and is_read_with_rows) or is_complete:
-            reducing.append(name)
-    return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
 
 
 def inflated_values(program: PeakProgram) -> Iterator[Cause]:
@@ -324,10 +216,6 @@ def _is_kept_for_backward(program: PeakProgram, value: StoredValue) -> bool:
         return False
     readers = program.compilation.readers.get(value.value_id, ())
     return any(program.values[reader].is_backward for reader in readers)
-
-
-def _in_parts(found: Sequence[StoredValue], parts: int) -> Edit:
-    return ComputeInParts({value.label: Fraction(1, parts) for value in found})
 
 
 def _bytes(found: Sequence[StoredValue]) -> int:

@@ -69,13 +69,16 @@ def has_carry(program: PeakProgram, loop: str) -> bool:
 
 
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
-    """Yield states that a loop reads part by part while it stacks their new parts."""
+    """Yield states that a loop reads part by part while it stacks their new parts.
+
+    The loop of a backward pass reads what was stacked for it, and stacks gradients: no state.
+    """
     found: list[tuple[StoredValue, StoredValue]] = []
     removed: list[str] = []
     for value in program.temporaries:
         stack = stack_of(program, value)
         planned = program.planned(value)
-        if stack is None or stack.stack_loop is None or planned is None:
+        if stack is None or stack.stack_loop is None or planned is None or stack.is_backward:
             continue
         members = {each.value_id for each in program.program.sets[planned.buffer_set]}
         old = _replaced_state(program, stack, members)

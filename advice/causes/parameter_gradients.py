@@ -288,9 +288,9 @@ def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
-    """Return True if these gradients update one input, and nothing computes with the result.
+    """Return True if these gradients update one input, of which rows were gathered.
 
-    A state of the table's shape would be read with it, or read the new table. A tied table also
+    A state of the table's shape would be read with it, or updated instead of it. A tied table also
     has a gradient of its product, which has all rows.
     """
     ids = {each.value_id for each in gradients}
@@ -302,7 +302,7 @@ def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bo
     }
     for name in {name for each in ids for name in program.readers_of.get(each, ())}:
         read = {
-            _origin(program, each)
+            program.origin_of(each)
             for each in program.read_by[name]
             if program.values[each].dimensions == dimensions and each not in ids
         }
@@ -310,16 +310,24 @@ def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bo
         if (
             len(read) == 1
             and read <= tables
-            and not any(program.read_steps.get(each.value_id) for each in made)
+            and (
+                any(program.computes_with(each, "gather") for each in _readers(program, read))
+                or not any(program.read_steps.get(each.value_id) for each in made)
+            )
         ):
             return True
     return False
 
 
-def _origin(program: PeakProgram, value_id: int) -> int:
-    """Return the first of a chain of copies."""
-    planned = program.program.by_id.get(value_id)
-    while planned is not None and planned.is_copy and planned.operands:
-        value_id = planned.operands[0]
-        planned = program.program.by_id.get(value_id)
-    return value_id
+def _readers(program: PeakProgram, value_ids: Collection[int]) -> set[str]:
+    """Return the instructions that read these values, or copies of them."""
+    copies = {
+        each.value_id
+        for each in program.program.values
+        if each.is_copy and program.origin_of(each.value_id) in value_ids
+    }
+    return {
+        name
+        for value_id in copies | set(value_ids)
+        for name in program.readers_of.get(value_id, ())
+    }

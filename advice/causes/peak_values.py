@@ -206,13 +206,22 @@ class PeakProgram:
 
     def is_stacked_carry(self, value: StoredValue) -> bool:
         """Return True for a stack of a loop's carries, which no checkpoint recomputes."""
-        sets = map(self.set_of, self.made_by.get(value.stack_element or "", ()))
+        made = self.made_by.get(value.stack_element or "", ())
+        sets = (self.set_of(self.values[self.origin_of(each.value_id)]) for each in made)
         return any(
             self.values[member.value_id].is_phi
             for each in sets
             if each is not None
             for member in self.program.sets[each]
         )
+
+    def origin_of(self, value_id: int) -> int:
+        """Return the first of a chain of copies."""
+        planned = self.program.by_id.get(value_id)
+        while planned is not None and planned.is_copy and planned.operands:
+            value_id = planned.operands[0]
+            planned = self.program.by_id.get(value_id)
+        return value_id
 
     def is_recomputable(self, label: str) -> bool:
         """Return False for inputs' copies, stacks of carries, and values of no gradient's pass."""

@@ -15,7 +15,13 @@ from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["gradients_of_frozen", "is_gradient_only", "returned_forward_values", "unchanged_inputs"]
+__all__ = [
+    "gradients_of_frozen",
+    "is_gradient_only",
+    "returned_forward_values",
+    "unchanged_inputs",
+    "without_new_value",
+]
 
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD: Final = 0.75
@@ -105,6 +111,45 @@ def is_gradient_only(program: PeakProgram, label: str) -> bool:
         return False
     takers = [each for each in own_results(program) if each.shape == value.shape]
     return bool(takers) and all(each.is_backward for each in takers)
+
+
+def without_new_value(program: PeakProgram) -> frozenset[str]:
+    """Return the inputs whose bytes only new values of other inputs could take.
+
+    Next to parameters that a step updates, the frozen ones of a reference model have the same
+    types, but the caller needs them for the next step.
+    """
+    results = Counter(value.shape for value in own_results(program))
+    inputs = [
+        value
+        for value in program.compilation.array_parameters
+        if not program.compilation.is_donated(value.value_id)
+    ]
+    updated = {value.value_id for value in inputs if _has_new_value(program, value)}
+    taken = Counter(value.shape for value in inputs if value.value_id in updated)
+    return frozenset(
+        value.label
+        for value in inputs
+        if value.value_id not in updated and results[value.shape] <= taken[value.shape]
+    )
+
+
+def _has_new_value(program: PeakProgram, given: StoredValue) -> bool:
+    """Return True if values of an input's dimensions lead from it to a result."""
+    results = {value.value_id for value in own_results(program)}
+    found, waiting = {given.value_id}, [given]
+    while waiting:
+        value = waiting.pop()
+        planned = program.planned(value)
+        members = () if planned is None else program.program.sets[planned.buffer_set]
+        near = [program.values[each.value_id] for each in members]
+        for name in program.readers_of.get(value.value_id, ()):
+            near += program.made_by.get(name, ())
+        for each in near:
+            if each.value_id not in found and each.dimensions == given.dimensions:
+                found.add(each.value_id)
+                waiting.append(each)
+    return not found.isdisjoint(results)
 
 
 def _cause(

@@ -16,7 +16,6 @@ from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.advice.causes.large_values import (
     idle_values,
     inflated_values,
-    logits,
     one_hot_products,
 )
 from xlagraph.advice.causes.loop_inputs import computed_ahead
@@ -34,6 +33,7 @@ from xlagraph.advice.causes.returned_values import (
     returned_forward_values,
     unchanged_inputs,
 )
+from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,

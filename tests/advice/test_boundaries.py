@@ -17,6 +17,7 @@ from xlagraph.advice.causes.returned_values import (
     is_gradient_only,
     returned_forward_values,
     unchanged_inputs,
+    without_new_value,
 )
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.returning import KeepInside
@@ -139,6 +140,36 @@ def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
     assert found == named
 
 
+@pytest.mark.parametrize(
+    ("reader", "named"),
+    [
+        pytest.param("gather", ["g"], id="an average of the new table is kept"),
+        pytest.param("fusion", [], id="a momentum, of which no rows are read"),
+    ],
+)
+def test_a_new_table_may_be_read_whole_if_rows_of_the_old_one_were_gathered(
+    returning, reader, named
+):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
+        1 | 4096 | parameter 1, shape |f32[64,16]| at ShapeIndex {}
+        2 | 8192 | preallocated-temp
+        3 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | table | f32[64,16] | 0    | 4096 | 0-3 | parameter(0)
+        1 | other | f32[64,16] | 0    | 4096 | 0-4 | parameter(1)
+        2 | rows  | f32[16]    | 4096 | 64   | 0-1 | {reader}(table)
+        2 | g     | f32[64,16] | 0    | 4096 | 1-2 | scatter(rows) | jit(f)/transpose(jvp())/add
+        3 | new   | f32[64,16] | 0    | 4096 | 2-4 | subtract(table, g)
+        2 | last  | f32[64,16] | 0    | 4096 | 3-4 | add(other, new)
+        """,
+    )
+    found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
+    assert found == named
+
+
 ADDED = """
     0 | w | f32[4,8] | 0   | 128 | 0-5 | parameter(0)
     1 | a | f32[4,8] | 0   | 128 | 1-4 | dot(w) | jit(f)/transpose(jvp())/dot
@@ -233,3 +264,35 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     )
     causes = list(unchanged_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | p{0} (phi) | f32[512]  | 0    | 2048 | 0-3 | parameter(0)
+        0 | c          | f32[512]  | 2048 | 2048 | 1-3 | copy(p{0})
+        0 | s          | f32[2048] | 4096 | 8192 | 2-3 | fusion(c)
+        """,
+    )
+    stack = program.by_label["s"]._replace(stack_loop="w", stack_element="c")
+    assert program.is_stacked_carry(stack)
+
+
+def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(returning):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096 | parameter 1, shape |f32[1024]| at ShapeIndex {}
+        2 | 4096 | maybe-live-out
+        3 | 64   | preallocated-temp
+        """,
+        """
+        0 | old | f32[1024] | 0 | 4096 | 0-4 | parameter(0)
+        1 | ref | f32[1024] | 0 | 4096 | 0-4 | parameter(1)
+        3 | sum | f32[16]   | 0 | 64   | 1-2 | reduce(ref)
+        2 | new | f32[1024] | 0 | 4096 | 2-4 | fusion(old, sum)
+        """,
+        "new",
+    )
+    assert without_new_value(program) == {"ref"}

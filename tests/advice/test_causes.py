@@ -361,13 +361,20 @@ def test_a_batch_is_named_if_all_devices_compute_the_same(programs, sharding, be
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
-@pytest.mark.parametrize(("reader", "named"), [("dynamic-slice", ["new"]), ("negate", [])])
-def test_a_state_that_a_loop_reads_in_parts_and_stacks_anew_is_named(programs, reader, named):
+@pytest.mark.parametrize(
+    ("reader", "op", "named"),
+    [
+        ("dynamic-slice", "jit(f)/while", ["new"]),
+        ("negate", "jit(f)/while", []),
+        ("dynamic-slice", "jit(f)/transpose(jvp())/while", []),
+    ],
+)
+def test_a_state_that_a_loop_reads_in_parts_and_stacks_anew_is_named(programs, reader, op, named):
     program = programs(
         f"{DONATED}\n1 | 8192 | preallocated-temp",
         f"""
         0 | old  | f32[1024] | 0    | 4096 | 0-3 | parameter(0)
-        1 | new  | f32[1024] | 0    | 4096 | 1-4 | fusion()
+        1 | new  | f32[1024] | 0    | 4096 | 1-4 | fusion() | {op}
         1 | part | f32[16]   | 4096 | 64   | 2-3 | {reader}(old)
         1 | last | f32[16]   | 4160 | 64   | 3-4 | negate(part)
         0 | out  | f32[1024] | 0    | 4096 | 4-5 | copy(new)

@@ -7,9 +7,9 @@ from xlagraph.advice.causes.large_values import (
     idle_values,
     inflated_values,
     largest_line,
-    logits,
     one_hot_products,
 )
+from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
@@ -158,3 +158,53 @@ ENTRY %main (ids: s32[64]) -> f32[64,64] {{
 """)
     causes = list(one_hot_products(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+def test_a_sum_of_exponentials_is_read_with_the_rows_through_values_of_each_row(programs):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 131072 | parameter 1, shape |s8[8192,16]| at ShapeIndex {}
+        2 | 1572992 | preallocated-temp
+        """,
+        """
+        0 | head  | s8[8192,16] | 0       | 131072 | 0-6 | parameter(0)
+        1 | state | s8[8192,16] | 0       | 131072 | 0-6 | parameter(1)
+        2 | rows  | s8[64,8192] | 0       | 524288 | 1-3 | dot(head)
+        2 | exp   | s8[64,8192] | 524288  | 524288 | 2-5 | exponential(rows)
+        2 | sum   | s8[64]      | 1572864 | 64     | 3-4 | reduce(exp) | jit(f)/sum @ f.py:8
+        2 | share | s8[64]      | 1572928 | 64     | 4-5 | negate(sum)
+        2 | grad  | s8[64,8192] | 1048576 | 524288 | 5-6 | multiply(exp, share)
+        """,
+    )
+    (cause,) = logits(program)
+    assert {row["value"] for row in cause.rows} == {"rows", "exp", "grad"}
+    assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "loop", "named"),
+    [
+        (("dot", "reduce", "subtract"), None, ["rows"]),
+        (("dot", "subtract"), None, []),
+        (("dot", "reduce", "subtract"), "while", []),  # the logits of a part already
+    ],
+)
+def test_a_kernel_may_subtract_the_maximum_of_each_row_from_its_product(
+    programs, kernel, loop, named
+):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 524352 | preallocated-temp
+        """,
+        """
+        0 | head | s8[8192,16] | 0      | 131072 | 0-3 | parameter(0)
+        1 | rows | s8[64,8192] | 0      | 524288 | 1-2 | fusion(head)
+        1 | sum  | s8[64]      | 524288 | 64     | 2-3 | fusion(rows)
+        """,
+    )
+    made = program.instructions["rows"]._replace(fused_opcodes=kernel, loop=loop)
+    summed = program.instructions["sum"]._replace(fused_opcodes=("exponential", "reduce"))
+    program.instructions |= {"rows": made, "sum": summed}
+    assert [row["value"] for cause in logits(program) for row in cause.rows] == named

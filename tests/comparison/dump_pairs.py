@@ -142,6 +142,28 @@ CASES = {
         ),
         ["checkpoint in a loop added (mostly f.py:1): -32 B"],
     ),
+    "a loop less around a checkpoint": Case(
+        temporaries(
+            32,
+            """
+            1 | b | f32[8]{0} | 0 | 32 | 1-2 | exp(x) | \
+jit(f)/while/body/transpose(jvp())/while/body/checkpoint/exp @ f.py:2
+            """,
+        ),
+        temporaries(
+            64,
+            """
+            1 | b | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | \
+jit(f)/transpose(jvp())/while/body/checkpoint/exp @ f.py:2
+            """,
+        ),
+        [
+            (
+                "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
+                " (mostly f.py:2): +32 B"
+            ),
+        ],
+    ),
     "values cast to a wider type": Case(
         temporaries(64, "1 | a | bf16[32]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
         temporaries(

@@ -1,0 +1,185 @@
+"""Find logits of a large vocabulary that are computed for all tokens at once."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["logits"]
+
+_LEAST_VOCABULARY: Final = 4096
+_PARTS: Final = 8
+"""Parts in which logits could be computed."""
+_SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
+"""Opcodes that keep the elements of what they read."""
+
+
+def logits(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the values of a softmax over the words of a table.
+
+    A product with a table has a dimension of its words, and the exponential of it is reduced over
+    this dimension. All values of this size that depend on each other are part of it. In a loop they
+    may be those of a part already.
+    """
+    tables = {
+        tuple(sorted(value.dimensions))
+        for value in program.compilation.array_parameters
+        if len(lengths := value.dimensions) == 2
+        and max(lengths) >= _LEAST_VOCABULARY
+        and max(lengths) >= 4 * min(lengths)
+    }
+    seen: set[int] = set()
+    found: list[tuple[StoredValue, str]] = []
+    for value in program.temporaries:
+        words = next((table for table in tables if table[1] in value.dimensions), None)
+        table = None
+        if words is not None and value.value_id not in seen:
+            table = _table_of_product(program, value, words)
+        if words is None or table is None:
+            continue
+        connected = _connected(program, value)
+        seen |= connected
+        reduction = _softmax(program, connected, words[1]) or _of_shifted(program, value)
+        if reduction is None:
+            continue
+        line = file_and_line(*program.place_of(reduction)) or reduction
+        rows = math.prod(value.dimensions) // words[1]
+        reason = f"{rows} × {words[1]} products with {table}, which {line} reduces"
+        sets = {program.set_of(program.values[each]) for each in connected}
+        found += [(each, reason) for each in program.temporaries if program.set_of(each) in sets]
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "Logits of a large vocabulary are computed for all tokens at once",
+            ChangeKind.PARTS,
+            ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in found}),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            remedies.LOGITS,
+        )
+
+
+def _table_of_product(
+    program: PeakProgram, value: StoredValue, table: tuple[int, ...]
+) -> str | None:
+    """Return the name of the table in a product of the forward pass, unless it has its shape."""
+    maker = program.instructions.get(value.name)
+    if value.is_backward or maker is None or maker.loop is not None:
+        return None
+    if not (maker.computes_with("dot") or maker.computes_with("custom-call")):
+        return None
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    tables = [
+        each for each in read if tuple(sorted(each.dimensions)) == table and not each.is_backward
+    ]
+    if tuple(sorted(value.dimensions)) == table or not tables:
+        return None
+    return _name_of_table(program, tables[0])
+
+
+def _name_of_table(program: PeakProgram, value: StoredValue) -> str:
+    """Return the name of the input that a value is, or a copy of; else of its op."""
+    waiting, seen = [value.value_id], set[int]()
+    while waiting:
+        each = waiting.pop()
+        if each in seen or each not in program.program.by_id:
+            continue
+        seen.add(each)
+        members = program.program.sets[program.program.by_id[each].buffer_set]
+        given = next((member.value_id for member in members if member.is_stored), None)
+        if given is not None:
+            known = program.values[given]
+            return known.op_name or known.label
+        waiting += [member.value_id for member in members]
+        maker = program.instructions.get(program.values[each].name)
+        if maker is not None and maker.computes_only(_SAME_ELEMENTS):
+            waiting += program.read_by.get(maker.name, ())
+    return value.attributed_op_name or value.label
+
+
+def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
+    """Return a value, and those of its size that are computed from it, or from the same values."""
+    size, words = math.prod(value.dimensions), max(value.dimensions)
+    found, waiting = {value.value_id}, [value]
+    while waiting:
+        each = waiting.pop()
+        near = list(program.read_by.get(each.name, ()))
+        for reader in program.readers_of.get(each.value_id, ()):
+            near += [made.value_id for made in program.made_by.get(reader, ())]
+        for value_id in near:
+            other = program.values[value_id]
+            is_like = words in other.dimensions and math.prod(other.dimensions) == size
+            if value_id not in found and is_like:
+                found.add(value_id)
+                waiting.append(other)
+    return found
+
+
+def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> str | None:
+    """Return the instruction that reduces these values over a dimension for a softmax.
+
+    A softmax reads the maximum or the sum of each row next to the row itself; a sum of a
+    function of each element, such as a softplus, does not.
+    """
+    around = {name for each in value_ids for name in program.readers_of.get(each, ())}
+    makers = {program.values[each].name for each in value_ids}
+    size = math.prod(program.values[next(iter(value_ids))].dimensions)
+    if not any(program.computes_with(name, "exponential") for name in around | makers):
+        return None
+    reducing = []
+    for name in around:
+        made = program.made_by.get(name, ())
+        lengths = [math.prod(each.dimensions) for each in made]
+        if not program.computes_with(name, "reduce"):
+            continue
+        of_rows = _computed_by_row(
+            program,
+            [
+                each.value_id
+                for each, length in zip(made, lengths, strict=True)
+                if length == size // words
+            ],
+        )
+        is_read_with_rows = any(
+            not of_rows.isdisjoint(program.read_by.get(reader, ())) for reader in around | makers
+        )
+        is_complete = size in lengths and program.computes_with(name, "exponential")
+        if (of_rows and is_read_with_rows) or is_complete:
+            reducing.append(name)
+    return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
+
+
+def _computed_by_row(program: PeakProgram, value_ids: Sequence[int]) -> set[int]:
+    """Return values with those of as many elements that are computed from them."""
+    found, waiting = set(value_ids), list(value_ids)
+    while waiting:
+        value_id = waiting.pop()
+        size = math.prod(program.values[value_id].dimensions)
+        for name in program.readers_of.get(value_id, ()):
+            for made in program.made_by.get(name, ()):
+                if made.value_id not in found and math.prod(made.dimensions) == size:
+                    found.add(made.value_id)
+                    waiting.append(made.value_id)
+    return found
+
+
+def _of_shifted(program: PeakProgram, value: StoredValue) -> str | None:
+    """Return the instruction that sums the exponentials of a product less its rows' maximum.
+
+    A library's kernel makes the product, reduces it and subtracts the result in one instruction.
+    """
+    kernel = ("dot", "reduce", "subtract")
+    if not all(program.computes_with(value.name, opcode) for opcode in kernel):
+        return None
+    summing = [
+        name
+        for name in program.readers_of.get(value.value_id, ())
+        if program.computes_with(name, "exponential") and program.computes_with(name, "reduce")
+    ]
+    return min(summing, key=lambda name: program.rows.get(name, 0), default=None)
