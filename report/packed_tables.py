@@ -119,7 +119,7 @@ def _block(column: PackedColumn, strings: dict[str, int]) -> tuple[str, bytes]:
         case ColumnKind.WIDE_NUMBER:
             return _wide_block(cells)
         case ColumnKind.NUMBER:
-            numbers = (_UNKNOWN_NUMBER if c is None else c for c in cells)
+            numbers = [_UNKNOWN_NUMBER if c is None else c for c in cells]
             try:
                 return "number", _little_endian("i", numbers)
             except OverflowError:
@@ -139,7 +139,7 @@ def _block(column: PackedColumn, strings: dict[str, int]) -> tuple[str, bytes]:
 
 def _wide_block(cells: Sequence[Cell]) -> tuple[str, bytes]:
     unknown = float("nan")
-    return "wide", _little_endian("d", (unknown if cell is None else cell for cell in cells))
+    return "wide", _little_endian("d", [unknown if cell is None else cell for cell in cells])
 
 
 def _little_endian(code: str, numbers: Iterable[object]) -> bytes:

@@ -10,7 +10,7 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.loop_states import handed_on, has_carry, stack_of
+from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
@@ -20,7 +20,6 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
     "large_constants",
-    "own_results",
     "reduced_stacks",
     "returned_gradients",
     "returned_stacks",
@@ -44,11 +43,11 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
     parameters of a loop's layers are stacked, too: not the loop is what to change there.
     """
     parameters = {value.dimensions for value in program.compilation.array_parameters}
-    results = {value.value_id for value in own_results(program)}
+    results = {value.value_id for value in program.own_results}
     stacks = [
         value
-        for each in (*own_results(program), *program.temporaries)
-        if (value := stack_of(program, each)) is not None
+        for each in (*program.own_results, *program.temporaries)
+        if (value := program.stack_of(each)) is not None
         and value.stack_turns != 1
         and has_carry(program, value.stack_loop or "")
         and not (value.is_backward and value.dimensions in parameters)
@@ -84,7 +83,7 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield gradients that are returned next to the parameters that they update."""
     inputs = reversed(program.compilation.array_parameters)  # parameters come before their state
     names = {value.dimensions: value.op_name for value in inputs}
-    results = own_results(program)
+    results = program.own_results
     found = [
         value
         for value in results
@@ -116,7 +115,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
     found = []
     removed: list[str] = []
     for each in program.temporaries:
-        value = stack_of(program, each)
+        value = program.stack_of(each)
         if value is None or (value.stack_turns or 0) < 2:
             continue
         loop = value.stack_loop or ""
@@ -238,20 +237,6 @@ def _reads_less(program: PeakProgram, instruction: str) -> bool:
     A part that the program chooses could be any of them.
     """
     return any(program.computes_with(instruction, opcode) for opcode in ("reduce", "slice"))
-
-
-def own_results(program: PeakProgram) -> list[StoredValue]:
-    """Return the array results that take no input's bytes, largest first."""
-    found = [
-        value
-        for each in dict.fromkeys(program.compilation.results)
-        if (value := program.values.get(each)) is not None
-        and (planned := program.planned(value)) is not None
-        and not planned.is_table
-        and planned.memory_space == program.memory_space
-        and not any(member.is_stored for member in program.program.sets[planned.buffer_set])
-    ]
-    return sorted(found, key=lambda value: (-value.size_bytes, value.value_id))
 
 
 def _takes_an_input(program: PeakProgram, value: StoredValue) -> bool:

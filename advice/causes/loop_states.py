@@ -15,7 +15,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["handed_on", "has_carry", "rewritten_inputs", "stack_of"]
+__all__ = ["handed_on", "has_carry", "rewritten_inputs"]
 
 _CALLBACK = "callback"
 
@@ -44,14 +44,6 @@ def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int
     return frozenset(found)
 
 
-def stack_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
-    """Return a value that must share its address, itself first, and that a loop stacks."""
-    planned = program.planned(value)
-    members = () if planned is None else program.program.sets[planned.buffer_set]
-    joined = (value, *(program.values[each.value_id] for each in members))
-    return next((each for each in joined if each.stack_loop is not None), None)
-
-
 def has_carry(program: PeakProgram, loop: str) -> bool:
     """Return True if a loop, or one around it, changes floating-point state other than stacks."""
     around: str | None = loop
@@ -59,7 +51,7 @@ def has_carry(program: PeakProgram, loop: str) -> bool:
         if any(
             value.is_phi
             and (value.dtype or "").startswith(("f", "bf", "c"))
-            and stack_of(program, value) is None
+            and program.stack_of(value) is None
             for value in program.made_by.get(around, ())
         ):
             return True
@@ -76,7 +68,7 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
     found: list[tuple[StoredValue, StoredValue]] = []
     removed: list[str] = []
     for value in program.temporaries:
-        stack = stack_of(program, value)
+        stack = program.stack_of(value)
         planned = program.planned(value)
         if stack is None or stack.stack_loop is None or planned is None or stack.is_backward:
             continue

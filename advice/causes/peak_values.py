@@ -154,6 +154,20 @@ class PeakProgram:
         )
 
     @cached_property
+    def own_results(self) -> tuple[StoredValue, ...]:
+        """Array results that take no input's bytes, largest first."""
+        found = [
+            value
+            for each in dict.fromkeys(self.compilation.results)
+            if (value := self.values.get(each)) is not None
+            and (planned := self.planned(value)) is not None
+            and not planned.is_table
+            and planned.memory_space == self.memory_space
+            and not any(member.is_stored for member in self.program.sets[planned.buffer_set])
+        ]
+        return tuple(sorted(found, key=lambda value: (-value.size_bytes, value.value_id)))
+
+    @cached_property
     def at_peak(self) -> tuple[StoredValue, ...]:
         """Temporaries whose buffer set has a live member at the peak, largest first."""
         return tuple(value for value in self.temporaries if self.set_of(value) in self._live_sets)
@@ -190,6 +204,20 @@ class PeakProgram:
     def planned(self, value: StoredValue) -> PlannedValue | None:
         """Return the planned form of a value; None if it has no live range."""
         return self.program.by_id.get(value.value_id)
+
+    def stack_of(self, value: StoredValue) -> StoredValue | None:
+        """Return a value that must share its address, itself first, and that a loop stacks."""
+        return value if value.stack_loop is not None else self._stacks.get(self.set_of(value))
+
+    @cached_property
+    def _stacks(self) -> dict[int | None, StoredValue]:
+        """First value of each buffer set that a loop stacks."""
+        found: dict[int | None, StoredValue] = {}
+        for planned in self.program.values:
+            value = self.values[planned.value_id]
+            if value.stack_loop is not None:
+                found.setdefault(planned.buffer_set, value)
+        return found
 
     def is_alone(self, value: StoredValue) -> bool:
         """Return True if no other value must share a value's address."""

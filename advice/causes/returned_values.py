@@ -5,9 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.boundaries import own_results
 from xlagraph.advice.causes.cause import Cause, evidence_row
-from xlagraph.advice.causes.loop_states import stack_of
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
@@ -34,10 +32,10 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
     shapes = {value.dimensions for value in program.compilation.array_parameters}
     found = [
         value
-        for value in own_results(program)
+        for value in program.own_results
         if value.dimensions not in shapes
         and not value.is_backward
-        and stack_of(program, value) is None
+        and program.stack_of(value) is None
     ]
     yield from _cause(
         "A training step returns values of its forward pass",
@@ -56,7 +54,7 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
     read = {each for value in updates for each in program.read_by.get(value.name, ())}
     gradients = [
         value
-        for value in own_results(program)
+        for value in program.own_results
         if value.is_backward and value.dimensions in names and value.value_id not in read
     ]
     given, updated, returned = (
@@ -80,7 +78,7 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
 def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield results that are copies of inputs, which are not donated."""
     found = []
-    for value in own_results(program):
+    for value in program.own_results:
         planned = program.program.by_id[value.value_id]
         source = planned.operands[0] if planned.is_copy and planned.operands else None
         known = program.program.by_id.get(source) if source is not None else None
@@ -109,7 +107,7 @@ def is_gradient_only(program: PeakProgram, label: str) -> bool:
     value = program.by_label.get(label)
     if value is None:
         return False
-    takers = [each for each in own_results(program) if each.shape == value.shape]
+    takers = [each for each in program.own_results if each.shape == value.shape]
     return bool(takers) and all(each.is_backward for each in takers)
 
 
@@ -119,7 +117,7 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
     Next to parameters that a step updates, the frozen ones of a reference model have the same
     types, but the caller needs them for the next step.
     """
-    results = Counter(value.shape for value in own_results(program))
+    results = Counter(value.shape for value in program.own_results)
     inputs = [
         value
         for value in program.compilation.array_parameters
@@ -136,7 +134,7 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
 
 def _has_new_value(program: PeakProgram, given: StoredValue) -> bool:
     """Return True if values of an input's dimensions lead from it to a result."""
-    results = {value.value_id for value in own_results(program)}
+    results = {value.value_id for value in program.own_results}
     found, waiting = {given.value_id}, [given]
     while waiting:
         value = waiting.pop()

@@ -16,6 +16,7 @@ class Case(NamedTuple):
     """Numbers of devices over which the two programs are split."""
 
 
+IN_LOOP = "transpose(jvp())/while/body/checkpoint/exp"
 BODY = "jit(f)/jvp()/while/body/closed_call"
 RECOMPUTED = "jit(f)/transpose(jvp(layer_0))/jvp(layer_0)/checkpoint/rematted_computation/tanh"
 DOT = "jit(f)/dot_general @ f.py:1"
@@ -145,23 +146,14 @@ CASES = {
     "a loop less around a checkpoint": Case(
         temporaries(
             32,
-            """
-            1 | b | f32[8]{0} | 0 | 32 | 1-2 | exp(x) | \
-jit(f)/while/body/transpose(jvp())/while/body/checkpoint/exp @ f.py:2
-            """,
+            f"1 | b | f32[8]{{0}} | 0 | 32 | 1-2 | exp(x) | jit(f)/while/body/{IN_LOOP} @ f.py:2",
         ),
         temporaries(
-            64,
-            """
-            1 | b | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | \
-jit(f)/transpose(jvp())/while/body/checkpoint/exp @ f.py:2
-            """,
+            64, f"1 | b | f32[16]{{0}} | 0 | 64 | 1-2 | exp(x) | jit(f)/{IN_LOOP} @ f.py:2"
         ),
         [
-            (
-                "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
-                " (mostly f.py:2): +32 B"
-            ),
+            "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
+            " (mostly f.py:2): +32 B"
         ],
     ),
     "values cast to a wider type": Case(
