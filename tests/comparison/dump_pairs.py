@@ -16,6 +16,7 @@ class Case(NamedTuple):
     """Numbers of devices over which the two programs are split."""
 
 
+REPLACED = "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
 IN_LOOP = "transpose(jvp())/while/body/checkpoint/exp"
 BODY = "jit(f)/jvp()/while/body/closed_call"
 RECOMPUTED = "jit(f)/transpose(jvp(layer_0))/jvp(layer_0)/checkpoint/rematted_computation/tanh"
@@ -151,10 +152,7 @@ CASES = {
         temporaries(
             64, f"1 | b | f32[16]{{0}} | 0 | 64 | 1-2 | exp(x) | jit(f)/{IN_LOOP} @ f.py:2"
         ),
-        [
-            "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
-            " (mostly f.py:2): +32 B"
-        ],
+        [f"{REPLACED} (mostly f.py:2): +32 B"],
     ),
     "values cast to a wider type": Case(
         temporaries(64, "1 | a | bf16[32]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
@@ -277,12 +275,7 @@ CASES = {
             1 | b | f32[16]{0} | 64 | 64 | 2-3 | exp(a) | jit(f)/exp @ f.py:1
             """,
         ),
-        [
-            (
-                "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
-                " (mostly f.py:1): +32 B"
-            )
-        ],
+        [f"{REPLACED} (mostly f.py:1): +32 B"],
     ),
     "an element type that only one program computes with": Case(
         temporaries(192, SAME_TYPE),
