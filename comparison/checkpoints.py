@@ -44,12 +44,10 @@ def changed_checkpoints(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> Chang
     inside_a, all_a = _scopes(a)
     inside_b, all_b = _scopes(b)
     gone, new = inside_a - inside_b, inside_b - inside_a
-    moved = _without_loops(gone) & _without_loops(new)
+    moved = {_without_loops(scope) for scope in gone} & {_without_loops(scope) for scope in new}
     return ChangedCheckpoints(
-        *(
-            frozenset(scope for scope in scopes & others if _in_no_loop(scope) not in moved)
-            for scopes, others in ((gone, all_b), (new, all_a))
-        )
+        frozenset(scope for scope in gone & all_b if _without_loops(scope) not in moved),
+        frozenset(scope for scope in new & all_a if _without_loops(scope) not in moved),
     )
 
 
@@ -74,12 +72,8 @@ def checkpointed_parts(values: Iterable[HeldValue], scopes: Iterable[Scope]) -> 
     return found
 
 
-def _without_loops(scopes: Iterable[Scope]) -> set[Scope]:
-    return {_in_no_loop(scope) for scope in scopes}
-
-
-def _in_no_loop(scope: Scope) -> Scope:
-    """Return the scope without the names of loops: one loop more around it is the same scope."""
+def _without_loops(scope: Scope) -> Scope:
+    """Return a scope without the names of loops; it stays the same if a loop is added around it."""
     return tuple(name for name in scope if name not in OF_ANY_LOOP)
 
 

@@ -210,12 +210,10 @@ def _outputs(reason: Reason) -> str:
     more = reason.count_b - reason.count_a
     shapes = {value.shape for value in reason.example if value is not None}
     such_as = f", such as {shapes.pop()}" if len(shapes) == 1 else ""
-    changed = reason.example[more > 0]
-    if more and changed is None:  # the largest one is new although there are fewer, or reversed
-        outputs = f"{counted(reason.count_b, 'output')}, {reason.count_a:,} before"
-        return f"{outputs}, some of other values{such_as}"
-    if not more:
-        return f"{counted(reason.count_b, 'output')}, some of other values{such_as}"
+    # the largest one can be new although there are fewer, or the reverse
+    if not more or reason.example[more > 0] is None:
+        before = f", {reason.count_a:,} before" if more else ""
+        return f"{counted(reason.count_b, 'output')}{before}, some of other values{such_as}"
     if more > 0:
         return f"{counted(more, 'new output')}{such_as}"
     return f"{_are(-more, 'output', 'gone')}{such_as}"

@@ -40,7 +40,7 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
     """Yield the results that hold a value of each iteration of a loop with a carry.
 
     A loop without one, as of `jax.lax.map`, has no other result than the stack. Gradients of the
-    parameters of a loop's layers are stacked, too: not the loop is what to change there.
+    parameters of a loop's layers are stacked too; returning them is another cause.
     """
     parameters = {value.dimensions for value in program.compilation.array_parameters}
     results = {value.value_id for value in program.own_results}

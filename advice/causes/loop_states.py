@@ -63,7 +63,7 @@ def has_carry(program: PeakProgram, loop: str) -> bool:
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield states that a loop reads part by part while it stacks their new parts.
 
-    The loop of a backward pass reads what was stacked for it, and stacks gradients: no state.
+    A loop of the backward pass is left out: it reads stacked activations and stacks gradients.
     """
     found: list[tuple[StoredValue, StoredValue]] = []
     removed: list[str] = []

@@ -288,10 +288,10 @@ def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
-    """Return True if these gradients update one input, of which rows were gathered.
+    """Return True if these gradients update one input, and it is a table of rows.
 
-    A state of the table's shape would be read with it, or updated instead of it. A tied table also
-    has a gradient of its product, which has all rows.
+    Its rows are gathered, or nothing reads its new value. An optimizer's state of the same shape
+    would be another input. A tied table also has the gradient of its product, which has all rows.
     """
     ids = {each.value_id for each in gradients}
     dimensions = gradients[0].dimensions

@@ -123,7 +123,7 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
         for value in program.compilation.array_parameters
         if not program.compilation.is_donated(value.value_id)
     ]
-    updated = {value.value_id for value in inputs if _has_new_value(program, value)}
+    updated = _leading_to_results(program)
     taken = Counter(value.shape for value in inputs if value.value_id in updated)
     return frozenset(
         value.label
@@ -132,22 +132,20 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
     )
 
 
-def _has_new_value(program: PeakProgram, given: StoredValue) -> bool:
-    """Return True if values of an input's dimensions lead from it to a result."""
-    results = {value.value_id for value in program.own_results}
-    found, waiting = {given.value_id}, [given]
+def _leading_to_results(program: PeakProgram) -> set[int]:
+    """Return the values from which values of the same dimensions lead to a result."""
+    waiting = list(program.own_results)
+    found = {value.value_id for value in waiting}
     while waiting:
         value = waiting.pop()
         planned = program.planned(value)
         members = () if planned is None else program.program.sets[planned.buffer_set]
-        near = [program.values[each.value_id] for each in members]
-        for name in program.readers_of.get(value.value_id, ()):
-            near += program.made_by.get(name, ())
-        for each in near:
-            if each.value_id not in found and each.dimensions == given.dimensions:
-                found.add(each.value_id)
-                waiting.append(each)
-    return not found.isdisjoint(results)
+        near = {*program.read_by.get(value.name, ()), *(each.value_id for each in members)}
+        for each in near - found:
+            if program.values[each].dimensions == value.dimensions:
+                found.add(each)
+                waiting.append(program.values[each])
+    return found
 
 
 def _cause(

@@ -25,8 +25,8 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     """Yield the values of a softmax over the words of a table.
 
     A product with a table has a dimension of its words, and the exponential of it is reduced over
-    this dimension. All values of this size that depend on each other are part of it. In a loop they
-    may be those of a part already.
+    this dimension. All values of this size that depend on each other are part of it. Products in a
+    loop are left out: each iteration may compute only one part of the tokens already.
     """
     tables = {
         tuple(sorted(value.dimensions))
@@ -39,10 +39,10 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     found: list[tuple[StoredValue, str]] = []
     for value in program.temporaries:
         words = next((table for table in tables if table[1] in value.dimensions), None)
-        table = None
-        if words is not None and value.value_id not in seen:
-            table = _table_of_product(program, value, words)
-        if words is None or table is None:
+        if words is None or value.value_id in seen:
+            continue
+        table = _table_of_product(program, value, words)
+        if table is None:
             continue
         connected = _connected(program, value)
         seen |= connected

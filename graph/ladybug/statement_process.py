@@ -34,7 +34,7 @@ def query_in_process(
     Raises QueryFailed if its process dies, takes longer, or needs the memory that other
     processes have.
     """
-    import psutil
+    import psutil  # other commands do not need it
 
     with closing(ChildProcess(_PROGRAM)) as child:
         try:
