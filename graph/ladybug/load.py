@@ -107,9 +107,8 @@ class LadybugLoad(Load):
         self._query = query
         self._path = path
         self._folder = folder
-        self._copy_path = folder / "graph.lbug"
         self._executor = ThreadPoolExecutor(1)
-        self._copy_future: Future[None] | None = None
+        self._copied: Future[Path] | None = None
         self._files: list[RowFiles] = []
         self._waiting: list[CompilationRows] = []
         self._waiting_rows = 0
@@ -137,8 +136,9 @@ class LadybugLoad(Load):
     def expect_rows(self) -> None:
         with raise_unwritable(self._path, _UNCHANGED):
             self._folder.mkdir(exist_ok=True)
-        if self._copy_future is None and self._path.exists() and not self._is_small:
-            self._copy_future = self._executor.submit(self._copy_file)
+        if self._copied is None and self._path.exists():
+            copy = self._folder / "graph.lbug"
+            self._copied = self._executor.submit(shutil.copyfile, self._path, copy)
 
     def write(self, rows: CompilationRows) -> None:
         new = self._claim(rows.origins)
@@ -186,16 +186,15 @@ class LadybugLoad(Load):
         shared = self._new_shared_rows() if self._files else None
         release()
         trim_memory()
-        copy = self._copy_path
+        file = self._folder / "new.lbug"
         try:
             old = stored_rows(self._path, self._folder) if self._is_small and not stale else None
-            is_copied = old is None and self._path.exists()
-            if is_copied:
-                (self._copy_future or self._executor.submit(self._copy_file)).result()
-            database = open_database(copy)
+            if is_copy := old is None and self._copied is not None:
+                file = self._copied.result()
+            database = open_database(file)
             try:
                 connection = ladybug.Connection(database)
-                if not is_copied:
+                if not is_copy:
                     create_tables(connection)
                 if stale:
                     file_changes.delete_compilations(connection, stale)
@@ -211,15 +210,15 @@ class LadybugLoad(Load):
                 database.close()
             # a load that adds compilations grows the file anyway, and compaction is slow
             if self._removed and not self._new:
-                compact(copy, self._folder)
+                compact(file, self._folder)
         except RuntimeError as error:
             raise GraphUnwritable(
-                f"{self._path} could not be written{_UNCHANGED}: {_reason(error, copy)}"
+                f"{self._path} could not be written{_UNCHANGED}: {_reason(error, file)}"
             ) from error
         if self._path.exists():
-            shutil.copymode(self._path, copy)
-        _sync(copy)
-        copy.replace(self._path)
+            shutil.copymode(self._path, file)
+        _sync(file)
+        file.replace(self._path)
         _sync(self._path.parent)
 
     def _wait(self, rows: CompilationRows) -> None:
@@ -323,9 +322,6 @@ class LadybugLoad(Load):
         """True if there is a file whose rows are written anew faster than others are merged."""
         return self._path.exists() and self._path.stat().st_size < _SMALL_FILE_BYTES
 
-    def _copy_file(self) -> None:
-        shutil.copy(self._path, self._copy_path)
-
     def _stored(self) -> dict[str, Origin]:
         """Return the origin of each stored compilation, queried once per load."""
         if not self._path.exists():
@@ -337,9 +333,9 @@ class LadybugLoad(Load):
         return self._origins
 
 
-def _reason(error: RuntimeError, copy: Path) -> str:
-    """Return why a copy could not be written; the engine names the copy, not the file."""
-    if shutil.disk_usage(copy.parent).free < _LITTLE_SPACE_BYTES:
+def _reason(error: RuntimeError, file: Path) -> str:
+    """Return why a file could not be written; the engine names it, not the graph's file."""
+    if shutil.disk_usage(file.parent).free < _LITTLE_SPACE_BYTES:
         return "no space left on the disk"
     text = str(error).rpartition("will be recovered on restart: ")[2]
     return NO_ADDRESSES if "Mmap" in text else text
