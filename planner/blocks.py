@@ -21,12 +21,13 @@ from typing import Final
 from xlagraph.planner.block_contents import Block, HeldValues, ReusableBlocks
 from xlagraph.planner.planned_program import (
     Overwrite,
+    PlannedAllocation,
     PlannedProgram,
     PlannedValue,
     members_of_sets,
 )
 
-__all__ = ["Blocks", "choose_blocks"]
+__all__ = ["Blocks", "choose_blocks", "share_blocks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,18 @@ def choose_blocks(
     return _Search(program, sets).found()
 
 
+def share_blocks(values: Iterable[PlannedValue], allocations: Iterable[PlannedAllocation]) -> bool:
+    """Return True if XLA put a temporary into the block of a result or of a parameter."""
+    blocks = {each.number for each in allocations if each.role != "temp"}
+    in_blocks = [value for value in values if value.allocation in blocks and value.size_bytes]
+    own = {
+        value.buffer_set
+        for value in in_blocks
+        if value.is_stored or value.lives_out or value.is_table
+    }
+    return any(value.buffer_set not in own for value in in_blocks)
+
+
 class _Search:
     """Chooses a block for each buffer set, and knows the blocks before each of them."""
 
@@ -85,6 +98,9 @@ class _Search:
         for rank, members in sorted([(_rank(members), members) for members in self._sets.values()]):
             lives_out = not rank[1]
             block = _own_block(self._program, members)
+            if block is None and not lives_out and self._program.heaps_take_all:
+                heap_values += members
+                continue
             if block is None:
                 operands = _operand_blocks(members, self.block_by_value)
                 shared = chain(operands, self._reusable.without_overlap(members))
@@ -127,6 +143,8 @@ class _Search:
         """Return True if a set takes a block when its turn comes among those searched."""
         if not rank[1] or _own_block(self._program, members) is not None:
             return True
+        if self._program.heaps_take_all:
+            return False
         row = bisect_left(self._ranks, rank)
         at = self._counts[row] if row < len(self._counts) else None
         operands = _operand_blocks(members, self.block_by_value)

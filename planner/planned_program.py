@@ -103,6 +103,9 @@ class PlannedProgram:
     given_bytes: Mapping[int, int]
     """Bytes that are never replanned, by memory space: memory that XLA assigned first, and
     allocations without a live range. Thread-local allocations do not count."""
+    heaps_take_all: bool = False
+    """True if all temporaries lie in heaps, also those that fit into the block of a result or of a
+    donated parameter while it is free, as planned by libtpu 0.0.52."""
 
     @cached_property
     def by_id(self) -> dict[int, PlannedValue]:

@@ -23,8 +23,10 @@ from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.queries.errors import QueryError
 
-__all__ = ["PeakProgram"]
+__all__ = ["JOINED_PARTS", "PeakProgram"]
 
+JOINED_PARTS: Final = "ConcatBitcast"
+"""Target of the custom call for an array that a TPU has fetched in parts."""
 _HANDED_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
 )
@@ -277,6 +279,15 @@ class PeakProgram:
         for value_id, name, _, _ in self.stored.uses:
             found[name].append(value_id)
         return found
+
+    def sources_of(self, instruction: str) -> set[int]:
+        """Return the values that an instruction reads; of parts that it joins, the wholes too."""
+        read = {*self.read_by.get(instruction, ())}
+        known = self.instructions.get(instruction)
+        if known is not None and known.target == JOINED_PARTS:
+            parts = [self.values[each].name for each in read]
+            read.update(each for part in parts for each in self.read_by.get(part, ()))
+        return read
 
     @cached_property
     def readers_of(self) -> dict[int, list[str]]:

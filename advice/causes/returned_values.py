@@ -1,7 +1,8 @@
 """Find results of a training step that the caller may not need, and inputs that it has already."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from xlagraph.advice.causes import remedies
@@ -52,10 +53,15 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
     names = {value.dimensions: value.op_name or value.label for value in inputs}
     updates = [value for value in _results(program) if _is_update(program, value)]
     read = {each for value in updates for each in program.read_by.get(value.name, ())}
+    given_ids = {value.value_id for value in program.compilation.array_parameters}
     gradients = [
         value
         for value in program.own_results
-        if value.is_backward and value.dimensions in names and value.value_id not in read
+        if value.is_backward
+        and value.dimensions in names
+        and value.value_id not in read
+        # an update that is fused with a gradient has its op name
+        and given_ids.isdisjoint(_leading_to(program, [value]))
     ]
     given, updated, returned = (
         Counter(value.dimensions for value in side)
@@ -123,7 +129,7 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
         for value in program.compilation.array_parameters
         if not program.compilation.is_donated(value.value_id)
     ]
-    updated = _leading_to_results(program)
+    updated = _leading_to(program, program.own_results)
     taken = Counter(value.shape for value in inputs if value.value_id in updated)
     return frozenset(
         value.label
@@ -132,17 +138,22 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
     )
 
 
-def _leading_to_results(program: PeakProgram) -> set[int]:
-    """Return the values from which values of the same dimensions lead to a result."""
-    waiting = list(program.own_results)
+def _leading_to(program: PeakProgram, results: Iterable[StoredValue]) -> set[int]:
+    """Return the values from which values of as many elements lead to one of the results.
+
+    A loop reads all that its body reads, so only what shares the bytes of its result leads there.
+    """
+    waiting = list(results)
     found = {value.value_id for value in waiting}
     while waiting:
         value = waiting.pop()
         planned = program.planned(value)
         members = () if planned is None else program.program.sets[planned.buffer_set]
-        near = {*program.read_by.get(value.name, ()), *(each.value_id for each in members)}
+        near = {each.value_id for each in members}
+        if value.opcode != "while":
+            near |= program.sources_of(value.name)
         for each in near - found:
-            if program.values[each].dimensions == value.dimensions:
+            if math.prod(program.values[each].dimensions) == math.prod(value.dimensions):
                 found.add(each)
                 waiting.append(program.values[each])
     return found

@@ -7,7 +7,7 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -17,7 +17,11 @@ __all__ = ["logits"]
 _LEAST_VOCABULARY: Final = 4096
 _PARTS: Final = 8
 """Parts in which logits could be computed."""
-_SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
+_PRODUCTS: Final = ("dot", "convolution", "custom-call")
+"""Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
+_SAME_ELEMENTS: Final = frozenset(
+    ("copy", "copy-start", "copy-done", "transpose", "bitcast", "reshape", "convert")
+)
 """Opcodes that keep the elements of what they read."""
 
 
@@ -72,7 +76,7 @@ def _table_of_product(
     maker = program.instructions.get(value.name)
     if value.is_backward or maker is None or maker.loop is not None:
         return None
-    if not (maker.computes_with("dot") or maker.computes_with("custom-call")):
+    if not any(map(maker.computes_with, _PRODUCTS)):
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     tables = [
@@ -98,8 +102,10 @@ def _name_of_table(program: PeakProgram, value: StoredValue) -> str:
             return known.op_name or known.label
         waiting += [member.value_id for member in members]
         maker = program.instructions.get(program.values[each].name)
-        if maker is not None and maker.computes_only(_SAME_ELEMENTS):
-            waiting += program.read_by.get(maker.name, ())
+        if maker is not None and (
+            maker.computes_only(_SAME_ELEMENTS) or maker.target == JOINED_PARTS
+        ):
+            waiting += program.sources_of(maker.name)
     return value.attributed_op_name or value.label
 
 

@@ -8,6 +8,7 @@ from typing import Final, get_args
 from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shapes import index_numbers
+from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.records import (
     StoredAllocation,
     StoredInstruction,
@@ -139,6 +140,7 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
         run_once(totals.result, instructions, stored.values, stored.positions),
         stored.uses,
     )
+    space_names = {space.color: space.name for space in stored.spaces if space.name is not None}
     places = {
         allocation.number: (allocation.parameter_number, allocation.shape_index or "{}")
         for allocation in allocations
@@ -153,6 +155,7 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
             _overwrites_by_id(stored),
             _ALIGNMENTS.get(totals.platform, _ALIGNMENTS_OF_OTHERS),
             _given_bytes(values, allocations),
+            heaps_take_all="HBM" in space_names.values() and not share_blocks(values, allocations),
         ),
         values={value.value_id: value for value in stored.values},
         parameters={
@@ -167,7 +170,7 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
         has_ranges=totals.schedule_length is not None,
         reserved_bytes=_reserved_bytes(allocations),
         result_shapes=result_shapes(stored.positions, instructions.get(totals.result or "")),
-        space_names={space.color: space.name for space in stored.spaces if space.name is not None},
+        space_names=space_names,
     )
 
 

@@ -249,6 +249,13 @@ def test_a_step_that_updates_needs_no_activations_and_no_gradients_of_others(
     assert not is_gradient_only(program, "old")
 
 
+def test_an_update_that_is_fused_with_its_gradient_is_no_gradient(returning):
+    # the fusion has the op name of the product that gives the gradient
+    fused = STEP.format("old, d").replace("multiply(acts) |", "fusion(acts, w) |", 1)
+    program = returning(BLOCKS, fused, "acts", "g", "new")
+    assert list(gradients_of_frozen(program)) == []
+
+
 @pytest.mark.parametrize(("opcode", "named"), [("copy", ["out"]), ("negate", [])])
 def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode, named):
     program = returning(

@@ -3,8 +3,10 @@
 import random
 from dataclasses import replace
 
+import pytest
+
 from tests.planner.small_programs import program, value
-from xlagraph.planner.blocks import choose_blocks
+from xlagraph.planner.blocks import choose_blocks, share_blocks
 from xlagraph.planner.planned_program import Overwrite, PlannedAllocation, PlannedValue
 
 DONATED = PlannedAllocation(0, 64, 0, "parameter", maybe_live_out=True, parameter_number=0)
@@ -25,6 +27,24 @@ def test_values_that_do_not_live_out_are_in_the_heap():
 
 def test_temporaries_may_use_the_block_of_an_output_that_begins_later():
     assert chosen(value(1, 0, 3), value(2, 4, 10, lives_out=True)) == ([[2, 1]], [])
+
+
+def test_a_compiler_may_put_all_temporaries_into_heaps():
+    donated = value(1, 0, 2, allocation=0, is_stored=True)
+    values = (donated, value(2, 3, 5), value(3, 4, 10, lives_out=True))
+    usual = program(*values, allocations=(DONATED,))
+    first = choose_blocks(replace(usual, heaps_take_all=True), values)
+    assert [[each.value_id for each in block.values] for block in first.blocks] == [[3], [1]]
+    assert [each.value_id for each in first.heap_values] == [2]
+
+
+@pytest.mark.parametrize(("allocation", "shared"), [(9, False), (0, True)])
+def test_a_plan_shows_whether_temporaries_share_blocks(allocation, shared):
+    donated = value(1, 0, 2, allocation=0, is_stored=True)
+    result = value(2, 7, 9, allocation=0, lives_out=True)
+    temporary = value(3, 3, 5, allocation=allocation)
+    made = program(donated, result, temporary, allocations=(DONATED,))
+    assert share_blocks(made.values, made.allocations) is shared
 
 
 def test_a_temporary_larger_than_the_output_does_not_use_its_block():
