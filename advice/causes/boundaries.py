@@ -13,6 +13,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import is_checkpointed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove, Scale
 from xlagraph.planner.edits.returning import KeepInside
@@ -128,6 +129,8 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             and program.instructions[name].loop != loop
             and not ids & {made.value_id for made in program.made_by.get(name, ())}
         }
+        gradients = _gradients_of(program, value, readers)
+        readers -= {each.name for each in gradients}
         made = [each for name in readers for each in program.made_by.get(name, ())]
         around = program.instructions[loop].loop
         if (
@@ -140,7 +143,9 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             place = file_and_line(*program.place_of(min(readers))) or min(readers)
             reason = f"{place} reads a part or a reduction of a stack of {value.stack_turns}"
             found.append((value, f"{reason} iterations, and nothing else reads it"))
-            removed += [program.values[each].label for each in sorted(ids)]
+            removed += [each.label for each in gradients]
+            if not _is_kept_for(program, gradients):
+                removed += [program.values[each].label for each in sorted(ids)]
     if found:
         yield Cause(
             "peak/contributors",
@@ -152,6 +157,46 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=1.0,
         )
+
+
+def _gradients_of(
+    program: PeakProgram, stack: StoredValue, readers: Collection[str]
+) -> list[StoredValue]:
+    """Return the gradients of a stack that are computed from it for the backward loop alone.
+
+    They are of the stack's size, and exist only because the stack does.
+    """
+    around = program.instructions[stack.stack_loop or ""].loop
+    return [
+        made
+        for name in readers
+        if program.is_backward(name)
+        for made in program.made_by.get(name, ())
+        if made.dimensions == stack.dimensions
+        and all(
+            program.instructions[reader].opcode in _FORWARDING
+            or program.instructions[reader].loop != around
+            for reader in program.readers_of.get(made.value_id, ())
+        )
+    ]
+
+
+def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
+    """Return True if gradients need a whole stack, which no checkpoint in the loop recomputes.
+
+    The loop then stacks the same values for its backward pass, wherever they are reduced.
+    """
+    if all(program.computes_with(each.name, "pad") for each in gradients):
+        return False
+    read_in = {
+        program.instructions[reader].loop
+        for each in gradients
+        for reader in program.readers_of.get(each.value_id, ())
+    }
+    return not any(
+        each.loop in read_in and is_checkpointed(each.op_name or "")
+        for each in program.instructions.values()
+    )
 
 
 def large_constants(program: PeakProgram) -> Iterator[Cause]:

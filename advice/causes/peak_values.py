@@ -16,6 +16,7 @@ from xlagraph.planner.compilation.schedulable_compilation import schedulable_pro
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
+from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.planner.orders.rules import Rule, may_make_all
@@ -243,6 +244,12 @@ class PeakProgram:
             for member in self.program.sets[each]
         )
 
+    @cached_property
+    def backward_stacks(self) -> frozenset[int]:
+        """Stacks, with their copies, that only another loop reads, in the backward pass."""
+        found = loop_stacks(self.compilation, self.program, self.program.by_id)
+        return frozenset[int]().union(*(stacks.value_ids for stacks in found))
+
     def origin_of(self, value_id: int) -> int:
         """Return the first of a chain of copies."""
         planned = self.program.by_id.get(value_id)
@@ -252,9 +259,15 @@ class PeakProgram:
         return value_id
 
     def is_recomputable(self, label: str) -> bool:
-        """Return False for inputs' copies, stacks of carries, and values of no gradient's pass."""
+        """Return False for values that no checkpoint around what computes them removes.
+
+        These are copies of inputs, stacks of carries or that others read too, and values of no
+        gradient's pass.
+        """
         value = self.by_label.get(label)
         if value is None or self.is_stacked_carry(value) or self.is_copy_of_input(label):
+            return False
+        if self.stack_of(value) is not None and value.value_id not in self.backward_stacks:
             return False
         name = value.known_op_name or ""
         is_outside = "/" in name and "jvp(" not in name

@@ -9,6 +9,7 @@ from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -19,6 +20,7 @@ _PARTS: Final = 8
 """Parts in which logits could be computed."""
 _SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
 """Opcodes that keep the elements of what they read."""
+_REDUCING: Final = frozenset(("reduce", "reduce-window"))
 
 
 def logits(program: PeakProgram) -> Iterator[Cause]:
@@ -130,7 +132,7 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
     around = {name for each in value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in value_ids}
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
-    if not any(program.computes_with(name, "exponential") for name in around | makers):
+    if not any(_sums_exponentials(program, name) for name in around):
         return None
     reducing = []
     for name in around:
@@ -153,6 +155,52 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
         if (of_rows and is_read_with_rows) or is_complete:
             reducing.append(name)
     return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
+
+
+def _sums_exponentials(program: PeakProgram, instruction: str) -> bool:
+    """Return True if an instruction reduces exponentials, not other functions of them.
+
+    A sigmoid computes exponentials too, and its gradient is summed for a bias.
+    """
+    if not program.computes_with(instruction, "reduce"):
+        return False
+    made = program.operations.get(instruction)
+    if made is None:
+        read = (program.values[each].name for each in program.read_by.get(instruction, ()))
+        return any(program.computes_with(name, "exponential") for name in (instruction, *read))
+    inside = program.fused_operations(made) or (made,)
+    return any(
+        _is_exponential(program, each, made, inside) for each in inside if each.opcode == "reduce"
+    )
+
+
+def _is_exponential(
+    program: PeakProgram, reader: Operation, fusion: Operation, inside: Sequence[Operation]
+) -> bool:
+    """Return True if an operation of a fusion reads exponentials, or itself makes them."""
+    by_name = {each.name: each for each in inside}
+    while reader.opcode in _SAME_ELEMENTS | _REDUCING and reader.operands:
+        name, element = reader.operands[0]
+        found = by_name.get(name)
+        if found is not None and found.opcode == "parameter":
+            (number,) = found.numbers.get("number") or (0,)
+            name, element = fusion.operands[number]
+            found = None
+        if found is None:
+            found = program.operations.get(name)
+        if found is not None and found.opcode == "get-tuple-element" and found.operands:
+            element = tuple(found.numbers.get("index", ()))
+            found = program.operations.get(found.operands[0].name)
+        if found is None:
+            return False
+        if called := program.fused_operations(found):
+            fusion, inside = found, called
+            by_name = {each.name: each for each in inside}
+            found = called[-1]
+            if found.opcode == "tuple" and element:
+                found = by_name[found.operands[element[0]].name]
+        reader = found
+    return reader.opcode == "exponential"
 
 
 def _computed_by_row(program: PeakProgram, value_ids: Sequence[int]) -> set[int]:
@@ -180,6 +228,6 @@ def _of_shifted(program: PeakProgram, value: StoredValue) -> str | None:
     summing = [
         name
         for name in program.readers_of.get(value.value_id, ())
-        if program.computes_with(name, "exponential") and program.computes_with(name, "reduce")
+        if _sums_exponentials(program, name)
     ]
     return min(summing, key=lambda name: program.rows.get(name, 0), default=None)

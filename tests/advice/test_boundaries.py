@@ -20,6 +20,7 @@ from xlagraph.advice.causes.returned_values import (
     without_new_value,
 )
 from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.query_files import load_catalogue
 
@@ -296,3 +297,31 @@ def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(return
         "new",
     )
     assert without_new_value(program) == {"ref"}
+
+
+@pytest.mark.parametrize(
+    ("gradient", "removed"),
+    [
+        pytest.param("pad(s)", {"s", "g"}, id="of a part"),
+        pytest.param("multiply(s)", {"g"}, id="of all, so that the loop stacks it for this"),
+    ],
+)
+def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, gradient, removed):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        f"""
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s    | f32[64,16] | 4096 | 4096 | 1-4 | fusion(loop)
+        0 | part | f32[16]    | 64   | 64   | 2-3 | slice(s) | jit(f)/jvp()/slice @ f.py:9
+        0 | g    | f32[64,16] | 8192 | 4096 | 3-5 | {gradient} | jit(f)/transpose(jvp())/mul
+        0 | back | f32[16]    | 128  | 64   | 5-5 | fusion(g)
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    back = program.instructions["back"]._replace(loop="other")
+    program.instructions |= {"back": back}
+    (cause,) = reduced_stacks(program)
+    assert isinstance(cause.edit, Remove)
+    assert set(cause.edit.patterns) == removed
+    assert cause.rows[0]["reason"].startswith("f.py:9 reads a part or a reduction of a stack of 64")

@@ -182,6 +182,39 @@ def test_a_sum_of_exponentials_is_read_with_the_rows_through_values_of_each_row(
     assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
 
 
+@pytest.mark.parametrize(("summed", "is_named"), [("e", True), ("s", False)])
+def test_a_sum_of_a_sigmoid_for_a_bias_is_no_softmax(programs, summed, is_named):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 1048704 | preallocated-temp
+        """,
+        """
+        0 | edges | s8[8192,16] | 0       | 131072 | 0-4 | parameter(0)
+        1 | rows  | s8[64,8192] | 0       | 524288 | 1-4 | dot(edges)
+        1 | bias  | s8[64]      | 1048576 | 64     | 2-3 | fusion(rows) | jit(f)/sum @ f.py:8
+        1 | next  | s8[64,8192] | 524288  | 524288 | 3-4 | multiply(rows, bias)
+        """,
+    )
+    fused = program.instructions["bias"]._replace(fused_opcodes=("exponential", "add", "reduce"))
+    program.instructions |= {"bias": fused}
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+
+%summed (p: f32[64,8192]) -> f32[64] {{
+  %p = f32[64,8192]{{1,0}} parameter(0)
+  %e = f32[64,8192]{{1,0}} exponential(%p)
+  %s = f32[64,8192]{{1,0}} add(%e, %p)
+  ROOT %r = f32[64]{{0}} reduce(%{summed}, %p), dimensions={{1}}, to_apply=%add
+}}
+
+ENTRY %main (rows: f32[64,8192]) -> f32[64] {{
+  %rows = f32[64,8192]{{1,0}} parameter(0)
+  ROOT %bias = f32[64]{{0}} fusion(%rows), kind=kLoop, calls=%summed
+}}
+""")
+    assert bool(list(logits(program))) == is_named
+
+
 @pytest.mark.parametrize(
     ("kernel", "loop", "named"),
     [
