@@ -91,7 +91,8 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
         if value.is_backward and value.dimensions and value.dimensions in names
         if any(
             made.dimensions == value.dimensions and _takes_an_input(program, made)
-            for reader in program.readers_of.get(value.value_id, ())
+            for source in program.sources_of(value)
+            for reader in program.readers_of.get(source, ())
             for made in program.made_by.get(reader, ())
         )
     ]

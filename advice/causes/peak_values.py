@@ -30,6 +30,8 @@ _HANDED_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
 )
 """Opcodes of instructions that read a value without computing anything."""
+_SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
+"""Opcodes that only change the order or the type of elements."""
 _NO_MODULE_TEXT: Final = "without module text nothing is replanned: this is a sum of sizes"
 _NOT_EXACT: Final = "replanning does not reproduce XLA's plan: this is a sum of sizes"
 _TOLERANCE: Final = 0.01
@@ -257,6 +259,17 @@ class PeakProgram:
             value_id = planned.operands[0]
             planned = self.program.by_id.get(value_id)
         return value_id
+
+    def sources_of(self, value: StoredValue) -> frozenset[int]:
+        """Return a value and those of whose elements it only changes the order or type."""
+        found, waiting = {value.value_id}, [value.value_id]
+        while waiting:
+            maker = self.instructions.get(self.values[waiting.pop()].name)
+            if maker is not None and maker.computes_only(_SAME_ELEMENTS):
+                near = set(self.read_by.get(maker.name, ())) - found
+                found |= near
+                waiting += near
+        return frozenset(found)
 
     def is_recomputable(self, label: str) -> bool:
         """Return False for values that no checkpoint around what computes them removes.

@@ -55,7 +55,9 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
     gradients = [
         value
         for value in program.own_results
-        if value.is_backward and value.dimensions in names and value.value_id not in read
+        if value.is_backward
+        and value.dimensions in names
+        and read.isdisjoint(program.sources_of(value))
     ]
     given, updated, returned = (
         Counter(value.dimensions for value in side)
