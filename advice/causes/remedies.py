@@ -12,6 +12,7 @@ __all__ = [
     "GRADIENTS_OF_FROZEN",
     "IDLE",
     "INFLATED",
+    "JACOBIANS",
     "LARGE",
     "LOGITS",
     "OFFLOADED",
@@ -161,6 +162,15 @@ INFLATED: Final[Mapping[str, str]] = {
     " broadcasting instead of tf.tile, tf.gather instead of one_hot matmul; keep masks bool.",
     "pytorch": "Compute it where it is read: comparisons of torch.arange instead of a stored mask,"
     " expand instead of repeat, indexing instead of one_hot matmul; keep masks bool.",
+}
+JACOBIANS: Final[Mapping[str, str]] = {
+    "jax": "Compute the products instead of the matrix: jax.jvp(f, (x,), (v,))[1] for J @ v,"
+    " jax.vjp(f, x)[1](u)[0] for J.T @ u, jax.jvp(jax.grad(f), (x,), (v,))[1] for a Hessian's;"
+    " solvers such as jax.scipy.sparse.linalg.cg take them as a function.",
+    "tensorflow": "Compute the products instead of the matrix: tf.autodiff.ForwardAccumulator for"
+    " J @ v, tape.gradient with output_gradients for J.T @ u.",
+    "pytorch": "Compute the products instead of the matrix: torch.func.jvp for J @ v,"
+    " torch.func.vjp for J.T @ u.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"

@@ -15,7 +15,7 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["logits"]
 
-_LEAST_VOCABULARY: Final = 4096
+_LEAST_VOCABULARY: Final = 512
 _PARTS: Final = 8
 """Parts in which logits could be computed."""
 _SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
@@ -40,20 +40,25 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     seen: set[int] = set()
     found: list[tuple[StoredValue, str]] = []
     for value in program.temporaries:
-        words = next((table for table in tables if table[1] in value.dimensions), None)
-        if words is None or value.value_id in seen:
+        if value.value_id in seen:
             continue
-        table = _table_of_product(program, value, words)
-        if table is None:
+        products = (
+            (table[1], name)
+            for table in sorted(tables)
+            if table[1] in value.dimensions
+            and (name := _table_of_product(program, value, table)) is not None
+        )
+        words, table = next(products, (0, ""))
+        if not words:
             continue
         connected = _connected(program, value)
         seen |= connected
-        reduction = _softmax(program, connected, words[1]) or _of_shifted(program, value)
+        reduction = _softmax(program, connected, words) or _of_shifted(program, value)
         if reduction is None:
             continue
         line = file_and_line(*program.place_of(reduction)) or reduction
-        rows = math.prod(value.dimensions) // words[1]
-        reason = f"{rows} × {words[1]} products with {table}, which {line} reduces"
+        rows = math.prod(value.dimensions) // words
+        reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in connected}
         found += [(each, reason) for each in program.temporaries if program.set_of(each) in sets]
     if found:

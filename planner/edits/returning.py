@@ -14,7 +14,7 @@ from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import without_values
 from xlagraph.presentation.byte_sizes import counted
 
-__all__ = ["KeepInside"]
+__all__ = ["KeepInside", "with_their_makers"]
 
 _HANDING_ON: Final = frozenset(("tuple", "get-tuple-element", "while", "call", "conditional"))
 """Opcodes of instructions that hand a value on; what reads it there has a value of its own."""
@@ -33,7 +33,7 @@ def _ends_of_loops(
     return found
 
 
-def _with_their_makers(
+def with_their_makers(
     compilation: PlannableCompilation, program: PlannedProgram, unread: Collection[int]
 ) -> frozenset[int]:
     """Return the values of unread buffer sets, and what is computed for them alone."""
@@ -84,7 +84,7 @@ class KeepInside(Edit):
                         end = min((each for each in ends[read] if each > end), default=end)
                     last_reads[read] = max(end, last_reads[read])
         read_sets = {by_id[each].buffer_set for each, last in last_reads.items() if last >= 0}
-        unread = _with_their_makers(compilation, program, sets - read_sets)
+        unread = with_their_makers(compilation, program, sets - read_sets)
         values = tuple(
             value._replace(
                 lives_out=False,

@@ -13,14 +13,16 @@ from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
-def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max"):
+def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max", width=16):
     program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        f"""
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {{}}
         1 | 1048640 | preallocated-temp
         2 | 64 | maybe-live-out
+        3 | {8192 * width} | parameter 1, shape |s8[8192,{width}]| at ShapeIndex {{}}
         """,
         f"""
+        3 | embed | s8[8192,{width}] | 0 | {8192 * width} | 0-5 | parameter(1)
         0 | table | s8[8192,16] | 0       | 131072 | 0-5 | parameter(0)
         1 | all   | s8[64,8192] | 0       | 524288 | 1-3 | dot(table)
         1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
@@ -32,8 +34,9 @@ def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max"
     return list(logits(program))
 
 
-def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs):
-    (cause,) = softmax(programs)
+@pytest.mark.parametrize("width", [8, 32])  # less and more than that of the head
+def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs, width):
+    (cause,) = softmax(programs, width=width)
     reason = "64 × 8192 products with table, which f.py:8 reduces"
     assert [(row["value"], row["reason"]) for row in cause.rows] == [
         ("all", reason),
