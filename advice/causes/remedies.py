@@ -80,7 +80,9 @@ UNCHANGED_INPUTS: Final[Mapping[str, str]] = {
 }
 ONE_HOT: Final[Mapping[str, str]] = {
     "jax": "Index instead of multiplying with jax.nn.one_hot: table[ids] for one_hot(ids) @ table,"
-    " jax.ops.segment_sum(x, ids, n) for one_hot(ids, n).T @ x.",
+    " jax.ops.segment_sum(x, ids, n) for one_hot(ids, n).T @ x, and for a dispatch to experts"
+    " jnp.zeros((experts, capacity, d)).at[expert, place].set(x, mode='drop') and"
+    " out.at[expert, place].get(mode='fill', fill_value=0).",
     "tensorflow": "Index instead of multiplying with tf.one_hot: tf.gather, or"
     " tf.math.unsorted_segment_sum for the transposed product.",
     "pytorch": "Index instead of multiplying with one_hot: table[ids], or index_add_ for the"

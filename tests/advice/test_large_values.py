@@ -163,6 +163,44 @@ ENTRY %main (ids: s32[64]) -> f32[64,64] {{
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
+@pytest.mark.parametrize(("added", "named"), [("s32[64]{0}", ["hot"]), ("f32[64,64]{1,0}", [])])
+def test_a_one_hot_matrix_may_have_a_weight_of_each_row(programs, added, named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}
+        1 | 256 | parameter 1, shape |f32[64]| at ShapeIndex {}
+        2 | 32768 | preallocated-temp
+        """,
+        """
+        0 | ids  | s32[64]    | 0     | 256   | 0-2 | parameter(0)
+        1 | gate | f32[64]    | 0     | 256   | 0-2 | parameter(1)
+        2 | hot  | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids, gate) | jit(f)/mul
+        2 | out  | f32[64,64] | 16384 | 16384 | 2-2 | dot(hot)
+        """,
+    )
+    fused = ("add", "compare", "convert", "iota", "multiply")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%weighted (p: s32[64], g: f32[64]) -> f32[64,64] {{
+  %p = s32[64]{{0}} parameter(0)
+  %g = f32[64]{{0}} parameter(1)
+  %a = {added} add(%p, %p)
+  %i = s32[64,64]{{1,0}} iota(), iota_dimension=1
+  %c = pred[64,64]{{1,0}} compare(%a, %i), direction=EQ
+  %f = f32[64,64]{{1,0}} convert(%c)
+  ROOT %m = f32[64,64]{{1,0}} multiply(%f, %g)
+}}
+
+ENTRY %main (ids: s32[64], gate: f32[64]) -> f32[64,64] {{
+  %ids = s32[64]{{0}} parameter(0)
+  %gate = f32[64]{{0}} parameter(1)
+  ROOT %hot = f32[64,64]{{1,0}} fusion(%ids, %gate), kind=kLoop, calls=%weighted
+}}
+""")
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
 def test_a_sum_of_exponentials_is_read_with_the_rows_through_values_of_each_row(programs):
     program = programs(
         """
