@@ -16,6 +16,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 __all__ = ["logits"]
 
 _LEAST_VOCABULARY: Final = 512
+_COMPUTED_VOCABULARY: Final = 4096
+"""Least words of a table that is no input: shorter ones may be the keys of an attention."""
 _PARTS: Final = 8
 """Parts in which logits could be computed."""
 _SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
@@ -53,7 +55,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             continue
         connected = _connected(program, value)
         seen |= connected
-        reduction = _softmax(program, connected, words) or _of_shifted(program, value)
+        reduction = _softmax(program, connected, words) or _of_shifted(program, value, words)
         if reduction is None:
             continue
         line = file_and_line(*program.place_of(reduction)) or reduction
@@ -87,11 +89,14 @@ def _table_of_product(
     ]
     if tuple(sorted(value.dimensions)) == table or not tables:
         return None
-    return _name_of_table(program, tables[0])
+    name = _name_of_input(program, tables[0])
+    if name is None and max(table) >= _COMPUTED_VOCABULARY:
+        name = tables[0].attributed_op_name or tables[0].label
+    return name
 
 
-def _name_of_table(program: PeakProgram, value: StoredValue) -> str:
-    """Return the name of the input that a value is, or a copy of; else of its op."""
+def _name_of_input(program: PeakProgram, value: StoredValue) -> str | None:
+    """Return the name of the input that a value is, or a copy of; None if it is computed."""
     waiting, seen = [value.value_id], set[int]()
     while waiting:
         each = waiting.pop()
@@ -107,7 +112,7 @@ def _name_of_table(program: PeakProgram, value: StoredValue) -> str:
         maker = program.instructions.get(program.values[each].name)
         if maker is not None and maker.computes_only(_SAME_ELEMENTS):
             waiting += program.read_by.get(maker.name, ())
-    return value.attributed_op_name or value.label
+    return None
 
 
 def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
@@ -137,7 +142,7 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
     around = {name for each in value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in value_ids}
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
-    if not any(_sums_exponentials(program, name) for name in around):
+    if not any(_sums_exponentials(program, name, size // words) for name in around):
         return None
     reducing = []
     for name in around:
@@ -162,12 +167,13 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
     return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
 
 
-def _sums_exponentials(program: PeakProgram, instruction: str) -> bool:
-    """Return True if an instruction reduces exponentials, not other functions of them.
+def _sums_exponentials(program: PeakProgram, instruction: str, rows: int) -> bool:
+    """Return True if an instruction reduces exponentials, not other functions of them, to rows.
 
     A sigmoid computes exponentials too, and its gradient is summed for a bias.
     """
-    if not program.computes_with(instruction, "reduce"):
+    lengths = {math.prod(made.dimensions) for made in program.made_by.get(instruction, ())}
+    if rows not in lengths or not program.computes_with(instruction, "reduce"):
         return False
     made = program.operations.get(instruction)
     if made is None:
@@ -222,7 +228,7 @@ def _computed_by_row(program: PeakProgram, value_ids: Sequence[int]) -> set[int]
     return found
 
 
-def _of_shifted(program: PeakProgram, value: StoredValue) -> str | None:
+def _of_shifted(program: PeakProgram, value: StoredValue, words: int) -> str | None:
     """Return the instruction that sums the exponentials of a product less its rows' maximum.
 
     A library's kernel makes the product, reduces it and subtracts the result in one instruction.
@@ -230,9 +236,10 @@ def _of_shifted(program: PeakProgram, value: StoredValue) -> str | None:
     kernel = ("dot", "reduce", "subtract")
     if not all(program.computes_with(value.name, opcode) for opcode in kernel):
         return None
+    rows = math.prod(value.dimensions) // words
     summing = [
         name
         for name in program.readers_of.get(value.value_id, ())
-        if _sums_exponentials(program, name)
+        if _sums_exponentials(program, name, rows)
     ]
     return min(summing, key=lambda name: program.rows.get(name, 0), default=None)
