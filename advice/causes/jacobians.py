@@ -15,8 +15,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["stored_jacobians"]
 
-_OF_BASIS: Final = re.compile(r"vmap\((?:transpose\()?jvp\(")
-"""Op names of derivatives in all directions at once, or of those of each example."""
+_OF_BASIS: Final = re.compile(r"(?:^|/)vmap\((?:jvp\(vmap\()?transpose\(jvp\(")
+"""Op names of the backward passes of all results at once; no outer gradient needs them."""
 _HANDING_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "while", "conditional", "call")
 )

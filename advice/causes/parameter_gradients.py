@@ -101,6 +101,7 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         ComputeInParts(factors),
         rows,
         remedies.PER_EXAMPLE,
+        likelihood=0.9,
     )
 
 
