@@ -60,7 +60,10 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
         members = handed_on(program, [value.value_id])
         if not results.isdisjoint(members) and value.value_id not in found:
             found |= members
-            is_unread = is_unread and not _is_read(program, members)
+            is_unread = is_unread and (
+                not _is_read(program, members)
+                or _reads_of_parts(program, value, members) is not None
+            )
             loop = file_and_line(*program.place_of(value.stack_loop or "")) or value.stack_loop
             turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
             rows.append(evidence_row(value, f"values of {turns} iterations of the loop at {loop}"))
@@ -118,32 +121,17 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
     removed: list[str] = []
     for each in program.temporaries:
         value = program.stack_of(each)
-        if value is None or (value.stack_turns or 0) < 2:
+        parts = 0 if value is None else value.stack_turns or (*value.dimensions, 0)[0]
+        if value is None or parts < 2:
             continue
-        loop = value.stack_loop or ""
         ids = handed_on(program, [value.value_id])
-        readers = {
-            name
-            for each in ids
-            for name in program.readers_of.get(each, ())
-            if program.instructions[name].opcode not in _FORWARDING
-            and program.instructions[name].loop != loop
-            and not ids & {made.value_id for made in program.made_by.get(name, ())}
-        }
-        gradients = _gradients_of(program, value, readers)
-        readers -= {each.name for each in gradients}
-        made = [each for name in readers for each in program.made_by.get(name, ())]
-        around = program.instructions[loop].loop
-        if (
-            made
-            and all(_reads_less(program, name) for name in readers)
-            # a backward loop reads one part in each iteration
-            and all(program.instructions[name].loop == around for name in readers)
-            and 2 * sum(each.size_bytes for each in made) <= value.size_bytes
-        ):
+        reads = _reads_of_parts(program, value, ids)
+        if reads is not None and reads[0]:
+            readers, gradients = reads
             place = file_and_line(*program.place_of(min(readers))) or min(readers)
-            reason = f"{place} reads a part or a reduction of a stack of {value.stack_turns}"
-            found.append((value, f"{reason} iterations, and nothing else reads it"))
+            reason = f"{place} reads a part or a reduction of a stack of {parts}"
+            what = "values" if value.stack_turns is None else "iterations"
+            found.append((value, f"{reason} {what}, and nothing else reads it"))
             removed += [each.label for each in gradients]
             if not _is_kept_for(program, gradients):
                 removed += [program.values[each].label for each in sorted(ids)]
@@ -158,6 +146,41 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=1.0,
         )
+
+
+def _reads_of_parts(
+    program: PeakProgram, stack: StoredValue, ids: Collection[int]
+) -> tuple[set[str], list[StoredValue]] | None:
+    """Return what reads only a part or a reduction of a stack, and the stack's gradients.
+
+    None if anything else reads it. A backward loop reads one part in each iteration.
+    """
+    readers = {
+        name
+        for each in ids
+        for name in program.readers_of.get(each, ())
+        if program.instructions[name].opcode not in _FORWARDING
+        and not {made.value_id for made in program.made_by.get(name, ())}.intersection(ids)
+    }
+    gradients = _gradients_of(program, stack, readers)
+    readers -= {each.name for each in gradients}
+    made = [each for name in readers for each in program.made_by.get(name, ())]
+    around = program.instructions[_outermost_loop(program, stack, ids)].loop
+    is_less = all(
+        _reads_less(program, name) and program.instructions[name].loop == around for name in readers
+    )
+    if is_less and 2 * sum(each.size_bytes for each in made) <= stack.size_bytes:
+        return readers, gradients
+    return None
+
+
+def _outermost_loop(program: PeakProgram, stack: StoredValue, ids: Collection[int]) -> str:
+    """Return the loop around a stack's loop that also has the stack as its state, else that."""
+    loop = stack.stack_loop or ""
+    states = {program.values[each].name for each in ids}
+    while (around := program.instructions[loop].loop) in states and around is not None:
+        loop = around
+    return loop
 
 
 def _gradients_of(

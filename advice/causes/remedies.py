@@ -97,7 +97,8 @@ REPLICATED_BATCH: Final[Mapping[str, str]] = {
 }
 REDUCED_STACKS: Final[Mapping[str, str]] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan,"
-    " and return None as the second result of its body.",
+    " and return None as the second result of its body; save only what is read"
+    " (diffrax.SaveAt(t1=True)).",
     "tensorflow": "Reduce in the loop: add to a loop variable instead of writing each iteration"
     " into a tf.TensorArray.",
     "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",

@@ -350,3 +350,23 @@ def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, 
     assert isinstance(cause.edit, Remove)
     assert set(cause.edit.patterns) == removed
     assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
+
+
+def test_a_stack_is_removed_with_what_a_check_on_the_host_returns_in_its_place(programs):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | loop  | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s     | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
+        0 | check | f32[64,16] | 8192 | 4096 | 2-4 | custom-call(s)
+        0 | part  | f32[16]    | 64   | 64   | 4-4 | slice(check)
+        """,
+    )
+    for label in ("s", "check"):
+        stack = program.by_label[label]._replace(stack_loop="loop", stack_turns=64)
+        program.compilation.values[stack.value_id] = stack
+    check = program.instructions["check"]._replace(target="xla_ffi_python_cpu_callback")
+    program.instructions |= {"check": check}
+    causes = list(reduced_stacks(program))
+    edits = [cause.edit for cause in causes if isinstance(cause.edit, Remove)]
+    assert {pattern for edit in edits for pattern in edit.patterns} == {"s", "check"}
