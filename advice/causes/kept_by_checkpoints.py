@@ -97,6 +97,7 @@ def kept_by_checkpoints(
         if value.stack_loop is not None and value.label not in seen and not value.is_backward
         if (loop := _loop(scope_parts(value.attributed_op_name or ""))) is not None
         and _has(scopes.recomputing, loop)
+        and value.value_id in program.backward_stacks
         and not program.is_stacked_carry(value)
     ]
     yield from _cause(

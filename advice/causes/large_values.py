@@ -4,8 +4,9 @@ The kinds: values computed from much smaller ones, values that wait to be read, 
 takes most.
 """
 
+import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from xlagraph.advice.causes import remedies
@@ -13,6 +14,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 from xlagraph.planner.edits.recomputing import Move
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -41,8 +43,12 @@ _REPEATING: Final = frozenset(
     )
 )  # fmt: skip
 """Opcodes that repeat, compare or select elements."""
-_ONE_HOT: Final = _REPEATING | {"slice", "parameter", "multiply"}
-"""Opcodes that make a one-hot matrix, or the product of two."""
+_ONE_HOT: Final = _REPEATING | {"slice", "parameter", "multiply", "add", "clamp"}
+"""Opcodes that make a one-hot matrix, a product of two, or one with a weight of each row."""
+_SAME_NUMBERS: Final = frozenset(
+    ("broadcast", "bitcast", "reshape", "convert", "transpose", "copy")
+)
+"""Opcodes that repeat or move the numbers of an iota."""
 _STORED_FIRST: Final = frozenset(
     ("dot", "convolution", "custom-call", "sort", "scatter", "while", "call", "tuple", "gather")
 )
@@ -104,6 +110,7 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             continue
         read = [program.values[each] for each in program.read_by.get(value.name, ())]
         indices = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
+        weights = [each for each in read if each not in indices]
         products = [
             name
             for name in program.readers_of.get(value.value_id, ())
@@ -111,13 +118,14 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
         ]
         if (
             products
-            and 1 <= len(read) == len(indices) <= 2
+            and 1 <= len(indices) <= 2
+            and len(weights) <= 1
             and (value.dtype or "").startswith(("f", "bf"))
-            and indices[0].size_bytes * _INFLATION <= value.size_bytes
+            and all(each.size_bytes * _INFLATION <= value.size_bytes for each in read)
             and _compares_if_equal(program, value)
         ):
             line = file_and_line(*program.place_of(products[0])) or products[0]
-            name = indices[0].op_name or indices[0].label
+            name = _name_of(program, indices[0])
             reason = f"{name} compared with column numbers; {line} multiplies by it"
             found.append((value, reason))
     if found:
@@ -133,14 +141,48 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
+def _name_of(program: PeakProgram, value: StoredValue) -> str:
+    """Return the name of an input, else the line that computes a value."""
+    if value.op_name is not None and "/" not in value.op_name:
+        return value.op_name
+    return file_and_line(*program.place_of(value.name)) or value.label
+
+
 def _compares_if_equal(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for a one-hot matrix; other comparisons with column numbers make masks."""
-    if "one_hot" in (value.attributed_op_name or ""):
-        return True
+    """Return True for a one-hot matrix, or a product of them.
+
+    Other comparisons with column numbers make masks, and sums of large arrays are not one-hot.
+    """
     fusion = program.operations.get(value.name)
     called = () if fusion is None else program.fused_operations(fusion)
-    directions = [each.numbers.get("direction") for each in called if each.opcode == "compare"]
-    return bool(directions) and all(each == [1] for each in directions)
+    by_name = {each.name: each for each in called}
+    if any(
+        each.opcode == "add" and _elements(each) * _INFLATION > math.prod(value.dimensions)
+        for each in called
+    ):
+        return False
+    directions = [
+        each.numbers.get("direction")
+        for each in called
+        if each.opcode == "compare"
+        and any(_is_of_iota(by_name, operand.name) for operand in each.operands)
+    ]
+    if directions:
+        return all(each == [1] for each in directions)
+    return "one_hot" in (value.attributed_op_name or "")
+
+
+def _is_of_iota(by_name: Mapping[str, Operation], name: str) -> bool:
+    """Return True for the numbers of rows or columns, in any shape."""
+    found = by_name.get(name)
+    while found is not None and found.opcode in _SAME_NUMBERS and found.operands:
+        found = by_name.get(found.operands[0].name)
+    return found is not None and found.opcode == "iota"
+
+
+def _elements(operation: Operation) -> int:
+    shape = operation.shape
+    return math.prod(shape.lengths) if isinstance(shape, ArrayShape) else 0
 
 
 def idle_values(program: PeakProgram) -> Iterator[Cause]:

@@ -23,7 +23,7 @@ _CALLBACK = "callback"
 def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int]:
     """Return values with the copies of them that conditionals and checks on the host return.
 
-    A check such as that of `equinox.error_if` reads a value and returns it.
+    A check such as that of `equinox.error_if` reads a value and returns it, or another one.
     """
     found: set[int] = set()
     waiting = list(value_ids)
@@ -35,13 +35,22 @@ def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int
         members = {each.value_id for each in program.program.sets[planned.buffer_set]}
         waiting += members - found
         found |= {value_id}
-        for reader in program.readers_of.get(value_id, ()):
-            known = program.instructions[reader]
-            if known.opcode == "custom-call" and _CALLBACK in (known.target or ""):
-                shape = program.values[value_id].shape
-                made = program.made_by.get(reader, ())
-                waiting += [each.value_id for each in made if each.shape == shape]
+        value = program.values[value_id]
+        near = [
+            made
+            for reader in program.readers_of.get(value_id, ())
+            if _is_check(program, reader)
+            for made in program.made_by.get(reader, ())
+        ]
+        if _is_check(program, value.name):
+            near += [program.values[read] for read in program.read_by.get(value.name, ())]
+        waiting += [each.value_id for each in near if each.shape == value.shape]
     return frozenset(found)
+
+
+def _is_check(program: PeakProgram, instruction: str) -> bool:
+    known = program.instructions[instruction]
+    return known.opcode == "custom-call" and _CALLBACK in (known.target or "")
 
 
 def has_carry(program: PeakProgram, loop: str) -> bool:

@@ -30,8 +30,11 @@ _MOST_GROUPS: Final = 32
 """Groups of forward values that are compared, the largest ones."""
 _LEAST_ADDED: Final = 3
 """Least number of gradients that one instruction adds; two belong to a residual connection."""
-_EXAMPLES_FORWARD: Final = re.compile(r"vmap\((?:jit\()?jvp\(|pfor/|vectorized_map")
-_TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\(")
+_EXAMPLES_FORWARD: Final = re.compile(
+    r"vmap\((?:jit\()?jvp\(|vmap\(.*\)/(?:.*[/(])?jvp\(|pfor/|vectorized_map"
+)
+"""Op names of gradients that are computed for each example, also within an outer gradient."""
+_TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\([^)]*transpose\(")
 _HANDED_ON: Final = frozenset(
     ("parameter", "while", "conditional", "call", "get-tuple-element", "tuple", "bitcast", "copy")
 )
@@ -56,34 +59,40 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     names = (each.op_name or "" for each in program.instructions.values())
     is_marked = any(_EXAMPLES_FORWARD.search(name) for name in names)
     summed: set[int] = set()
+    marked: set[int] = set()
     seen: set[int] = set()
-    found = []
-    for value in program.temporaries:
-        if value.dimensions[:1] <= (1,) or value.dimensions[1:] not in names_by_shape:
-            continue
+    candidates = [
+        value
+        for value in program.temporaries
+        if value.dimensions[:1] > (1,) and value.dimensions[1:] in names_by_shape
+    ]
+    for value in candidates:
+        # without a mark or the sum, batch × sequence × width looks the same
+        if is_marked and value.value_id not in marked and _is_example_gradient(program, value):
+            marked |= _of_equal_shape(program, value)
         if value.value_id not in seen:
             connected = _of_equal_shape(program, value)
             seen |= connected
             if _are_summed_products(program, connected):
                 summed |= connected
-        # without a mark or the sum, batch × sequence × width looks the same
-        if value.value_id in summed or (is_marked and _is_example_gradient(program, value)):
-            found.append(value)
+    found = {value: value.dimensions for value in candidates if value.value_id in summed | marked}
     if not found:
         return
+    shapes = set(found.values())
+    for value in program.temporaries:  # a loop stacks what it computes for each example
+        if program.stack_of(value) is not None and value.dimensions[1:] in shapes:
+            found[value] = value.dimensions[1:]
     factors = {
-        value.label: Fraction(
-            1, value.dimensions[0] if value.value_id in summed else min(value.dimensions[0], _PARTS)
-        )
-        for value in found
+        value.label: Fraction(1, count if value.value_id in summed else min(count, _PARTS))
+        for value, (count, *_) in found.items()
     }
     rows = tuple(
         evidence_row(
             value,
-            f"gradients for each of {value.dimensions[0]} examples, each of the shape of"
-            f" {names_by_shape[value.dimensions[1:]]}",
+            f"values for each of {lengths[0]} examples, each of the shape of"
+            f" {names_by_shape[lengths[1:]]}",
         )
-        for value in found
+        for value, lengths in found.items()
     )
     yield Cause(
         "peak/contributors",
@@ -92,6 +101,7 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         ComputeInParts(factors),
         rows,
         remedies.PER_EXAMPLE,
+        likelihood=0.9,
     )
 
 

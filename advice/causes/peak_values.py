@@ -16,6 +16,7 @@ from xlagraph.planner.compilation.schedulable_compilation import schedulable_pro
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
+from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.planner.orders.rules import Rule, may_make_all
@@ -31,6 +32,8 @@ _HANDED_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
 )
 """Opcodes of instructions that read a value without computing anything."""
+_SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
+"""Opcodes that only change the order or the type of elements."""
 _NO_MODULE_TEXT: Final = "without module text nothing is replanned: this is a sum of sizes"
 _NOT_EXACT: Final = "replanning does not reproduce XLA's plan: this is a sum of sizes"
 _TOLERANCE: Final = 0.01
@@ -245,6 +248,12 @@ class PeakProgram:
             for member in self.program.sets[each]
         )
 
+    @cached_property
+    def backward_stacks(self) -> frozenset[int]:
+        """Stacks, with their copies, that only another loop reads, in the backward pass."""
+        found = loop_stacks(self.compilation, self.program, self.program.by_id)
+        return frozenset[int]().union(*(stacks.value_ids for stacks in found))
+
     def origin_of(self, value_id: int) -> int:
         """Return the first of a chain of copies."""
         planned = self.program.by_id.get(value_id)
@@ -253,10 +262,27 @@ class PeakProgram:
             planned = self.program.by_id.get(value_id)
         return value_id
 
+    def sources_of(self, value: StoredValue) -> frozenset[int]:
+        """Return a value and those of whose elements it only changes the order or type."""
+        found, waiting = {value.value_id}, [value.value_id]
+        while waiting:
+            maker = self.instructions.get(self.values[waiting.pop()].name)
+            if maker is not None and maker.computes_only(_SAME_ELEMENTS):
+                near = set(self.read_by.get(maker.name, ())) - found
+                found |= near
+                waiting += near
+        return frozenset(found)
+
     def is_recomputable(self, label: str) -> bool:
-        """Return False for inputs' copies, stacks of carries, and values of no gradient's pass."""
+        """Return False for values that no checkpoint around what computes them removes.
+
+        These are copies of inputs, stacks of carries or that others read too, and values of no
+        gradient's pass.
+        """
         value = self.by_label.get(label)
         if value is None or self.is_stacked_carry(value) or self.is_copy_of_input(label):
+            return False
+        if self.stack_of(value) is not None and value.value_id not in self.backward_stacks:
             return False
         name = value.known_op_name or ""
         is_outside = "/" in name and "jvp(" not in name
@@ -280,7 +306,7 @@ class PeakProgram:
             found[name].append(value_id)
         return found
 
-    def sources_of(self, instruction: str) -> set[int]:
+    def wholes_read_by(self, instruction: str) -> set[int]:
         """Return the values that an instruction reads; of parts that it joins, the wholes too."""
         read = {*self.read_by.get(instruction, ())}
         known = self.instructions.get(instruction)

@@ -12,6 +12,7 @@ __all__ = [
     "GRADIENTS_OF_FROZEN",
     "IDLE",
     "INFLATED",
+    "JACOBIANS",
     "LARGE",
     "LOGITS",
     "OFFLOADED",
@@ -79,7 +80,9 @@ UNCHANGED_INPUTS: Final[Mapping[str, str]] = {
 }
 ONE_HOT: Final[Mapping[str, str]] = {
     "jax": "Index instead of multiplying with jax.nn.one_hot: table[ids] for one_hot(ids) @ table,"
-    " jax.ops.segment_sum(x, ids, n) for one_hot(ids, n).T @ x.",
+    " jax.ops.segment_sum(x, ids, n) for one_hot(ids, n).T @ x, and for a dispatch to experts"
+    " jnp.zeros((experts, capacity, d)).at[expert, place].set(x, mode='drop') and"
+    " out.at[expert, place].get(mode='fill', fill_value=0).",
     "tensorflow": "Index instead of multiplying with tf.one_hot: tf.gather, or"
     " tf.math.unsorted_segment_sum for the transposed product.",
     "pytorch": "Index instead of multiplying with one_hot: table[ids], or index_add_ for the"
@@ -94,7 +97,8 @@ REPLICATED_BATCH: Final[Mapping[str, str]] = {
 }
 REDUCED_STACKS: Final[Mapping[str, str]] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan,"
-    " and return None as the second result of its body.",
+    " and return None as the second result of its body; save only what is read"
+    " (diffrax.SaveAt(t1=True)).",
     "tensorflow": "Reduce in the loop: add to a loop variable instead of writing each iteration"
     " into a tf.TensorArray.",
     "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",
@@ -161,6 +165,15 @@ INFLATED: Final[Mapping[str, str]] = {
     " broadcasting instead of tf.tile, tf.gather instead of one_hot matmul; keep masks bool.",
     "pytorch": "Compute it where it is read: comparisons of torch.arange instead of a stored mask,"
     " expand instead of repeat, indexing instead of one_hot matmul; keep masks bool.",
+}
+JACOBIANS: Final[Mapping[str, str]] = {
+    "jax": "Compute the products instead of the matrix: jax.jvp(f, (x,), (v,))[1] for J @ v,"
+    " jax.vjp(f, x)[1](u)[0] for J.T @ u, jax.jvp(jax.grad(f), (x,), (v,))[1] for a Hessian's;"
+    " solvers such as jax.scipy.sparse.linalg.cg take them as a function.",
+    "tensorflow": "Compute the products instead of the matrix: tf.autodiff.ForwardAccumulator for"
+    " J @ v, tape.gradient with output_gradients for J.T @ u.",
+    "pytorch": "Compute the products instead of the matrix: torch.func.jvp for J @ v,"
+    " torch.func.vjp for J.T @ u.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"

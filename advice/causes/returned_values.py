@@ -59,7 +59,7 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
         for value in program.own_results
         if value.is_backward
         and value.dimensions in names
-        and value.value_id not in read
+        and read.isdisjoint(program.sources_of(value))
         # an update that is fused with a gradient has its op name
         and given_ids.isdisjoint(_leading_to(program, [value]))
     ]
@@ -151,7 +151,7 @@ def _leading_to(program: PeakProgram, results: Iterable[StoredValue]) -> set[int
         members = () if planned is None else program.program.sets[planned.buffer_set]
         near = {each.value_id for each in members}
         if value.opcode != "while":
-            near |= program.sources_of(value.name)
+            near |= program.wholes_read_by(value.name)
         for each in near - found:
             if math.prod(program.values[each].dimensions) == math.prod(value.dimensions):
                 found.add(each)

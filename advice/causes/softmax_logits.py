@@ -9,12 +9,15 @@ from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["logits"]
 
-_LEAST_VOCABULARY: Final = 4096
+_LEAST_VOCABULARY: Final = 512
+_COMPUTED_VOCABULARY: Final = 4096
+"""Least words of a table that is no input: shorter ones may be the keys of an attention."""
 _PARTS: Final = 8
 """Parts in which logits could be computed."""
 _PRODUCTS: Final = ("dot", "convolution", "custom-call")
@@ -23,6 +26,7 @@ _SAME_ELEMENTS: Final = frozenset(
     ("copy", "copy-start", "copy-done", "transpose", "bitcast", "reshape", "convert")
 )
 """Opcodes that keep the elements of what they read."""
+_REDUCING: Final = frozenset(("reduce", "reduce-window"))
 
 
 def logits(program: PeakProgram) -> Iterator[Cause]:
@@ -42,20 +46,25 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     seen: set[int] = set()
     found: list[tuple[StoredValue, str]] = []
     for value in program.temporaries:
-        words = next((table for table in tables if table[1] in value.dimensions), None)
-        if words is None or value.value_id in seen:
+        if value.value_id in seen:
             continue
-        table = _table_of_product(program, value, words)
-        if table is None:
+        products = (
+            (table[1], name)
+            for table in sorted(tables)
+            if table[1] in value.dimensions
+            and (name := _table_of_product(program, value, table)) is not None
+        )
+        words, table = next(products, (0, ""))
+        if not words:
             continue
         connected = _connected(program, value)
         seen |= connected
-        reduction = _softmax(program, connected, words[1]) or _of_shifted(program, value)
+        reduction = _softmax(program, connected, words) or _of_shifted(program, value, words)
         if reduction is None:
             continue
         line = file_and_line(*program.place_of(reduction)) or reduction
-        rows = math.prod(value.dimensions) // words[1]
-        reason = f"{rows} × {words[1]} products with {table}, which {line} reduces"
+        rows = math.prod(value.dimensions) // words
+        reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in connected}
         found += [(each, reason) for each in program.temporaries if program.set_of(each) in sets]
     if found:
@@ -84,11 +93,14 @@ def _table_of_product(
     ]
     if tuple(sorted(value.dimensions)) == table or not tables:
         return None
-    return _name_of_table(program, tables[0])
+    name = _name_of_input(program, tables[0])
+    if name is None and max(table) >= _COMPUTED_VOCABULARY:
+        name = tables[0].attributed_op_name or tables[0].label
+    return name
 
 
-def _name_of_table(program: PeakProgram, value: StoredValue) -> str:
-    """Return the name of the input that a value is, or a copy of; else of its op."""
+def _name_of_input(program: PeakProgram, value: StoredValue) -> str | None:
+    """Return the name of the input that a value is, or a copy of; None if it is computed."""
     waiting, seen = [value.value_id], set[int]()
     while waiting:
         each = waiting.pop()
@@ -105,8 +117,8 @@ def _name_of_table(program: PeakProgram, value: StoredValue) -> str:
         if maker is not None and (
             maker.computes_only(_SAME_ELEMENTS) or maker.target == JOINED_PARTS
         ):
-            waiting += program.sources_of(maker.name)
-    return value.attributed_op_name or value.label
+            waiting += program.wholes_read_by(maker.name)
+    return None
 
 
 def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
@@ -136,7 +148,7 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
     around = {name for each in value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in value_ids}
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
-    if not any(program.computes_with(name, "exponential") for name in around | makers):
+    if not any(_sums_exponentials(program, name, size // words) for name in around):
         return None
     reducing = []
     for name in around:
@@ -161,6 +173,53 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
     return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
 
 
+def _sums_exponentials(program: PeakProgram, instruction: str, rows: int) -> bool:
+    """Return True if an instruction reduces exponentials, not other functions of them, to rows.
+
+    A sigmoid computes exponentials too, and its gradient is summed for a bias.
+    """
+    lengths = {math.prod(made.dimensions) for made in program.made_by.get(instruction, ())}
+    if rows not in lengths or not program.computes_with(instruction, "reduce"):
+        return False
+    made = program.operations.get(instruction)
+    if made is None:
+        read = (program.values[each].name for each in program.read_by.get(instruction, ()))
+        return any(program.computes_with(name, "exponential") for name in (instruction, *read))
+    inside = program.fused_operations(made) or (made,)
+    return any(
+        _is_exponential(program, each, made, inside) for each in inside if each.opcode == "reduce"
+    )
+
+
+def _is_exponential(
+    program: PeakProgram, reader: Operation, fusion: Operation, inside: Sequence[Operation]
+) -> bool:
+    """Return True if an operation of a fusion reads exponentials, or itself makes them."""
+    by_name = {each.name: each for each in inside}
+    while reader.opcode in _SAME_ELEMENTS | _REDUCING and reader.operands:
+        name, element = reader.operands[0]
+        found = by_name.get(name)
+        if found is not None and found.opcode == "parameter":
+            (number,) = found.numbers.get("number") or (0,)
+            name, element = fusion.operands[number]
+            found = None
+        if found is None:
+            found = program.operations.get(name)
+        if found is not None and found.opcode == "get-tuple-element" and found.operands:
+            element = tuple(found.numbers.get("index", ()))
+            found = program.operations.get(found.operands[0].name)
+        if found is None:
+            return False
+        if called := program.fused_operations(found):
+            fusion, inside = found, called
+            by_name = {each.name: each for each in inside}
+            found = called[-1]
+            if found.opcode == "tuple" and element:
+                found = by_name[found.operands[element[0]].name]
+        reader = found
+    return reader.opcode == "exponential"
+
+
 def _computed_by_row(program: PeakProgram, value_ids: Sequence[int]) -> set[int]:
     """Return values with those of as many elements that are computed from them."""
     found, waiting = set(value_ids), list(value_ids)
@@ -175,7 +234,7 @@ def _computed_by_row(program: PeakProgram, value_ids: Sequence[int]) -> set[int]
     return found
 
 
-def _of_shifted(program: PeakProgram, value: StoredValue) -> str | None:
+def _of_shifted(program: PeakProgram, value: StoredValue, words: int) -> str | None:
     """Return the instruction that sums the exponentials of a product less its rows' maximum.
 
     A library's kernel makes the product, reduces it and subtracts the result in one instruction.
@@ -183,9 +242,10 @@ def _of_shifted(program: PeakProgram, value: StoredValue) -> str | None:
     kernel = ("dot", "reduce", "subtract")
     if not all(program.computes_with(value.name, opcode) for opcode in kernel):
         return None
+    rows = math.prod(value.dimensions) // words
     summing = [
         name
         for name in program.readers_of.get(value.value_id, ())
-        if program.computes_with(name, "exponential") and program.computes_with(name, "reduce")
+        if _sums_exponentials(program, name, rows)
     ]
     return min(summing, key=lambda name: program.rows.get(name, 0), default=None)

@@ -26,6 +26,8 @@ from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 __all__ = ["LoopStacks", "loop_stacks", "stacks_of", "stacks_of_scope"]
 
 _HANDING_ON: Final = ("while", "parameter", "copy", "broadcast")
+_PASSING_ON: Final = frozenset(("while", "call", "conditional", "get-tuple-element"))
+_SAME_ELEMENTS: Final = frozenset(("copy", "bitcast", "convert", "transpose", "reshape"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def loop_stacks(
         family = _with_copies(compilation, program, program.sets[buffer_set])
         if named.isdisjoint(family):
             continue
-        if any(_is_read_backward(compilation, program, value_id) for value_id in family):
+        if _is_read_only_backward(compilation, program, family, loop):
             families[loop][buffer_set] = family
     for loop, family_by_set in families.items():
         carried = [
@@ -170,18 +172,37 @@ def _with_copies(
             reader = program.by_id.get(reader_id)
             if reader is None or reader_id in family or reader.is_table or reader.lives_out:
                 continue
-            if len(reader.reads) == 1 and _elements(compilation.values[reader_id]) == elements:
+            known = compilation.values[reader_id]
+            if known.is_backward and known.opcode not in _SAME_ELEMENTS:
+                continue
+            if len(reader.reads) == 1 and _elements(known) == elements:
                 family.add(reader_id)
                 found.append(reader_id)
     return frozenset(family)
 
 
-def _is_read_backward(
-    compilation: PlannableCompilation, program: PlannedProgram, value_id: int
+def _is_read_only_backward(
+    compilation: PlannableCompilation,
+    program: PlannedProgram,
+    family: frozenset[int],
+    loop: str,
 ) -> bool:
-    return any(
-        reader in program.by_id and compilation.values[reader].is_backward
+    """Return True if another loop reads a stack in the backward pass, and nothing else does.
+
+    What reads it next to the loop that fills it needs it even if the backward pass does not.
+    """
+    around = {value.computation for value in program.values if value.instruction == loop} - {""}
+    readers = [
+        program.by_id[reader]
+        for value_id in family
         for reader in compilation.readers.get(value_id, ())
+        if reader in program.by_id and reader not in family
+    ]
+    return any(compilation.values[each.value_id].is_backward for each in readers) and not any(
+        each.computation in around
+        and not each.is_table
+        and compilation.values[each.value_id].opcode not in _PASSING_ON
+        for each in readers
     )
 
 

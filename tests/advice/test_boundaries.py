@@ -20,6 +20,7 @@ from xlagraph.advice.causes.returned_values import (
     without_new_value,
 )
 from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.query_files import load_catalogue
 
@@ -59,6 +60,31 @@ def test_a_gradient_is_returned_next_to_the_parameter_that_it_updates(returning)
     (cause,) = returned_gradients(program)
     assert [row["value"] for row in cause.rows] == ["g"]
     assert cause.doubt == "only if the caller does not need it, which a dump does not show"
+
+
+COPIED = """
+    0 | w    | f32[1024] | 0 | 4096 | 0-4 | parameter(0)
+    3 | g    | f32[1024] | 0 | 4096 | 1-3 | multiply(w) | jit(f)/transpose(jvp())/mul
+    1 | copy | f32[1024] | 0 | 4096 | 2-4 | transpose(g)
+    2 | new  | f32[1024] | 0 | 4096 | 3-4 | subtract(w, g) | jit(f)/sub
+"""
+
+
+def test_the_gradient_of_an_updated_parameter_may_be_returned_as_a_copy(returning):
+    program = returning(PARTS + "    3 | 4096 | preallocated-temp\n", COPIED, "copy", "new")
+    (cause,) = returned_gradients(program)
+    assert [row["value"] for row in cause.rows] == ["copy"]
+    assert not list(gradients_of_frozen(program))
+
+
+@pytest.mark.parametrize(("read", "gone"), [("w, g", {"copy"}), ("w", {"copy", "g"})])
+def test_what_is_computed_for_a_result_alone_is_not_made_without_it(returning, read, gone):
+    values = COPIED.replace("subtract(w, g)", f"subtract({read})")
+    program = returning(PARTS + "    3 | 4096 | preallocated-temp\n", values, "copy", "new")
+    kept = KeepInside(frozenset({program.by_label["copy"].value_id}))
+    after = replan(program.compilation, [kept])
+    labels = {program.values[each].label for each in after.program.by_id}
+    assert set(program.by_label) - labels == gone
 
 
 def test_gradients_alone_are_what_the_caller_asks_for(returning):
@@ -303,3 +329,51 @@ def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(return
         "new",
     )
     assert without_new_value(program) == {"ref"}
+
+
+@pytest.mark.parametrize(
+    ("gradient", "removed"),
+    [
+        pytest.param("pad(s)", {"s", "g"}, id="of a part"),
+        pytest.param("multiply(s)", {"g"}, id="of all, so that the loop stacks it for this"),
+    ],
+)
+def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, gradient, removed):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        f"""
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s    | f32[64,16] | 4096 | 4096 | 1-4 | fusion(loop)
+        0 | part | f32[16]    | 64   | 64   | 2-3 | slice(s) | jit(f)/jvp()/slice @ f.py:9
+        0 | g    | f32[64,16] | 8192 | 4096 | 3-5 | {gradient} | jit(f)/transpose(jvp())/mul
+        0 | back | f32[16]    | 128  | 64   | 5-5 | fusion(g)
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    back = program.instructions["back"]._replace(loop="other")
+    program.instructions |= {"back": back}
+    (cause,) = reduced_stacks(program)
+    assert isinstance(cause.edit, Remove)
+    assert set(cause.edit.patterns) == removed
+    assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
+
+
+def test_a_stack_is_removed_with_what_a_check_on_the_host_returns_in_its_place(programs):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | loop  | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s     | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
+        0 | check | f32[64,16] | 8192 | 4096 | 2-4 | custom-call(s)
+        0 | part  | f32[16]    | 64   | 64   | 4-4 | slice(check)
+        """,
+    )
+    for label in ("s", "check"):
+        stack = program.by_label[label]._replace(stack_loop="loop", stack_turns=64)
+        program.compilation.values[stack.value_id] = stack
+    check = program.instructions["check"]._replace(target="xla_ffi_python_cpu_callback")
+    program.instructions |= {"check": check}
+    causes = list(reduced_stacks(program))
+    edits = [cause.edit for cause in causes if isinstance(cause.edit, Remove)]
+    assert {pattern for edit in edits for pattern in edit.patterns} == {"s", "check"}

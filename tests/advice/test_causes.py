@@ -285,7 +285,7 @@ def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
     (cause,) = example_gradients(programs, "vmap(jvp())", "vmap(transpose(jvp()))")
     assert named([cause]) == [("Gradients are kept for each example", ["g"])]
     assert changed(cause).kept_by_label == {"g": Fraction(1, 8)}
-    assert cause.rows[0]["reason"] == "gradients for each of 8 examples, each of the shape of w"
+    assert cause.rows[0]["reason"] == "values for each of 8 examples, each of the shape of w"
 
 
 @pytest.mark.parametrize(

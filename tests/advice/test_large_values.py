@@ -14,14 +14,16 @@ from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
-def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max"):
+def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max", width=16):
     program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        f"""
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {{}}
         1 | 1048640 | preallocated-temp
         2 | 64 | maybe-live-out
+        3 | {8192 * width} | parameter 1, shape |s8[8192,{width}]| at ShapeIndex {{}}
         """,
         f"""
+        3 | embed | s8[8192,{width}] | 0 | {8192 * width} | 0-5 | parameter(1)
         0 | table | s8[8192,16] | 0       | 131072 | 0-5 | parameter(0)
         1 | all   | s8[64,8192] | 0       | 524288 | 1-3 | dot(table)
         1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
@@ -33,8 +35,9 @@ def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max"
     return list(logits(program))
 
 
-def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs):
-    (cause,) = softmax(programs)
+@pytest.mark.parametrize("width", [8, 32])  # less and more than that of the head
+def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs, width):
+    (cause,) = softmax(programs, width=width)
     reason = "64 × 8192 products with table, which f.py:8 reduces"
     assert [(row["value"], row["reason"]) for row in cause.rows] == [
         ("all", reason),
@@ -161,6 +164,44 @@ ENTRY %main (ids: s32[64]) -> f32[64,64] {{
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
+@pytest.mark.parametrize(("added", "named"), [("s32[64]{0}", ["hot"]), ("f32[64,64]{1,0}", [])])
+def test_a_one_hot_matrix_may_have_a_weight_of_each_row(programs, added, named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}
+        1 | 256 | parameter 1, shape |f32[64]| at ShapeIndex {}
+        2 | 32768 | preallocated-temp
+        """,
+        """
+        0 | ids  | s32[64]    | 0     | 256   | 0-2 | parameter(0)
+        1 | gate | f32[64]    | 0     | 256   | 0-2 | parameter(1)
+        2 | hot  | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids, gate) | jit(f)/mul
+        2 | out  | f32[64,64] | 16384 | 16384 | 2-2 | dot(hot)
+        """,
+    )
+    fused = ("add", "compare", "convert", "iota", "multiply")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%weighted (p: s32[64], g: f32[64]) -> f32[64,64] {{
+  %p = s32[64]{{0}} parameter(0)
+  %g = f32[64]{{0}} parameter(1)
+  %a = {added} add(%p, %p)
+  %i = s32[64,64]{{1,0}} iota(), iota_dimension=1
+  %c = pred[64,64]{{1,0}} compare(%a, %i), direction=EQ
+  %f = f32[64,64]{{1,0}} convert(%c)
+  ROOT %m = f32[64,64]{{1,0}} multiply(%f, %g)
+}}
+
+ENTRY %main (ids: s32[64], gate: f32[64]) -> f32[64,64] {{
+  %ids = s32[64]{{0}} parameter(0)
+  %gate = f32[64]{{0}} parameter(1)
+  ROOT %hot = f32[64,64]{{1,0}} fusion(%ids, %gate), kind=kLoop, calls=%weighted
+}}
+""")
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
 def test_a_sum_of_exponentials_is_read_with_the_rows_through_values_of_each_row(programs):
     program = programs(
         """
@@ -181,6 +222,39 @@ def test_a_sum_of_exponentials_is_read_with_the_rows_through_values_of_each_row(
     (cause,) = logits(program)
     assert {row["value"] for row in cause.rows} == {"rows", "exp", "grad"}
     assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
+
+
+@pytest.mark.parametrize(("summed", "is_named"), [("e", True), ("s", False)])
+def test_a_sum_of_a_sigmoid_for_a_bias_is_no_softmax(programs, summed, is_named):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 1048704 | preallocated-temp
+        """,
+        """
+        0 | edges | s8[8192,16] | 0       | 131072 | 0-4 | parameter(0)
+        1 | rows  | s8[64,8192] | 0       | 524288 | 1-4 | dot(edges)
+        1 | bias  | s8[64]      | 1048576 | 64     | 2-3 | fusion(rows) | jit(f)/sum @ f.py:8
+        1 | next  | s8[64,8192] | 524288  | 524288 | 3-4 | multiply(rows, bias)
+        """,
+    )
+    fused = program.instructions["bias"]._replace(fused_opcodes=("exponential", "add", "reduce"))
+    program.instructions |= {"bias": fused}
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+
+%summed (p: f32[64,8192]) -> f32[64] {{
+  %p = f32[64,8192]{{1,0}} parameter(0)
+  %e = f32[64,8192]{{1,0}} exponential(%p)
+  %s = f32[64,8192]{{1,0}} add(%e, %p)
+  ROOT %r = f32[64]{{0}} reduce(%{summed}, %p), dimensions={{1}}, to_apply=%add
+}}
+
+ENTRY %main (rows: f32[64,8192]) -> f32[64] {{
+  %rows = f32[64,8192]{{1,0}} parameter(0)
+  ROOT %bias = f32[64]{{0}} fusion(%rows), kind=kLoop, calls=%summed
+}}
+""")
+    assert bool(list(logits(program))) == is_named
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Stacks that loops keep for the backward pass, and the part that a checkpoint keeps."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -60,6 +61,25 @@ def test_a_checkpoint_keeps_the_inputs_of_a_turn_and_at_most_its_dots_and_one_tu
 def test_a_value_that_no_loop_fills_is_not_a_stack():
     compiled = compiled_loop(stacked=False)
     assert list(loop_stacks(compiled, compiled.program, {1, 5})) == []
+
+
+@pytest.mark.parametrize(("computation", "is_kept"), [("main", True), ("back", False)])
+def test_a_stack_that_is_read_next_to_its_loop_is_needed_without_the_backward_pass(
+    computation, is_kept
+):
+    compiled = compiled_loop()
+    values = [
+        each._replace(computation="main") if each.instruction == "loop" else each
+        for each in compiled.program.values
+    ]
+    reader = value(7, 12, 13, 4, reads=(2,), computation=computation)
+    compiled = replace(
+        compiled,
+        program=replace(compiled.program, values=(*values, reader)),
+        values=compiled.values | {7: facts(7, "f32[]", "reduce", "jit(f)/jvp()/reduce_sum")},
+        readers=compiled.readers | {2: (*compiled.readers[2], 7)},
+    )
+    assert (not list(loop_stacks(compiled, compiled.program, {5}))) == is_kept
 
 
 def test_a_checkpoint_shrinks_stacks_and_belongs_to_loops():
