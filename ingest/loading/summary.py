@@ -36,7 +36,7 @@ class Progress(NamedTuple):
     """The allocation file that was finished most recently."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class IngestSummary:
     """The result of one ingest. Compilations are given by key, ordered by run and key."""
 
@@ -72,6 +72,13 @@ class IngestSummary:
     """True if nothing was written; the other fields describe the ingest that would happen."""
     stopped: bool = False
     """True if the ingest stopped at the first problem, on request; the rest was not read."""
+
+    def __repr__(self) -> str:
+        problems = f"; problems: {len(self.problems)}, {self.problems[0]}" if self.problems else ""
+        return (
+            f"<IngestSummary: {len(self.added)} added, {len(self.updated)} replaced,"
+            f" {len(self.unchanged)} unchanged{problems}>"
+        )
 
     @property
     def ok(self) -> bool:
