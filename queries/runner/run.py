@@ -257,10 +257,7 @@ def resolve_parameters(
         elif not parameter.required:
             resolved[name] = parameter.default
         elif name != "compilation":
-            raise BadParameter(
-                f"{query.id} needs {name}: {parameter.description};"
-                f" give e.g. {name} = {EXAMPLES[parameter.type]}"
-            )
+            raise BadParameter(f"{query.id} needs {name}: {parameter.description}")
     if "compilation" in declared:
         named = resolved.get("compilation")
         found = find_compilation(graph, None if named is None else str(named))
