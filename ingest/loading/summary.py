@@ -33,7 +33,7 @@ class Progress(NamedTuple):
     compilations_done: int
     compilations_total: int
     file: str
-    """The allocation file that was finished most recently."""
+    """The allocation file that was finished most recently; empty before the first."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -204,6 +204,10 @@ class Meter:
         self._bytes_shown = 0
         self._written_share = 1.0
         self._file = ""
+
+    def begin(self) -> None:
+        """Report how much there is to do."""
+        self._report()
 
     def advance(self, dump: DumpFiles, *, is_handed_over: bool = False) -> None:
         """Count one dump as done, or as passed to the graph for writing."""
