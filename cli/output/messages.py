@@ -140,7 +140,7 @@ def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
     from rich.progress import TextColumn, TimeRemainingColumn
 
     done = TextColumn("{task.fields[size]} after {task.elapsed:.0f} s{task.fields[left]}")
-    with _bar(done, TimeRemainingColumn(), text="reading dumps", size="", left="") as update:
+    with _bar(done, TimeRemainingColumn(), text="reading dumps") as update:
 
         def show(progress: "IngestProgress") -> None:
             done, total = progress.bytes_done, progress.bytes_total
@@ -172,15 +172,14 @@ def _shows_progress() -> bool:
 class _Update(Protocol):
     """Sets what a bar shows; without a total it moves to and fro."""
 
-    def __call__(self, done: float, total: float | None, text: str, **fields: str) -> None: ...
+    def __call__(
+        self, done: float, total: float | None, text: str, size: str = "", left: str = ""
+    ) -> None: ...
 
 
 @contextmanager
-def _bar(*columns: "ProgressColumn", text: str = "", **fields: str) -> Iterator["_Update"]:
-    """Show a bar until the end; yield a function that sets what is done, the total and the text.
-
-    ``fields`` are the first texts of other columns.
-    """
+def _bar(*columns: "ProgressColumn", text: str = "") -> Iterator[_Update]:
+    """Show a bar until the end; yield a function that sets what is done, the total and the text."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
@@ -195,15 +194,12 @@ def _bar(*columns: "ProgressColumn", text: str = "", **fields: str) -> Iterator[
         transient=True,
     )
     with bar:
-        task = bar.add_task(text, total=None, **fields)  # moves to and fro without a total
+        task = bar.add_task(text, total=None, size="", left="")
 
-        def update(done: float, total: float | None, text: str, **fields: str) -> None:
-            bar.update(
-                task,
-                completed=done,
-                total=total,
-                description=escape_control_characters(text),
-                **fields,
-            )
+        def update(
+            done: float, total: float | None, text: str, size: str = "", left: str = ""
+        ) -> None:
+            text = escape_control_characters(text)
+            bar.update(task, completed=done, total=total, description=text, size=size, left=left)
 
         yield update
