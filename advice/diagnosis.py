@@ -77,7 +77,7 @@ class Finding(Outlined):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Source lines, or ops, that the bytes come from; most bytes first."""
+        """Source lines, or ops, that the bytes come from, sorted by bytes, descending."""
         return places(self.rows, self.advice.column)
 
     @property

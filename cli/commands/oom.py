@@ -33,7 +33,7 @@ class OomOptions(RowOptions):
         parser=parse_path,
     )
     run: str | None = option(
-        "Search a run of the graph for the program.",
+        "Search a run in the graph for the program.",
         metavar="RUN|COMPILATION",
         completion=complete_run,
     )

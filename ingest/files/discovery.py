@@ -1,4 +1,4 @@
-"""Find the compilations below a folder, with their runs and carriers."""
+"""Find the compilations below a folder, with their runs and input formats."""
 
 import os
 import re

@@ -93,7 +93,7 @@ _ALL_WITH_RANGES: Final = load_statement(__file__, "all-compilations-with-ranges
 def missing_facts(
     graph: Graph, query: Query, parameters: Mapping[str, Scalar], result: Result
 ) -> list[str]:
-    """Return a sentence for each fact that the query needs and the dump lacks."""
+    """Return a sentence for each fact that the query needs and the dump does not have."""
     words = _needed_words(query.text)
     if "compilation" not in parameters:
         return _missing_facts_of_runs(graph, words, parameters, result)
