@@ -71,9 +71,10 @@ _FUSION_ROOTS: Final = _fact(
 )
 _STACKS: Final = _fact(
     "ATTRIBUTED_FRAME",
-    "userFunction userFile",
+    "userFunction userFile function",
     "the dump has no call stacks (text of jaxlib 0.8 and older), so a line of yours that calls a"
-    " library is unknown; --xla_dump_hlo_as_proto writes them too",
+    " library is unknown; --xla_dump_hlo_as_proto writes them too, and pip install"
+    " 'xlagraph[proto]' reads them",
 )
 _FACTS: Final = (
     _LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS, _STACKS,
