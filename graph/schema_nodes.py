@@ -83,13 +83,13 @@ class CompilationNodes(NodeRows):
 
 
 class MemorySpaceNodes(NodeRows, key_prefix="#m/"):
-    """One colour among a compilation's allocations."""
+    """One memory space in which a compilation has allocations."""
 
     key: Numbers = described("`compilation#m/color`")
     color: Integers = described("number of the memory space")
     name: Strings = described(
-        "such as HBM or VMEM, where the layouts show a TPU; collective memory on a GPU; host "
-        "anywhere; else absent"
+        "on a TPU, known by its layouts, such as HBM or VMEM; on a GPU, collective memory; on all, "
+        "host; otherwise absent"
     )
     allocation_bytes: Integers = described("sum of its allocations, thread-local ones included")
     reserved_bytes: Integers = described(

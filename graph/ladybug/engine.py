@@ -265,7 +265,7 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     """Return the GraphError for an engine error, which is nearly always a RuntimeError."""
     text = str(error)
     if isinstance(error, UnicodeDecodeError):
-        return QueryFailed("a text of the answer is not UTF-8")
+        return QueryFailed("a string in the answer is not UTF-8")
     if "a vector with ANY type" in text:
         return QueryFailed(
             "a value does not fit: it has no type, such as that of max(null); the"
