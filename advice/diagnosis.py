@@ -77,8 +77,15 @@ class Finding(Outlined):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Source lines, or ops, that the bytes come from; most bytes first."""
+        """Source lines, or ops, that the bytes come from, sorted by bytes, descending."""
         return places(self.rows, self.advice.column)
+
+    @property
+    def sentence(self) -> str:
+        """What was found, what it saves, and its first source line if one is known."""
+        place = next((place for place in self.places if place.source is not None), None)
+        where = "" if place is None else f" ({place.source})"
+        return f"{self.advice.title}: {self.savings.text}{where}"
 
     @property
     def middle_share(self) -> float:
@@ -143,6 +150,15 @@ class Diagnosis(Outlined):
         if not self.hidden:
             return "No findings."
         return f"No finding saves {self.least_share:.0%} or more here."
+
+    def __repr__(self) -> str:
+        notes = (*self.notes, *self.problems)
+        if not self.findings:
+            return "\n".join((self.name, *notes, self.nothing_found))
+        found = (
+            f"{number}. {finding.sentence}" for number, finding in enumerate(self.findings, start=1)
+        )
+        return "\n".join((self.name, *found, *notes))
 
     def outline(self) -> Outline:
         """Return a row for each finding."""

@@ -42,6 +42,8 @@ def write_failure(failure: Exception) -> ExitCode:
     code = exit_code_of(failure)
     if isinstance(failure, UnicodeEncodeError):  # an argument that is not UTF-8
         error(f"expected UTF-8, found {failure.object!a}")
+    elif isinstance(failure, OSError) and failure.filename and failure.strerror:
+        error(f"{failure.filename}: {failure.strerror}")
     elif code is None:
         error(f"{type(failure).__name__}: {failure} (this is a defect of xlagraph)")
         if verbosity() < Verbosity.VERBOSE:

@@ -13,6 +13,7 @@ from xlagraph.comparison.groups import (
 )
 from xlagraph.comparison.sentences import Sentence
 from xlagraph.graph.engine import Cell, Result
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.runner.compilations import Selection
 
@@ -154,16 +155,40 @@ class Comparison(Outlined):
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self._result())
 
+    @property
+    def headline(self) -> str:
+        """Sentence that says if the reserved bytes grew, and by how much."""
+        growth = self.reserved
+        before, after = growth.bytes_a or 0, growth.bytes_b or 0
+        sides = f"{self.a.name} → {self.b.name}"
+        if growth.growth_bytes == 0:
+            return f"{sides}: reserved bytes stay at {human_bytes(after)}{self.summed_over}"
+        share = "" if growth.share is None else f" ({share_text(growth.share, signed=True)})"
+        verb = "grow" if growth.growth_bytes > 0 else "shrink"
+        return (
+            f"{sides}: reserved bytes {verb} by {human_bytes(abs(growth.growth_bytes))}{share},"
+            f" from {human_bytes(before)} to {human_bytes(after)}{self.summed_over}"
+        )
+
+    @property
+    def summed_over(self) -> str:
+        """`, summed over 2 programs` if a side has several programs, otherwise empty."""
+        counts = sorted({len(self.a.compilations), len(self.b.compilations)})
+        if counts[-1] < 2:
+            return ""
+        return f", summed over {' and '.join(map(str, counts))} programs"
+
     def outline(self) -> Outline:
-        """Return the totals, each grouping, and the reasons for the change."""
-        groups = (
+        """Return the totals, the reasons for the change, and each grouping."""
+        groups = [
             OutlineTable((*by.columns, *GROWTH_COLUMNS), group_rows(self, by, _ROWS), f"By {by}")
             for by in self.groups
-        )
+        ]
         return Outline(
-            f"{self.a.name} → {self.b.name}",
-            [OutlineTable(("measure", *GROWTH_COLUMNS), total_rows(self)), *groups],
+            self.headline,
+            [OutlineTable(("measure", *GROWTH_COLUMNS), total_rows(self))],
             [sentence.line for sentence in self.sentences],
+            groups,
         )
 
     def to_pandas(self) -> "pandas.DataFrame":

@@ -69,7 +69,7 @@ FILE_FORMATS: Final = (
 
 
 class NothingToExport(QueryError):
-    """The compilation lacks data that a format needs; the message says which, and what to do."""
+    """A compilation has no data that a format needs; the message says which, and what to do."""
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -194,6 +194,9 @@ class QueryLimits(TypedDict, total=False):
 class Graph(LoadTarget, Protocol):
     """An open graph; a context manager that closes it."""
 
+    def __repr__(self) -> str:
+        return f"<graph {self.location}>"
+
     @property
     def versions(self) -> Mapping[str, str]:
         """The versions of the engine and its driver, by name."""

@@ -22,7 +22,7 @@ class RunNodes(NodeRows, is_shared=True):
     path: Strings = described("folder that was ingested; the first of those that joined it")
     ingested_at: Strings = described("ISO 8601, UTC, of the last ingest that changed it")
     schema_version: Integers = described("version of the schema that wrote it")
-    tags: StringLists = described("what the user says of it: `name=value`")
+    tags: StringLists = described("the user's tags: `name=value`")
     snapshots: StringLists = described(
         "what was resident on its devices: `name=` and a JSON list of arrays and executables"
     )
@@ -53,28 +53,28 @@ class CompilationNodes(NodeRows):
     schedule_length: Integers = described("instructions in the schedule")
     partitions: Integers = described("devices over which the module text splits the program")
     printed_peak_step: Integers = described("step of the peak that XLA prints")
-    printed_peak_bytes: Integers = described("sum of the list that XLA prints there")
+    printed_peak_bytes: Integers = described("sum of the sizes that XLA lists for that step")
     result: Strings = described("instruction whose value the entry computation returns")
     reserved_bytes: Integers = described(
-        "sum of the allocations of memory space 0, thread-local ones left out", is_captioned=True
+        "sum of memory space 0's allocations, without thread-local ones", is_captioned=True
     )
     logical_peak_bytes: Integers = described(
-        "largest sum of the sizes of values of memory space 0 live at one step"
+        "largest sum of the sizes of values that are live at one step, in memory space 0"
     )
     logical_peak_step: Integers = described("first step with that sum")
     physical_peak_bytes: Integers = described(
         "most bytes of memory space 0 that hold a live value at one step", is_captioned=True
     )
-    physical_peak_step: Integers = described("first step with that many")
+    physical_peak_step: Integers = described("first step with that many bytes")
     sha256: Strings = described("digest of its files' contents")
     carrier: Strings = described("input format, such as text or proto")
     derived: StringLists = described(
         "facts that the input format does not state, but that follow by XLA's rules"
     )
     heap_trace_agrees: Booleans = described(
-        "whether XLA's heap trace agrees with derived live ranges; absent without"
+        "whether XLA's heap trace agrees with derived live ranges; absent if there is no heap trace"
     )
-    path: Strings = described("folder of the run that it came from")
+    path: Strings = described("folder that its run came from")
     ingested_at: Strings = described("ISO 8601, UTC")
     detail: Strings = described(
         "how much of it is stored: `all`, or `peak`, its totals, peaks and what is live there",
@@ -83,13 +83,13 @@ class CompilationNodes(NodeRows):
 
 
 class MemorySpaceNodes(NodeRows, key_prefix="#m/"):
-    """One colour among a compilation's allocations."""
+    """One memory space in which a compilation has allocations."""
 
     key: Numbers = described("`compilation#m/color`")
     color: Integers = described("number of the memory space")
     name: Strings = described(
-        "such as HBM or VMEM, where the layouts show a TPU; collective memory on a GPU; host "
-        "anywhere; else absent"
+        "on a TPU, known by its layouts, such as HBM or VMEM; on a GPU, collective memory; on all, "
+        "host; otherwise absent"
     )
     allocation_bytes: Integers = described("sum of its allocations, thread-local ones included")
     reserved_bytes: Integers = described(
@@ -100,7 +100,7 @@ class MemorySpaceNodes(NodeRows, key_prefix="#m/"):
     physical_peak_bytes: Integers = described(
         "most bytes that hold a live value at one step", is_captioned=True
     )
-    physical_peak_step: Integers = described("first step with that many")
+    physical_peak_step: Integers = described("first step with that many bytes")
 
 
 class MemoryStatisticNodes(NodeRows, key_prefix="#s/"):
@@ -134,7 +134,7 @@ class AllocationNodes(NodeRows, key_prefix="#a/"):
     page: Integers = described("page, where the dump prints one")
     parameter_number: Integers = described("entry parameter that it stores")
     shape_index: Strings = described("tuple index within that parameter, in braces")
-    shape: Strings = described("shape of the parameter or of the output, without layout")
+    shape: Strings = described("shape of the parameter or output, without layout")
     donation: Strings = described(
         "donation by the caller: `paired` with an output, or `unpaired`; absent if it is not "
         "donated, or without the module's text"
@@ -158,10 +158,10 @@ class AllocationNodes(NodeRows, key_prefix="#a/"):
     donation_reader_line: Integers = described("line in that file")
     is_output: Booleans = described("whether it contains the entry computation's top-level result")
     maybe_live_out: Booleans = described(
-        "whether it may contain a part of the result, or an alias of one"
+        "whether it may contain a part of the result, or its alias"
     )
     physical_peak_bytes: Integers = described("most bytes that hold a live value at one step")
-    physical_peak_step: Integers = described("first step with that many")
+    physical_peak_step: Integers = described("first step with that many bytes")
     largest_hole_bytes: Integers = described("largest gap between live values at that step")
 
 
@@ -245,7 +245,7 @@ class InstructionNodes(NodeRows, key_prefix="#i/"):
     loop: Strings = described("innermost loop in which it runs, by the name of the `while`")
     turns: Integers = described("of a loop: how often its body runs, where XLA knows it")
     target: Strings = described("target of a custom call")
-    root_opcode: Strings = described("opcode of the root of a fusion")
+    root_opcode: Strings = described("opcode of a fusion's root")
     fused_opcodes: StringLists = described(
         "of a fusion: opcodes that it computes with, each once, sorted; absent if not all are known"
     )
@@ -286,7 +286,7 @@ class OpNodes(NodeRows, is_shared=True):
 
 
 class ScopeNodes(NodeRows, is_shared=True):
-    """A leading part of an op name, split at `/` outside brackets."""
+    """The first parts of an op name, split at `/` outside brackets."""
 
     key: Names = described("the leading part")
     name: Strings = described("the leading part", is_indexed=True)

@@ -127,7 +127,7 @@ class ReusesRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
 class MayOverwriteRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
     """XLA may store the value in the bytes of an operand whose live range ends at its step."""
 
-    operand: Integers = described("operand number of the other one")
+    operand: Integers = described("operand number of the other value")
     is_operand: Booleans = described(
         "whether the operand is the value's instruction, not a bitcast of it"
     )

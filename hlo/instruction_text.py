@@ -150,7 +150,7 @@ def parse_instruction(name: str, text: str, computation: str | None = None) -> P
 
 
 def _head(text: str) -> tuple[str | None, str | None, str, str]:
-    """Return shape, opcode, and the texts of operands and attributes."""
+    """Return shape, opcode, and the operands and attributes as strings."""
     if head := _HEAD.match(text):
         return head[1], head[2], head[3][1:-1], text[head.end() :]
     at = 0

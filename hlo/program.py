@@ -1,4 +1,4 @@
-"""The HLO program of a compilation as data, independent of the carrier.
+"""The HLO program of a compilation as data, independent of the input format.
 
     Program
     ├── computations   Computation    instructions in the schedule's order, the root

@@ -102,7 +102,7 @@ class UnfitMessage(ValueError):
 
 
 class NoMemoryPlan(ValueError):
-    """Raised if a compilation of this process has no plan; the message names the remedy."""
+    """Raised if a compilation of this process has no plan; the message names the fix."""
 
 
 class FlagsUnusable(Exception):
@@ -122,4 +122,4 @@ class ExtraMissing(Exception):
 
 
 class ClusterUnreachable(ConnectionError):
-    """Raised if a Ray cluster cannot be reached or started; the message names the remedy."""
+    """Raised if a Ray cluster cannot be reached or started; the message names the fix."""

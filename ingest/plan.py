@@ -1,4 +1,4 @@
-"""The memory plan of one compilation as immutable records, independent of the carrier.
+"""The memory plan of one compilation as immutable records, independent of the input format.
 
     Plan
     ├── allocations   Allocation    one buffer of the plan
@@ -148,7 +148,7 @@ class Plan:
 
     allocations: tuple[Allocation, ...]
     values: tuple[Value, ...]
-    """Values by allocation, in the order of the carrier."""
+    """Values by allocation, in the input's order."""
     total_bytes: int | None
     """XLA's own sum of all allocations, every memory space and thread-local included."""
     used_values: tuple[UsedValue, ...] | None

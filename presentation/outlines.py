@@ -36,6 +36,8 @@ class Outline(NamedTuple):
     title: str
     tables: Sequence[OutlineTable] = ()
     notes: Sequence[str] = ()
+    details: Sequence[OutlineTable] = ()
+    """Tables that only a notebook shows."""
 
 
 class Outlined:
@@ -59,7 +61,7 @@ class Outlined:
     def _repr_html_(self) -> str:
         outline = self.outline()
         parts = [html_title(outline.title)] if outline.title else []
-        for table in outline.tables:
+        for table in (*outline.tables, *outline.details):
             parts += [html_notes([table.title])] if table.title else []
             parts.append(html_table(table.columns, table.rows))
         return "".join((*parts, html_notes(outline.notes)))
@@ -95,6 +97,8 @@ def _table_lines(table: OutlineTable) -> list[str]:
 
 
 def _shortened(cell: object) -> str:
-    """Return a cell as text; if it is too long its end, which distinguishes paths and names."""
+    """Return a cell as text; if it is too long, the end of a path or name, which is specific."""
     text = cell_text("", cell)
-    return text if len(text) <= _CELL else f"…{text[1 - _CELL :]}"
+    if len(text) <= _CELL:
+        return text
+    return f"{text[: _CELL - 1]}…" if " " in text else f"…{text[1 - _CELL :]}"

@@ -7,11 +7,16 @@ once; a `sitecustomize` that it hides is imported after it.
 """
 
 import atexit
+import contextlib
 import json
 import os
 import sys
 import threading
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 RECORDING = "XLAGRAPH_DUMPS"
 """Variable with the recording's folder."""
@@ -99,8 +104,7 @@ def _write_next_to(stage: str, numbers: "dict[str, int]") -> None:
 
     for ending in ("-buffer-assignment.txt", ".hlo.pb"):
         for path in glob.glob(os.path.join(glob.escape(_own_folder()), stage + ending)):
-            with open(path[: -len(ending)] + "-memory-statistics.json", "w") as file:
-                json.dump(numbers, file)
+            _write_whole(path[: -len(ending)] + "-memory-statistics.json", numbers)
 
 
 def _module_id(message: bytes) -> int:
@@ -182,11 +186,16 @@ def _quoted(folder: str) -> str:
 
 
 def _write() -> None:
-    try:
-        with open(_own_folder() + ".json", "w", encoding="utf-8") as file:
-            json.dump(_facts, file)
-    except OSError:  # the recording has ended, and its folder is gone
-        pass
+    with contextlib.suppress(OSError):  # the recording has ended, and its folder is gone
+        _write_whole(_own_folder() + ".json", _facts)
+
+
+def _write_whole(path: str, facts: "Mapping[str, object]") -> None:
+    """Replace a JSON file at once: a pool kills its workers while they write."""
+    unfinished = path + ".unfinished"
+    with open(unfinished, "w", encoding="utf-8") as file:
+        json.dump(facts, file)
+    os.replace(unfinished, path)
 
 
 def import_the_hidden() -> None:

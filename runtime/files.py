@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 __all__ = [
+    "ARCHIVE_ENDINGS",
     "PACKED_SUFFIXES",
     "UNPACKING_ERRORS",
     "unpacked_stream",
@@ -19,6 +20,9 @@ __all__ = [
 ]
 
 PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
+ARCHIVE_ENDINGS: Final = (
+    ".zip", ".tar", ".tgz", *(f".tar{packed}" for packed in PACKED_SUFFIXES)
+)  # fmt: skip
 UNPACKING_ERRORS: Final = (EOFError, zlib.error, lzma.LZMAError)
 """Errors of damaged content in addition to OSError."""
 _LONGEST_MAGIC: Final = 6

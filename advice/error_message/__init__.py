@@ -9,7 +9,7 @@ from xlagraph.advice.error_message.failure import (
     TracebackLine,
 )
 from xlagraph.advice.error_message.largest_lines import LineShare, largest_lines
-from xlagraph.advice.error_message.log_reader import ErrorLog, open_log, read_error_log
+from xlagraph.advice.error_message.log_reader import ErrorLog, decoded_lines, read_error_log
 
 __all__ = [
     "BreakdownPart",
@@ -21,8 +21,8 @@ __all__ = [
     "Stage",
     "TracebackLine",
     "Unknown",
+    "decoded_lines",
     "explain",
     "largest_lines",
-    "open_log",
     "read_error_log",
 ]

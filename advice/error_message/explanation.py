@@ -137,7 +137,7 @@ def _facts(failure: Failure) -> Iterator[str]:
         )
     yield from _resident(failure)
     if failure.module and failure.stage is Stage.ALLOCATOR:
-        yield f"The program that asked: {failure.module}."
+        yield f"The program that requested it: {failure.module}."
     padding = failure.padding_bytes
     if padding and failure.requested_bytes:
         share = share_text(min(1.0, padding / failure.requested_bytes))
@@ -299,7 +299,9 @@ def _unknown(failure: Failure) -> Iterator[Unknown]:
         " on a TPU LIBTPU_INIT_ARGS=--tpu_log_allocations_on_oom=true",
     )
     if failure.module is None:
-        yield Unknown("which program asked", "JAX_TRACEBACK_FILTERING=off JAX_LOG_COMPILES=1")
+        yield Unknown(
+            "which program requested the memory", "JAX_TRACEBACK_FILTERING=off JAX_LOG_COMPILES=1"
+        )
 
 
 def _kernel_line(failure: Failure) -> str | None:

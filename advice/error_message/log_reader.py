@@ -6,11 +6,12 @@ of one request are one failure.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import TextIOWrapper
-from pathlib import Path
-from typing import Final, TextIO
+from io import BufferedReader, RawIOBase, TextIOWrapper
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO, Final, cast
+from zipfile import BadZipFile, ZipFile
 
 from xlagraph.advice.error_message import message_forms as forms
 from xlagraph.advice.error_message.failure import Failure, Stage, TracebackLine
@@ -18,9 +19,9 @@ from xlagraph.advice.error_message.failure_details import FailureDetails, reques
 from xlagraph.advice.error_message.headlines import failure_of_headline
 from xlagraph.advice.error_message.log_lines import plain_lines
 from xlagraph.hlo.metadata import is_installed
-from xlagraph.runtime.files import unpacked_stream
+from xlagraph.runtime.files import UNPACKING_ERRORS, unpacked_stream
 
-__all__ = ["ErrorLog", "TracebackFrames", "open_log", "read_error_log"]
+__all__ = ["ErrorLog", "TracebackFrames", "decoded_lines", "read_error_log"]
 
 
 class TracebackFrames:
@@ -75,6 +76,7 @@ _KEYWORDS: Final = (
 )  # fmt: skip
 _LINES_AFTER: Final = 1000
 """Number of lines without a detail that end a message."""
+_ZIP: Final = b"PK\x03\x04"
 _LONGEST_HEADLINE: Final = 3
 """Most lines of a wrapped headline."""
 
@@ -90,14 +92,30 @@ class ErrorLog:
     line_count: int
 
 
-@contextmanager
-def open_log(path: Path) -> Iterator[TextIO]:
-    """Open a log, plain or packed; bytes that are not UTF-8 are replaced.
+def decoded_lines(log: IO[bytes]) -> Iterator[str]:
+    """Yield the lines of a log, plain or packed, or of all members of a zip archive.
 
-    Raises OSError if it cannot be opened.
+    Bytes that are not UTF-8 are replaced. Raises OSError if it cannot be unpacked.
     """
-    with path.open("rb") as file:
-        yield TextIOWrapper(unpacked_stream(file) or file, encoding="utf-8", errors="replace")
+    stream = log if isinstance(log, BufferedReader) else BufferedReader(cast("RawIOBase", log))
+    try:
+        if stream.peek(len(_ZIP)).startswith(_ZIP):
+            yield from _lines_of_zip(stream)
+        else:
+            content = unpacked_stream(stream) or stream
+            with TextIOWrapper(content, encoding="utf-8", errors="replace") as lines:
+                yield from lines
+    except (*UNPACKING_ERRORS, BadZipFile) as error:
+        raise OSError(f"the log cannot be unpacked: {error}") from error
+
+
+def _lines_of_zip(stream: IO[bytes]) -> Iterator[str]:
+    with TemporaryFile() as file:  # a zip is read from its end
+        copyfileobj(stream, file)
+        with ZipFile(file) as archive:
+            for name in archive.namelist():
+                with archive.open(name) as member:
+                    yield from decoded_lines(member)
 
 
 def read_error_log(lines: Iterable[str]) -> ErrorLog:

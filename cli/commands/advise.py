@@ -46,7 +46,7 @@ def advise(
 ) -> None:
     """Show what to change, sorted by expected savings.
 
-    By default the largest compilation of a run is diagnosed. Expected savings are the middle of
+    By default a run's largest compilation is diagnosed. Expected savings are the middle of
     the range, discounted if uncertain.
 
     Example: xlagraph advise baseline

@@ -86,7 +86,7 @@ def bisect(
     """Find the package version that made a program reserve more.
 
     Each version is installed into a separate environment, which is kept in the user's cache
-    folder. The program is recorded there as by `record`, and becomes a run of the graph such as
+    folder. The program is recorded there as by `record`, and becomes a run in the graph, such as
     train-jax-0.6.2. Versions that fail are skipped. If a version is bad, the command shows what
     grew and exits with 4.
 
@@ -155,7 +155,7 @@ class _NotRecorded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Recorder:
-    """A recorder of a program with versions of a package, each as a run of the graph."""
+    """Records a program with versions of a package, each as a run in the graph."""
 
     options: BisectOptions
     package: PackageRange

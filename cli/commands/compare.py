@@ -26,7 +26,7 @@ _UNPAIRED_SHOWN: Final = 5
 class CompareOptions(RowOptions):
     """Options of the command."""
 
-    by: By | None = option("Show only this grouping.")
+    by: By | None = option(f"Show only this grouping: {', '.join(By)}.", metavar="GROUPING")
     limit: int | None = option(
         "Rows of each part; 0 for all. (default: 10, or 5 if all parts are shown)", least=0
     )
@@ -90,13 +90,11 @@ def compare(
 
 
 def _check_growth(comparisons: "Sequence[Comparison]", limit: GrowthLimit | None) -> ExitCode:
-    from xlagraph.cli.summaries.comparison_sections import headline
-
     code = ExitCode.DONE
     for comparison in comparisons:
         if limit is not None and limit.exceeded_by(comparison.reserved):
             code = ExitCode.GATE
-            problem(f"{headline(comparison)}; more than {limit.text} is not allowed")
+            problem(f"{comparison.headline}; more than {limit.text} is not allowed")
     return code
 
 

@@ -25,7 +25,7 @@ _PARAMETER_LINE: Final = re.compile(r":param\s+(?P<name>\w+)\s*=>\s*(?P<value>.+
 def cypher(
     options: RowOptions,
     text: Annotated[
-        str, typer.Argument(help="The statement; - reads it from stdin.", metavar="TEXT")
+        str, typer.Argument(help="The statement; - reads it from stdin.", metavar="STATEMENT")
     ] = "-",
     param: Annotated[
         list[str] | None,

@@ -157,7 +157,7 @@ def _table_command(name: str, shown: str, example: str) -> Callable[..., None]:
             write_tables(graph, runs, output, TableFormat(name))
         note(f"wrote the tables of {counted(len(runs), 'run')} below {output}")
 
-    text = f"Write the tables of the graph as {shown}: a file for each table and run."
+    text = f"Write the graph's tables as {shown}: a file for each table and run."
     write.__name__, write.__doc__ = name, f"{text}\n\nExample: xlagraph export {example}"
     return write
 

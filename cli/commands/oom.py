@@ -33,7 +33,7 @@ class OomOptions(RowOptions):
         parser=parse_path,
     )
     run: str | None = option(
-        "Search a run of the graph for the program.",
+        "Search a run in the graph for the program.",
         metavar="RUN|COMPILATION",
         completion=complete_run,
     )
@@ -79,14 +79,14 @@ def oom(
 
 
 def _read_log(file: str) -> "ErrorLog":
-    from xlagraph.advice.error_message import open_log, read_error_log
+    from xlagraph.advice.error_message import decoded_lines, read_error_log
 
     if file != "-":
-        with open_log(Path(file)) as lines:
-            return read_error_log(lines)
+        with Path(file).open("rb") as log:
+            return read_error_log(decoded_lines(log))
     if sys.stdin.isatty():
         note("reading standard input; end it with Ctrl-D")
-    return read_error_log(line.decode(errors="replace") for line in sys.stdin.buffer)
+    return read_error_log(decoded_lines(sys.stdin.buffer))
 
 
 def _no_failure(log: "ErrorLog", file: str) -> str:

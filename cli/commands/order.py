@@ -15,7 +15,7 @@ def order(
     options: RowOptions,
     name: CompilationArgument = None,
     moves: Annotated[
-        int, typer.Option(min=0, help="Moves of instructions to look for, at most.")
+        int, typer.Option(min=0, help="Search for at most this many moves of instructions.")
     ] = 5,
     solve: Annotated[
         float,

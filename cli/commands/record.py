@@ -74,8 +74,8 @@ def record(
 ) -> None:
     """Run a program and load its memory plans.
 
-    Only the environment of the program changes: flags are added to XLA_FLAGS, and JAX's
-    compilation cache is disabled. Dumps are written to a temporary folder, or to the folder in
+    Only the program's environment changes: flags are added to XLA_FLAGS, and JAX's compilation
+    cache is disabled. Dumps are written to a temporary folder, or to the folder in
     XLA_FLAGS or --dumps, separately for each Python process. They are loaded even if the program
     fails; `record` ends with its exit code. Processes with different dumps become runs NAME-1,
     NAME-2, …; processes with equal plans are one run, with their number in its tags.

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -136,14 +137,18 @@ def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
     if not _shows_progress():
         yield None
         return
-    from rich.progress import DownloadColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import TextColumn, TimeRemainingColumn
 
-    elapsed = TextColumn("after {task.elapsed:.0f} s, left")
-    columns = (DownloadColumn(binary_units=True), elapsed, TimeRemainingColumn())
-    with _bar(*columns, text="reading dumps") as update:
+    done = TextColumn("{task.fields[size]} after {task.elapsed:.0f} s{task.fields[left]}")
+    with _bar(done, TimeRemainingColumn(), text="reading dumps") as update:
 
         def show(progress: "IngestProgress") -> None:
-            update(progress.bytes_done, progress.bytes_total, Path(progress.file).name)
+            done, total = progress.bytes_done, progress.bytes_total
+            size = f"{human_bytes(done)} of {human_bytes(total)}"
+            if done:
+                update(done, total, Path(progress.file).name, size=size, left=", left")
+            else:  # how much of the first dump is read is unknown: the bar moves to and fro
+                update(0, None, "reading dumps", size=size)
 
         yield show
 
@@ -164,10 +169,16 @@ def _shows_progress() -> bool:
     return sys.stderr.isatty() and verbosity() >= Verbosity.NORMAL
 
 
+class _Update(Protocol):
+    """Sets what a bar shows; without a total it moves to and fro."""
+
+    def __call__(
+        self, done: float, total: float | None, text: str, size: str = "", left: str = ""
+    ) -> None: ...
+
+
 @contextmanager
-def _bar(
-    *columns: "ProgressColumn", text: str = ""
-) -> Iterator["Callable[[float, float, str], None]"]:
+def _bar(*columns: "ProgressColumn", text: str = "") -> Iterator[_Update]:
     """Show a bar until the end; yield a function that sets what is done, the total and the text."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
@@ -183,11 +194,12 @@ def _bar(
         transient=True,
     )
     with bar:
-        task = bar.add_task(text, total=None)  # moves to and fro until there is a total
+        task = bar.add_task(text, total=None, size="", left="")
 
-        def update(done: float, total: float, text: str) -> None:
-            bar.update(
-                task, completed=done, total=total, description=escape_control_characters(text)
-            )
+        def update(
+            done: float, total: float | None, text: str, size: str = "", left: str = ""
+        ) -> None:
+            text = escape_control_characters(text)
+            bar.update(task, completed=done, total=total, description=text, size=size, left=left)
 
         yield update

@@ -121,7 +121,7 @@ class CatalogueOptions(OutputOptions, LineOptions):
     """Options before the ID of a canned query, which may return rows or a picture."""
 
     format: PictureFormat = option(
-        "Format of the rows, or of the picture of a graph/… query.", default=PictureFormat.TABLE
+        "Format of the rows, or of a picture from a graph/… query.", default=PictureFormat.TABLE
     )
 
 
@@ -169,7 +169,7 @@ def run_name_option(text: str) -> str | None:
 def tag_option() -> list[str] | None:
     """Return the option with the run's tags to write."""
     return option(
-        "A property of the run: its commit, job or device; repeatable.", metavar="NAME=VALUE"
+        "A tag of the run, such as its commit, job or device; repeatable.", metavar="NAME=VALUE"
     )
 
 

@@ -23,7 +23,7 @@ WHOLES: Final = {"reserved": "reserved memory", "physical": "the physical peak"}
 def write_diagnosis(
     diagnosis: "Diagnosis", format_: Format, stream: TextIO, *, limit: int | None = None
 ) -> None:
-    """Write a page: the diagnosed compilations, then each finding with evidence and remedies."""
+    """Write a page: the diagnosed compilations, then each finding with evidence and fixes."""
     for diagnosed in diagnosis.compilations:
         peak = known_bytes(diagnosed.peak_bytes)
         name = _plain(diagnosed.compilation, format_)

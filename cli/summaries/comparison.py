@@ -12,8 +12,6 @@ from xlagraph.cli.summaries.comparison_comment import comment
 from xlagraph.cli.summaries.comparison_sections import (
     all_sections,
     group_section,
-    headline,
-    summed_over,
 )
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.comparison.compared_sides import (
@@ -87,7 +85,7 @@ def _write_one(
     if by is None and format_ is Format.MD:
         stream.write(comment(comparison, max_growth, limit))
         return
-    lines = [headline(comparison)]
+    lines = [comparison.headline]
     if max_growth is not None:
         exceeded = max_growth.exceeded_by(comparison.reserved)
         verdict = "failed, it grew by more than" if exceeded else "passed, it grew by no more than"
@@ -110,7 +108,7 @@ def _write_many(
     line = (
         f"{first.a.name} against {len(comparisons)} others: it reserves"
         f" {human_bytes(first.reserved.bytes_a or 0)}, its physical peak is {known_bytes(peak)}"
-        f"{summed_over(first)}"
+        f"{first.summed_over}"
     )
     write_lines([line], format_, stream)
     if by is None:
@@ -122,7 +120,7 @@ def _write_many(
         return
     for comparison in comparisons:
         section = group_section(comparison, by, limit)
-        title = f"{headline(comparison)}. {section.title}"
+        title = f"{comparison.headline}. {section.title}"
         write_sections([section._replace(title=title)], format_, stream)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import escape_markdown, write_md
 from xlagraph.cli.output.limits import GrowthLimit
-from xlagraph.cli.summaries.comparison_sections import all_sections, summed_over, temporary_rows
+from xlagraph.cli.summaries.comparison_sections import all_sections, temporary_rows
 from xlagraph.cli.summaries.sections import Section
 from xlagraph.comparison.groups import EVERYTHING_ELSE, By
 from xlagraph.presentation.byte_sizes import human_bytes, share_text, signed_bytes
@@ -88,7 +88,7 @@ def _head(comparison: "Comparison", max_growth: GrowthLimit | None) -> Iterator[
     before, after = human_bytes(reserved.bytes_a or 0), human_bytes(reserved.bytes_b or 0)
     yield (
         f"{before} → {after} of device memory, as XLA plans it at compile time"
-        f"{summed_over(comparison)} ({_compilations(comparison)}).\n"
+        f"{comparison.summed_over} ({_compilations(comparison)}).\n"
     )
     if comparison.sentences:
         yield "\n### Why\n\n"

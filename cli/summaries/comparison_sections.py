@@ -17,7 +17,7 @@ from xlagraph.comparison.groups import (
 )
 from xlagraph.comparison.held_values import ReservedPart
 from xlagraph.hlo.op_names import stem
-from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.comparison.compared_sides import ComparedPair, Comparison
@@ -30,29 +30,6 @@ _BYTES_OF_GROUPING: Final = {
     By.ROLE: "allocated bytes",
     By.VALUE: "assigned bytes",
 }
-
-
-def headline(comparison: "Comparison") -> str:
-    """Return one line that says if the reserved bytes grew, and by how much."""
-    growth = comparison.reserved
-    before, after = growth.bytes_a or 0, growth.bytes_b or 0
-    sides = f"{comparison.a.name} → {comparison.b.name}"
-    if growth.growth_bytes == 0:
-        return f"{sides}: reserved bytes stay at {human_bytes(after)}{summed_over(comparison)}"
-    share = "" if growth.share is None else f" ({share_text(growth.share, signed=True)})"
-    verb = "grow" if growth.growth_bytes > 0 else "shrink"
-    return (
-        f"{sides}: reserved bytes {verb} by {human_bytes(abs(growth.growth_bytes))}{share},"
-        f" from {human_bytes(before)} to {human_bytes(after)}{summed_over(comparison)}"
-    )
-
-
-def summed_over(comparison: "Comparison") -> str:
-    """Return ``, summed over 2 programs`` if a side has several programs, otherwise nothing."""
-    counts = sorted({len(comparison.a.compilations), len(comparison.b.compilations)})
-    if counts[-1] < 2:
-        return ""
-    return f", summed over {' and '.join(map(str, counts))} programs"
 
 
 def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> list[Section]:

@@ -87,7 +87,7 @@ def _write_totals(summary: "IngestSummary", found: int, verb: str) -> None:
         f" {human_bytes(summary.bytes_read)} in {summary.seconds:.1f} s"
     )
     with_total = summary.agreeing + len(summary.disagreeing)
-    silent = f"; {found - with_total} print none" if found > with_total else ""
+    silent = f"; {found - with_total} print no total" if found > with_total else ""
     note(f"{summary.agreeing} of {with_total} agree with XLA's 'Total bytes used'{silent}")
 
 

@@ -36,7 +36,7 @@ def write_order(result: "OrderCost", format_: Format, stream: TextIO) -> None:
 
 
 def _parts(result: "OrderCost") -> str:
-    """Say which part of the reserved bytes the order is to blame for, and which the packing."""
+    """Return which reserved bytes are due to the order, and which to the packing."""
     share = result.packing_bytes / result.temp_bytes if result.temp_bytes else 0
     proof = ", which proves the packing optimal" if result.is_packing_optimal else ""
     where = f" at {result.bound_instruction}" if result.bound_instruction else ""
@@ -50,7 +50,7 @@ def _parts(result: "OrderCost") -> str:
 
 
 def _solved(solved: "SolvedPacking", temp_bytes: int) -> str:
-    """Say what the search found, and its bound."""
+    """Return what the search found, and its bound."""
     saved = temp_bytes - solved.size_bytes
     found = f"a block {human_bytes(saved)} smaller than XLA's" if saved > 0 else "no smaller block"
     proof = "which is proved" if solved.is_optimal else "and is not complete"

@@ -80,9 +80,9 @@ def _replayed(result: "WhatIf") -> str:
         return "XLA's plan is reproduced byte for byte"
     if result.temp_bytes_replayed != result.temp_bytes:
         replayed, temp = distinct_bytes(result.temp_bytes_replayed, result.temp_bytes)
-        return f"the temporary block does not replay: {replayed} instead of {temp}"
+        return f"replayed, the temporary block takes {replayed} instead of {temp}"
     if not result.offsets_equal:
-        return "the temporary block replays with its size, but some offsets differ"
+        return "replayed, the temporary block has its size, but some offsets differ"
     return "the temporary block replays byte for byte"
 
 

@@ -28,6 +28,7 @@ from xlagraph.graph.ladybug.database import (
     schema_version,
 )
 from xlagraph.graph.ladybug.list_kinds import check_lists
+from xlagraph.graph.ladybug.lock import check_folder
 from xlagraph.graph.ladybug.map_order import with_ordered_maps
 from xlagraph.graph.ladybug.other_meanings import check_meanings, checked_patterns
 from xlagraph.graph.ladybug.result_rows import check_counts, rows_of_result
@@ -105,6 +106,8 @@ class LadybugGraph(Graph):
         self._connection: ladybug.Connection | None = None
         if not create and not path.exists():
             raise GraphMissing(f"no graph at {path}; `xlagraph ingest` makes one")
+        if create:
+            check_folder(path)
         if path.exists():
             self._connect()
 
@@ -253,14 +256,16 @@ def _opening_error(path: Path, text: str) -> GraphError:
         return GraphMissing(f"{path} cannot be read: Permission denied")
     if "Mmap" in text:
         return GraphMissing(f"{path} cannot be opened: {NO_ADDRESSES}")
-    return GraphMissing(f"{path} is not a graph: {text}")
+    if "not a valid" in text:
+        return GraphMissing(f"{path} is not a graph; name another file")
+    return GraphMissing(f"{path} is not a graph: {_KIND.sub('', text)}")
 
 
 def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     """Return the GraphError for an engine error, which is nearly always a RuntimeError."""
     text = str(error)
     if isinstance(error, UnicodeDecodeError):
-        return QueryFailed("a text of the answer is not UTF-8")
+        return QueryFailed("a string in the answer is not UTF-8")
     if "a vector with ANY type" in text:
         return QueryFailed(
             "a value does not fit: it has no type, such as that of max(null); the"

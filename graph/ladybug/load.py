@@ -295,7 +295,7 @@ class LadybugLoad(Load):
             file_changes.set_run(connection, key, lists, create=False)
 
     def _new_shared_rows(self) -> RowFiles:
-        """Write the shared nodes that the graph lacks, and the relationships that start at them."""
+        """Write the shared nodes that are new, and the relationships that start at them."""
         nodes = {label: columns.empty_table() for label, columns in NODE_COLUMNS.items()}
         relationships = {
             name: columns.empty_table() for name, columns in RELATIONSHIP_COLUMNS.items()

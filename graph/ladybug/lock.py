@@ -15,6 +15,14 @@ from pathlib import Path
 from xlagraph.graph.errors import GraphBusy, GraphUnwritable
 
 
+def check_folder(path: Path) -> None:
+    """Raise GraphUnwritable if the folder of a graph file is missing or not writable."""
+    if not path.parent.is_dir():
+        raise GraphUnwritable(f"cannot write {path}: the folder {path.parent} does not exist")
+    if not os.access(path.parent, os.W_OK):
+        raise GraphUnwritable(f"cannot write next to {path}: Permission denied")
+
+
 @contextmanager
 def write_lock(path: Path, *, wait: bool, notify: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock next to ``path``; without ``wait``, GraphBusy names the holder."""

@@ -1,1 +1,1 @@
-"""Readers of the forms in which a compilation is stored: one package for each carrier."""
+"""Readers of all input formats: one package for each."""

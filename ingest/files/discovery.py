@@ -1,4 +1,4 @@
-"""Find the compilations below a folder, with their runs and carriers."""
+"""Find the compilations below a folder, with their runs and input formats."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from xlagraph.ingest.carriers.proto.profile import PROFILE_CARRIER
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
 from xlagraph.ingest.errors import Problem, readable
 from xlagraph.ingest.files.dump_files import DumpFiles, DumpOrigin, FoundDumps, Listing, origin_of
-from xlagraph.runtime.files import PACKED_SUFFIXES
+from xlagraph.runtime.files import ARCHIVE_ENDINGS, PACKED_SUFFIXES
 
 __all__ = [
     "CARRIERS",
@@ -38,6 +38,7 @@ ENDINGS: Final = tuple(
     for packed in ("", *PACKED_SUFFIXES)
 )
 """Endings of the names of all files that an input format may read."""
+_ARCHIVE: Final = "is an archive in a folder, which is not read; name it: xlagraph ingest FILE"
 _IN_PROFILES: Final = ("plugins", "profile")
 """Folders that contain profiles, each in a folder named after its time."""
 
@@ -138,6 +139,11 @@ def _folders(
         except OSError as error:
             problems.append(Problem(readable(folder), None, f"cannot be read: {error.strerror}"))
             gaps.append(folder)
+        problems.extend(
+            Problem(readable(folder / name), None, _ARCHIVE, left_out=False)
+            for name in sorted(names)
+            if name.endswith(ARCHIVE_ENDINGS)
+        )
         yield folder, sorted(names)
         waiting.extend(sorted(inner, reverse=True))
 

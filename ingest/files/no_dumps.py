@@ -17,7 +17,7 @@ _OF_CACHE: Final = re.compile(r".*-[0-9a-f]{64}(-cache|-atime)?|\.?lockfile|\.nf
 
 
 class NoDumps(Enum):
-    """A reason why there are no dumps, with the remedy."""
+    """A reason why there are no dumps, with the fix."""
 
     EMPTY = (
         "it is empty: XLA reads XLA_FLAGS once, when it is first used; set "

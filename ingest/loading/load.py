@@ -153,6 +153,7 @@ def _load(
     Ctrl-C ends this between two batches and is delayed afterwards, so that the load ends normally
     and keeps the batches that are finished.
     """
+    meter.begin()
     dumps = _not_known_unchanged(work, tally, meter)
     if load is not None:
         if any(work.stored_compilation(dump) is None for dump in dumps):

@@ -33,10 +33,10 @@ class Progress(NamedTuple):
     compilations_done: int
     compilations_total: int
     file: str
-    """The allocation file that was finished most recently."""
+    """The allocation file that was finished most recently; empty before the first."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class IngestSummary:
     """The result of one ingest. Compilations are given by key, ordered by run and key."""
 
@@ -72,6 +72,13 @@ class IngestSummary:
     """True if nothing was written; the other fields describe the ingest that would happen."""
     stopped: bool = False
     """True if the ingest stopped at the first problem, on request; the rest was not read."""
+
+    def __repr__(self) -> str:
+        problems = f"; problems: {len(self.problems)}, {self.problems[0]}" if self.problems else ""
+        return (
+            f"<IngestSummary: {len(self.added)} added, {len(self.updated)} replaced,"
+            f" {len(self.unchanged)} unchanged{problems}>"
+        )
 
     @property
     def ok(self) -> bool:
@@ -197,6 +204,10 @@ class Meter:
         self._bytes_shown = 0
         self._written_share = 1.0
         self._file = ""
+
+    def begin(self) -> None:
+        """Report how much there is to do."""
+        self._report()
 
     def advance(self, dump: DumpFiles, *, is_handed_over: bool = False) -> None:
         """Count one dump as done, or as passed to the graph for writing."""

@@ -2,8 +2,8 @@
 
 `memory_plan` compiles a function and returns its plan. `explore` compares variants of it, and
 `largest` finds the largest batch or length that fits. `devices_of` returns devices of hardware
-that this machine lacks, for a mesh. `watch_compilations` records what other code compiles, and
-`resident` returns the arrays that are alive.
+that this machine does not have, for a mesh. `watch_compilations` records what other code
+compiles, and `resident` returns the arrays that are alive.
 """
 
 from typing import TYPE_CHECKING

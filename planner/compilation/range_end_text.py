@@ -38,7 +38,7 @@ InstructionName = tuple[str, str | None]
 """Name and opcode; the opcode is None if the dump has none."""
 
 _WITHOUT_NAMES: Final[Mapping[RangeEnd, str]] = {
-    RangeEnd.UNKNOWN: "unknown: the dump has no live range of it",
+    RangeEnd.UNKNOWN: "unknown: the dump has no live range for it",
     RangeEnd.PARAMETER: "lives to the end: it is an input, and its buffer belongs to the caller",
     RangeEnd.OUTPUT: "lives to the end: it leaves the program",
     RangeEnd.CONSTANT: "lives to the end: it is a constant of the program",

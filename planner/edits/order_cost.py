@@ -155,7 +155,7 @@ class _Costs:
         return sorted(found, key=lambda group: (-group.size_bytes, group.largest))
 
     def _delay(self, value: WaitingValue) -> str:
-        """Say what delays the last reader of a value."""
+        """Return what delays the last reader of a value."""
         op_name = self._compilation.values[value.value_id].op_name
         made = f"{'recomputed' if is_recomputed(op_name) else 'made'} at step {value.made_at}"
         if value.read_at is None:

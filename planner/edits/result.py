@@ -95,7 +95,8 @@ class WhatIf(Outlined):
         title = f"{self.compilation}: reserves {known_bytes(after)} {when}"
         if before is not None and after is not None and before != after:
             title += f", {change_text(before, after)}"
-        notes = (*(each.text for each in self.effects), *self.notes, *self.assumptions)
+        effects = (each.text.removeprefix("--") for each in self.effects)
+        notes = (*effects, *self.notes, *self.assumptions)
         return Outline(title, [OutlineTable(columns, totals)], notes)
 
     @property

@@ -63,7 +63,7 @@ class ColumnType(StrEnum):
     FLOAT = "FLOAT"
     BOOLEAN = "BOOLEAN"
     LIST = "LIST"
-    """Texts."""
+    """Strings."""
     PATH = "PATH"
     """Nodes and relationships to draw."""
 

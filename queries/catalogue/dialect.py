@@ -1,4 +1,4 @@
-"""Rules that find text that the two engines read differently, each with a remedy."""
+"""Rules that find text that the two engines read differently, each with a fix."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -8,7 +8,7 @@ from xlagraph.queries.catalogue.statement import clauses, patterns, projections,
 
 
 class Fault(NamedTuple):
-    """A fault in a statement, and the remedy."""
+    """A fault in a statement, and the fix."""
 
     line: int
     message: str
@@ -139,7 +139,8 @@ def _patterns(statement: Sequence[Token]) -> Iterator[Fault]:
         if is_label and len(following) == 4 and following[2] == ":":
             yield Fault(
                 token.line,
-                f":{following[1]}:{following[3]} means both or either by engine; name one",
+                f":{following[1]}:{following[3]} means both labels in one engine, and either one"
+                " in the other; write one label",
             )
         if token.text == "*" and _in_relationship(statement, index):
             bounds = [_at(statement, after).text for after in range(index + 1, index + 4)]

@@ -27,7 +27,7 @@ from xlagraph.queries.errors import CatalogueError
 
 
 def check_queries(directory: Path) -> list[str]:
-    """Return every problem of the query files below a directory, `file:line: what; remedy`."""
+    """Return every problem of the query files below a directory, `file:line: what; fix`."""
     if directory.is_file():
         return [f"{directory}: is a file; name the folder that contains theme/noun-phrase.cypher"]
     if not directory.is_dir():
@@ -148,7 +148,7 @@ def _sorted_by(clause: Clause) -> list[str]:
 
 
 def _missing_tie_breakers(before: Sequence[Clause], sorted_by: Sequence[str]) -> str | None:
-    """Return the names that ORDER BY lacks to leave no ties."""
+    """Return the names that ORDER BY needs in addition, to leave no ties."""
     named: dict[str, Projection] = {}
     groups: list[str] | None = None
     for clause in before:

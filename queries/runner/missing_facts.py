@@ -71,9 +71,10 @@ _FUSION_ROOTS: Final = _fact(
 )
 _STACKS: Final = _fact(
     "ATTRIBUTED_FRAME",
-    "userFunction userFile",
+    "userFunction userFile function",
     "the dump has no call stacks (text of jaxlib 0.8 and older), so a line of yours that calls a"
-    " library is unknown; --xla_dump_hlo_as_proto writes them too",
+    " library is unknown; --xla_dump_hlo_as_proto writes them too, and pip install"
+    " 'xlagraph[proto]' reads them",
 )
 _FACTS: Final = (
     _LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS, _STACKS,
@@ -93,7 +94,7 @@ _ALL_WITH_RANGES: Final = load_statement(__file__, "all-compilations-with-ranges
 def missing_facts(
     graph: Graph, query: Query, parameters: Mapping[str, Scalar], result: Result
 ) -> list[str]:
-    """Return a sentence for each fact that the query needs and the dump lacks."""
+    """Return a sentence for each fact that the query needs and the dump does not have."""
     words = _needed_words(query.text)
     if "compilation" not in parameters:
         return _missing_facts_of_runs(graph, words, parameters, result)

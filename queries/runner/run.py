@@ -33,6 +33,7 @@ from xlagraph.queries.runner.compilations import (
     find_compilation,
     find_run,
     is_compilation,
+    select,
 )
 from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.runner.name_checks import check_names, check_tag
@@ -132,7 +133,7 @@ def run(
 
     ``compilation`` may be any unique part of a key. If it is omitted or names a run, the
     compilation with the most reserved bytes is used, and a note says which. ``runA`` and ``runB``
-    may also be keys of compilations. A ``limit`` of 0 means no limit. A parameter that is None is
+    may also name compilations. A ``limit`` of 0 means no limit. A parameter that is None is
     ignored. ``value`` may be another name of a value, and a note says which value it is.
 
     Raise UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
@@ -257,10 +258,7 @@ def resolve_parameters(
         elif not parameter.required:
             resolved[name] = parameter.default
         elif name != "compilation":
-            raise BadParameter(
-                f"{query.id} needs {name}: {parameter.description};"
-                f" give e.g. {name} = {EXAMPLES[parameter.type]}"
-            )
+            raise BadParameter(f"{query.id} needs {name}: {parameter.description}")
     if "compilation" in declared:
         named = resolved.get("compilation")
         found = find_compilation(graph, None if named is None else str(named))
@@ -272,7 +270,9 @@ def resolve_parameters(
     for name in _SIDES:
         side = str(resolved.get(name) or "")
         if side and not is_compilation(graph, side):
-            find_run(graph, side)
+            # run/function names a compilation; a part of a run's name is a typing error
+            chosen = select(graph, side).name if "/" in side else find_run(graph, side)
+            resolved[name] = chosen
     if resolved.get("limit") == 0:
         resolved["limit"] = NO_LIMIT
     return resolved, notes

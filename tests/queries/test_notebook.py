@@ -124,11 +124,30 @@ def test_a_prompt_shows_the_first_rows_of_a_result_and_counts_the_others():
     assert repr(wide).endswith("… and 990 more rows, 38 more columns")
 
 
-def test_comparisons_and_findings_are_short_in_a_prompt(graph: Graph):
-    (finding,) = advise(graph, "padded")
-    for shown in (compare(graph, "before", HOSTILE), advise(graph, "padded"), finding):
-        assert len(repr(shown)) < 3000
+def test_findings_are_short_in_a_prompt(graph: Graph):
+    diagnosis = advise(graph, "padded")
+    (finding,) = diagnosis
     assert repr(finding).startswith("Padding fills the peak: ")
+    assert len(repr(finding)) < 1000
+    first, second, *_ = repr(diagnosis).splitlines()
+    assert first == "padded"
+    assert second == "1. Padding fills the peak: up to 8.0 KiB"
+    assert repr(advise(graph, HOSTILE)).endswith("No findings.")
+
+
+def test_a_comparison_is_its_totals_and_reasons_in_a_prompt(graph: Graph):
+    lines = repr(compare(graph, "before", HOSTILE)).splitlines()
+    assert "reserved bytes grow by 192 B (+30.0%), from 640 B to 832 B" in lines[0]
+    assert lines[3].split() == ["reserved", "640", "B", "832", "B", "192", "B"]
+    assert not any(line.startswith("By ") for line in lines)
+
+
+def test_a_prompt_keeps_the_beginning_of_a_sentence_and_the_end_of_a_name():
+    sentence, name = "a b " * 30, "scope/" * 30 + "dot"
+    text = repr(Result(("sentence", "name"), ((sentence, name),)))
+    assert "a b a b" in text
+    assert "scope/dot" in text
+    assert text.count("…") == 2
 
 
 def test_a_query_is_its_id_in_a_prompt(graph: Graph):

@@ -64,7 +64,7 @@ _NO_SCHEDULE: Final = (
 def read_proto_dump(contents: Contents) -> tuple[Plan, Program]:
     """Return the plan and the program.
 
-    Raises `UnreadableDump` if a message cannot be decoded, lacks the assignment, or contradicts
+    Raises `UnreadableDump` if a message cannot be decoded, has no assignment, or contradicts
     itself. Uncertain live ranges are added to the problems of the contents.
     """
     file = readable(contents.source.parts[0].path)

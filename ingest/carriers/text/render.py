@@ -17,7 +17,7 @@ __all__ = ["render_plan"]
 
 
 def render_plan(plan: PrintedPlan) -> tuple[str, ...]:
-    """Return the texts of a dump's files, in the order of parsing."""
+    """Return the contents of a dump's files, in the order of parsing."""
     return tuple(
         restored_text(
             "".join(f"{line}\n" for name in part.sections for line in _section(plan, name)), part

@@ -9,15 +9,15 @@
 // @column   sizeBytes   INTEGER         assigned size, including padding
 // @column   liveFrom    INTEGER         first step of the live range
 // @column   liveUntil   INTEGER         last step of the live range, inclusive
-// @column   instruction STRING          instruction that makes the value
+// @column   instruction STRING          instruction that produces the value
 // @column   turnBytes   INTEGER         for a stack: bytes that one iteration writes
 // @column   stackTurns  INTEGER         for a stack: number of iterations whose results it contains
 // @column   stackLoop   STRING          for a stack: the loop that fills it
 // @column   stackElement STRING         for a stack: instruction in the loop body whose result each
 //           iteration writes; null if computed by the write itself
-// @column   loop        STRING          innermost loop that makes the value in each iteration
+// @column   loop        STRING          innermost loop that produces the value in each iteration
 // @column   shape       STRING          shape, without layout
-// @column   opcode      STRING          opcode of the instruction that makes the value
+// @column   opcode      STRING          opcode of the instruction that produces the value
 // @column   opName      STRING          op name of that instruction, as set by the framework
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file

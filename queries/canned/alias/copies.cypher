@@ -24,7 +24,7 @@
 // @column   ofLoop        BOOLEAN       true if the copied value or the copy is loop state
 // @column   ofParameter   BOOLEAN       true if an entry parameter is copied
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file

@@ -13,7 +13,7 @@
 //           separate buffer
 // @column   freeOutputs      INTEGER         number of candidateOutputs that begin at or after
 //           lastUse, so that donation would work
-// @column   opcode           STRING          opcode of the instruction that makes the value
+// @column   opcode           STRING          opcode of the instruction that produces the value
 // @column   opName           STRING          op name of that instruction, as set by the framework
 // @column   sourceFile       STRING          source file of that instruction
 // @column   sourceLine       INTEGER         line in that file

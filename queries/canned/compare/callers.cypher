@@ -15,8 +15,8 @@
 // @column   growthBytes  INTEGER       difference, B − A
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

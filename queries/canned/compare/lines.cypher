@@ -17,8 +17,8 @@
 // @shown    userFile bytesA bytesB growthBytes sourceFile
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @note     A line that moved counts as one line, under its number on the second side: an op with
 //           one line on each side counts there.
 // @status   stable

@@ -6,7 +6,7 @@
 // @param    module      STRING = ''   module name; all modules if empty
 // @param    memorySpace INTEGER = 0   memory space number
 // @param    limit       INTEGER = 20  rows to return
-// @column   opcode      STRING        opcode of the instruction that makes the value
+// @column   opcode      STRING        opcode of the instruction that produces the value
 // @column   bytesA      INTEGER       bytes at the peaks of A
 // @column   bytesB      INTEGER       bytes at the peaks of B
 // @column   growthBytes INTEGER       difference, B − A

@@ -12,8 +12,8 @@
 // @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op.
 // @note     In loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and closed_call
 //           and jit(dynamic_index_in_dim) of newer JAX are removed.

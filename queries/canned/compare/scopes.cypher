@@ -16,8 +16,8 @@
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.
 // @note     An op name with fewer parts than depth is a scope by itself, so that every value is
 //           counted.
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same scope.
 // @note     A scope at the peak of only one side is matched without the name of the compiled
 //           function, which may have changed. It is listed under its name on the second side.

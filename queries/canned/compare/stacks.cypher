@@ -8,7 +8,7 @@
 // @param    limit       INTEGER = 20  rows to return
 // @column   file        STRING        source file of the function
 // @column   line        INTEGER       line in that file
-// @column   function    STRING        function that made the values; null if the dump has no call
+// @column   function    STRING        function that produced the values; null if the dump has no call
 //           stacks
 // @column   callerFile  STRING        source file of the caller; null for the outermost function
 // @column   callerLine  INTEGER       line of the call
@@ -18,8 +18,8 @@
 // @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
 // @note     Bytes are physical shares of the peak, summed over the compilations of each side.
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @note     Calls of two runs are the same if function, line and direct caller are equal. Outer
 //           callers are ignored: their lines move with every edit, so that whole stacks would be
 //           listed as gone and new. Each byte counts once, and the rows add up to the peaks.

@@ -9,7 +9,7 @@
 // @column   change      STRING        new, gone, grown, shrunk, or reshaped (the same bytes in
 //           another shape)
 // @column   opName      STRING        op name that the values belong to, as set by the framework
-// @column   opcode      STRING        opcode of the instruction that makes the value
+// @column   opcode      STRING        opcode of the instruction that produces the value
 // @column   shapeIndex  STRING        tuple index, in braces; null if the result is not a tuple
 // @column   shapeA      STRING        shape on the first side; the first by name if there are
 //           several

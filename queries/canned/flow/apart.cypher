@@ -25,7 +25,7 @@
 // @column   rangeEnd     STRING          why the earlier value's live range ends:
 //           overwritten, output, parameter, constant, end, unread, lastUse, kept or handedOn
 // @column   shape        STRING          shape of both, without layout
-// @column   opcode       STRING          opcode of the instruction that makes the value
+// @column   opcode       STRING          opcode of the instruction that produces the value
 // @column   opName       STRING          op name of that instruction, as set by the framework
 // @column   sourceFile   STRING          source file of that instruction
 // @column   sourceLine   INTEGER         line in that file
@@ -37,7 +37,7 @@
 // @measure  assigned, physical
 // @note     Excluded are values of another memory space, values in the same bytes, and values that
 //           end at the step at which one of that shape overwrites them; that one has a row.
-// @note     By default the shape is the one with the largest share of the peak among those of two
+// @note     By default the shape is the one with the largest peak share among those of two
 //           or more arrays that occupy bytes there; all of these are live when the last is made.
 // @empty    no value of the same shape is live at the same time in other bytes
 // @status   stable

@@ -8,10 +8,10 @@
 // @bounds   hops        1..5
 // @column   hop         INTEGER         distance in instructions along the shortest path
 // @column   value       STRING          name of the value, with its tuple index
-// @column   instruction STRING          instruction that makes the value
+// @column   instruction STRING          instruction that produces the value
 // @column   sizeBytes   INTEGER         assigned size, including padding
 // @column   shape       STRING          shape, without layout
-// @column   opcode      STRING          opcode of the instruction that makes the value
+// @column   opcode      STRING          opcode of the instruction that produces the value
 // @column   opName      STRING          op name of that instruction, as set by the framework
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file

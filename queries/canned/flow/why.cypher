@@ -23,7 +23,7 @@
 //           contains
 // @column   stackLoop    STRING          for a stack: the loop that fills it
 // @column   shape        STRING          shape, without layout
-// @column   opcode       STRING          opcode of the instruction that makes the value
+// @column   opcode       STRING          opcode of the instruction that produces the value
 // @column   opName       STRING          op name of that instruction, as set by the framework
 // @column   sourceFile   STRING          source file of that instruction
 // @column   sourceLine   INTEGER         line in that file
@@ -42,7 +42,7 @@
 //           loop boundary: while, conditional, call, async-start. transfer: to another memory space
 //           or out of the program. several readers: each would have to recompute it.
 //           padding, scatter, update in place: an instruction of its own, with which XLA fused nothing.
-// @note     The instruction that makes the value may be the reason too: loops, collectives and
+// @note     The instruction that produces the value may be the reason too: loops, collectives and
 //           library calls write their results to memory. See opcode.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

@@ -1,4 +1,4 @@
-// The call path of the line that made a value, as a picture
+// The call path to the line that made a value, as a picture
 // @kind     graph
 // @answers  Through which calls in my program was this value made?
 // @param    compilation STRING        key of a compilation, or a unique part of it

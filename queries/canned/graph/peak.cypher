@@ -8,8 +8,8 @@
 //           physical peak
 // @column   made        PATH          path from the value to its source line
 // @measure  physical
-// @note     A value without an op name is linked to the line of an instruction inside it, of an
-//           operand or of a reader, as in peak/by-line.
+// @note     A value without an op name is linked to a line inside its
+//           instruction, or to an operand's or a reader's, as in peak/by-line.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

@@ -11,7 +11,7 @@
 //           byte too
 // @measure  shared
 // @note     An arrow points from the later value to the earlier one: UPDATES_IN_PLACE if both are
-//           live, REUSES if the live range of the earlier one has ended.
+//           live, REUSES if the earlier one's live range has ended.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation {number: $allocation})

@@ -13,7 +13,7 @@
 // @column   liveUntil     INTEGER       last step of the live range, inclusive
 // @column   atStep        INTEGER       step across which the value is kept
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
@@ -23,9 +23,9 @@
 // @column   userLine      INTEGER       line in that file
 // @shown    value sizeBytes userFile physicalBytes attributedOpName
 // @measure  assigned, physical
-// @note     By default the step is the first of the backward pass, whose op name contains
+// @note     By default the step is the backward pass's first, whose op name contains
 //           "transpose(" (JAX), "gradient_tape/" or "gradients/" (TensorFlow): values live across
-//           it are kept from the forward to the backward pass of a training step. A given step
+//           it are kept from a training step's forward to its backward pass. A given step
 //           overrides an instruction.
 // @note     A value that begins or ends at the step itself is not kept across it.
 // @status   stable

@@ -12,7 +12,7 @@
 // @column   neededAt      INTEGER       first step after the peak at which the backward pass reads
 //           the value; null while a loop still fills it
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
@@ -22,7 +22,7 @@
 // @column   userLine      INTEGER       line in that file
 // @column   recomputed    BOOLEAN       true if a checkpoint recomputed the value; see
 //           lifetime/recomputed
-// @column   ofCheckpoint  BOOLEAN       true if the backward pass of a checkpoint reads the value:
+// @column   ofCheckpoint  BOOLEAN       true if a checkpoint's backward pass reads the value:
 //           an input, a value saved by policy, or one merged with its recomputation
 // @column   keptBytes     INTEGER       share of the physical peak; null if the value is
 //           recomputed, or if a checkpoint keeps it (see lifetime/not-recomputed)

@@ -12,7 +12,7 @@
 // @column   readerLine  INTEGER       line in that file
 // @column   liveUntil   INTEGER       last step of the live range, inclusive
 // @column   shape       STRING        shape, without layout
-// @column   opcode      STRING        opcode of the instruction that makes the value
+// @column   opcode      STRING        opcode of the instruction that produces the value
 // @column   opName      STRING        op name of that instruction, as set by the framework
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file

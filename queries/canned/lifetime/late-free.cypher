@@ -12,7 +12,7 @@
 // @column   idleSteps     INTEGER       steps from the last use to the end of the live range
 // @column   keptUntil     STRING        instruction at which the live range ends
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file

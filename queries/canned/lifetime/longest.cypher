@@ -11,7 +11,7 @@
 // @column   steps       INTEGER       length of the live range in steps, both ends included
 // @column   byteSteps   INTEGER       sizeBytes × steps
 // @column   shape       STRING        shape, without layout
-// @column   opcode      STRING        opcode of the instruction that makes the value
+// @column   opcode      STRING        opcode of the instruction that produces the value
 // @column   opName      STRING        op name of that instruction, as set by the framework
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file

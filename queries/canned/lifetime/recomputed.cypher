@@ -13,7 +13,7 @@
 // @column   liveUntil     INTEGER       last step of the live range, inclusive
 // @column   waitsAtPeak   BOOLEAN       true if live at the peak but needed only after it
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
@@ -29,7 +29,7 @@
 // @note     Rows are values of ops with "rematted_computation" (JAX: jax.checkpoint) or
 //           "recompute_grad" (a scope that the program names so) in their name. tf.recompute_grad
 //           itself marks nothing (seen with TensorFlow 2.21), nor does PyTorch/XLA: recomputed
-//           values have the names of the first computation there, and no rows here.
+//           values have the first computation's names there, and no rows here.
 // @note     Values whose waitsAtPeak is true come first.
 // @note     An optimization barrier delays a recomputation until the backward pass needs it. XLA
 //           for CPU removes the barriers before it merges and schedules.

@@ -19,7 +19,7 @@
 // @column   physicalPeakBytes INTEGER      largest number of bytes of memory space 0 occupied by
 //           live values
 // @column   printedPeakBytes  INTEGER      total size of the values in XLA's printed peak list
-// @shown    … allocationBytes logicalPeakBytes printedPeakBytes
+// @shown    … totalBytes allocationBytes logicalPeakBytes printedPeakBytes
 // @measure  reserved, allocation, logical, physical, printed
 // @status   stable
 MATCH (r:Run)

@@ -16,8 +16,8 @@
 //           values
 // @column   largest       STRING        value with the largest share in the group
 // @measure  physical
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @note     Parameters have op names but no line: they are in the null group.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

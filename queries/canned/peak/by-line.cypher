@@ -18,8 +18,8 @@
 // @column   largest       STRING        value with the largest share in the group
 // @shown    userFile physicalBytes sourceFile largest peakShare values
 // @measure  physical
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @note     Lines of installed packages are listed with the line of yours that calls them;
 //           peak/by-caller adds up the bytes of each line of yours.
 // @status   stable

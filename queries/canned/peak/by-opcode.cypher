@@ -4,7 +4,7 @@
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   values        INTEGER       number of values live at the peak
 // @column   physicalBytes INTEGER       total share of the physical peak
 // @column   peakShare     FLOAT         fraction of the physical peak, 0 to 1; null if the peak is

@@ -16,8 +16,8 @@
 // @measure  physical
 // @note     An op name with fewer parts than depth is a scope by itself, so that every value is
 //           counted.
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

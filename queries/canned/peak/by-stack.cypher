@@ -10,7 +10,7 @@
 // @column   depth           INTEGER         depth in the call tree; 1 for the outermost caller
 // @column   function        STRING          function name; null if the dump has no call stacks
 // @column   file            STRING          source file of the function
-// @column   line            INTEGER         line that makes the next call, or that made the values
+// @column   line            INTEGER         line that makes the next call, or that produced the values
 // @column   sourceColumn    INTEGER         column in that line
 // @column   ownBytes        INTEGER         physical shares of the values made directly by this
 //           line

@@ -13,7 +13,7 @@
 // @column   peakShare     FLOAT         fraction of the physical peak, 0 to 1; null if the peak is
 //           0
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file

@@ -14,7 +14,7 @@
 //           peak
 // @column   liveAtPhysicalPeak BOOLEAN       true if live at the physical peak
 // @column   shape              STRING        shape, without layout
-// @column   opcode             STRING        opcode of the instruction that makes the value
+// @column   opcode             STRING        opcode of the instruction that produces the value
 // @column   opName             STRING        op name of that instruction, as set by the framework
 // @column   sourceFile         STRING        source file of that instruction
 // @column   sourceLine         INTEGER       line in that file

@@ -11,7 +11,7 @@
 // @column   liveUntil   INTEGER         last step of the live range, inclusive
 // @column   inPlace     BOOLEAN         true if connected by in-place updates only
 // @column   shape       STRING          shape, without layout
-// @column   opcode      STRING          opcode of the instruction that makes the value
+// @column   opcode      STRING          opcode of the instruction that produces the value
 // @column   opName      STRING          op name of that instruction, as set by the framework
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file

@@ -14,7 +14,7 @@
 // @measure  assigned, physical
 // @note     Rows are shapes of two or more values; tuples, tokens and thread-local values are
 //           excluded.
-// @note     The two values of an in-place update both count as live, although they share bytes:
+// @note     Both values of an in-place update count as live, although they share bytes:
 //           physicalBytes counts the bytes once.
 // @note     Columns about the peak are null if the dump has no live ranges.
 // @empty    no two values of this memory space have the same shape

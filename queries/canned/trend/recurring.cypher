@@ -11,8 +11,8 @@
 // @column   maxBytes     INTEGER       largest share of the op in one compilation
 // @measure  physical
 // @note     Only shares above 0 count. maxBytes sums all values of the op in one compilation.
-// @note     An instruction without an op name counts for the op of an instruction inside it, of an
-//           operand or of a reader.
+// @note     An instruction without an op name counts for an op inside it, or for an
+//           operand's or a reader's op.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op, under the
 //           newer name if both exist.
 // @status   stable

@@ -9,7 +9,7 @@
 // @column   rootOpcode    STRING        opcode of the root, if the instruction is a fusion
 // @column   role          STRING        role of the allocation that contains the value
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file

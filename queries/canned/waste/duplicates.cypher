@@ -13,7 +13,7 @@
 // @column   alike         INTEGER       number of copies that appear to repeat another: the same
 //           simple opcode with the same operands, or a fusion with the same scalar operands, whose
 //           body is not compared
-// @column   repeatedBytes INTEGER       total share of the physical peak of the values in repeated
+// @column   repeatedBytes INTEGER       total physical peak share of the values in repeated
 // @column   repeated      LIST          names of the values counted by alike
 // @measure  assigned, physical
 // @note     Values are live together if they are live at the physical peak in different bytes: two

@@ -14,7 +14,7 @@
 // @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
 // @column   dtype         STRING        element type
 // @column   memorySpace   INTEGER       memory space of the allocation
-// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opcode        STRING        opcode of the instruction that produces the value
 // @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
@@ -22,7 +22,7 @@
 //           contents, an operand or a reader
 // @column   userFile      STRING        file of the innermost line outside installed packages
 // @column   userLine      INTEGER       line in that file
-// @column   peakPaddingBytes INTEGER    padding within the share of the physical peak; null if not
+// @column   peakPaddingBytes INTEGER    padding within the physical peak share; null if not
 //           live at that peak
 // @column   memorySpaceName STRING        such as HBM or VMEM; null where XLA has none
 // @column   totalPaddingBytes INTEGER   paddingBytes of all values of the compilation, including

@@ -6,11 +6,11 @@
 // @column   value          STRING        name of the value, with its tuple index
 // @column   sizeBytes      INTEGER       assigned size, including padding
 // @column   physicalBytes  INTEGER       share of the physical peak; null if not live at that peak
-// @column   producer       STRING        instruction that makes the value
+// @column   producer       STRING        instruction that produces the value
 // @column   consumer       STRING        the only instruction that reads the value
 // @column   consumerOpcode STRING        opcode of the consumer
 // @column   shape          STRING        shape, without layout
-// @column   opcode         STRING        opcode of the instruction that makes the value
+// @column   opcode         STRING        opcode of the instruction that produces the value
 // @column   opName         STRING        op name of that instruction, as set by the framework
 // @column   sourceFile     STRING        source file of that instruction
 // @column   sourceLine     INTEGER       line in that file
@@ -21,7 +21,7 @@
 // @shown    value sizeBytes userFile physicalBytes attributedOpName
 // @measure  assigned, physical
 // @note     An intermediate is a value in a temp block, or in an output's buffer with a live
-//           range that ends before the program does. The next state of a loop is not one, because
+//           range that ends before the program does. A loop's next state is not one, because
 //           it must be kept.
 // @note     Readers are users that make a new value; tuple, get-tuple-element, bitcast and similar
 //           only pass the value on.

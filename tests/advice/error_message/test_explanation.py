@@ -154,7 +154,9 @@ def test_inputs_above_the_limit_stay_the_cause_if_rematerialization_is_reported_
 
 
 def test_the_program_that_asked_the_allocator_is_reported():
-    assert "The program that asked: jit_step." in explanation(messages.NAMED_EXECUTABLE).facts
+    assert (
+        "The program that requested it: jit_step." in explanation(messages.NAMED_EXECUTABLE).facts
+    )
 
 
 def test_a_constant_is_to_be_passed_as_an_argument():

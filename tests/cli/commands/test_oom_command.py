@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import sys
+import zipfile
 
 import pytest
 
@@ -48,11 +49,31 @@ def test_the_log_is_read_from_standard_input_by_default(run, monkeypatch):
         assert "needs 40.0 GiB of HBM, which has 32.0 GiB" in ended.out
 
 
-@pytest.mark.parametrize("packed", [bz2, gzip, lzma], ids=lambda module: module.__name__)
-def test_a_packed_log_is_unpacked(run, tmp_path, packed):
+def zip_of(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("1_setup.txt", "nothing here")
+        archive.writestr("2_train.txt", content)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, gzip.compress, lzma.compress, zip_of])
+def test_a_packed_log_is_unpacked_from_a_file_and_from_standard_input(
+    run, tmp_path, monkeypatch, pack
+):
+    content = pack(messages.TPU_BARE.encode())
     path = tmp_path / "train.log.packed"
-    path.write_bytes(packed.compress(messages.TPU_BARE.encode()))
-    assert "needs 40.0 GiB of HBM, which has 32.0 GiB" in run("oom", path).out
+    path.write_bytes(content)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    for arguments in ((path,), ()):
+        assert "needs 40.0 GiB of HBM, which has 32.0 GiB" in run("oom", *arguments).out
+
+
+def test_a_log_that_cannot_be_read_is_an_error_in_a_sentence(run, tmp_path):
+    assert run("oom", "absent.log").err == "error: absent.log: No such file or directory\n"
+    cut = tmp_path / "cut.log.gz"
+    cut.write_bytes(gzip.compress(messages.TPU_BARE.encode())[:-20])
+    assert "the log cannot be unpacked: Compressed file ended" in run("oom", cut).err
 
 
 def test_every_format_has_the_failure(run, log, tmp_path):

@@ -121,6 +121,14 @@ def test_a_graph_that_cannot_be_opened_is_reported_before_the_program_runs(run, 
     assert not Path("ran").exists()
 
 
+def test_a_graph_in_a_missing_folder_is_reported_before_the_program_runs(run):
+    ended = run("record", "--graph", "absent/g.lbug", "--", sys.executable, "-c", "print(1)")
+    assert ended.code == 1
+    assert "cannot write" in ended.err
+    assert "absent does not exist" in ended.err
+    assert "recording" not in ended.err
+
+
 def test_without_an_ingest_the_dumps_stay_in_their_folder(run, record):
     assert record("--no-ingest").code == 2
     ended = record("--no-ingest", "--dumps", "runs/a", then="raise SystemExit(1)")

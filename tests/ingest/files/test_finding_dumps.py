@@ -345,3 +345,12 @@ def test_all_files_of_a_dump_are_found(corpus):
         for dump in found.dumps
         if dump.run in ("runs/baseline", "versions/jaxlib-0.10.2")
     )
+
+
+def test_an_archive_in_a_folder_is_a_note(write, given):
+    write(f"{STEM}-buffer-assignment.txt")
+    write("older.tar.gz", b"")
+    (note,) = find_dumps(given).problems
+    assert not note.left_out
+    assert note.file == f"{given}/older.tar.gz"
+    assert note.message.endswith("name it: xlagraph ingest FILE")

@@ -101,7 +101,7 @@ def test_each_end_of_a_range_that_an_ingest_finds_has_a_sentence():
         ("make", RangeEnd.LAST_USE, "freed after step 6, its last use, by update (fusion)"),
         ("pair{1}", RangeEnd.UNREAD, "freed after step 5: nothing in the schedule reads it"),
         ("vmem", RangeEnd.KEPT, "kept until step 8, late (fusion), though pair (fusion) reads it"),
-        ("region", RangeEnd.UNKNOWN, "unknown: the dump has no live range of it"),
+        ("region", RangeEnd.UNKNOWN, "unknown: the dump has no live range for it"),
     ],
 )
 def test_details_say_when_a_live_range_ends_and_why(tell, name, ending, why):

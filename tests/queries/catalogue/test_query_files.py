@@ -175,7 +175,7 @@ def test_a_partial_statement_has_problems_with_their_lines(tmp_path: Path):
         ("-[:HOLDS]->(v:Value)", ", (a)-[:HOLDS]->(v:Value)", "12: one pattern for each MATCH"),
         ("[:HOLDS]->", "[:HOLDS|REUSES*]->", "12: write the hops as *1..k, k at most 30"),
         ("[:HOLDS]->", "[:HOLDS|REUSES*1..40]->", "12: write the hops as *1..k"),
-        ("v:Value", "v:Value:Allocation", "12: :Value:Allocation means both or either"),
+        ("v:Value", "v:Value:Allocation", "12: :Value:Allocation means both labels in one engine"),
         ("v.label AS value", "collect(v.label)[0] AS value", "14: list indices count from 0 or 1"),
         ("v.label AS value", "v.label", "14: give v.label a name"),
         ("AS value,", "AS v,", "14: 'v' is a variable too; rename one of them"),

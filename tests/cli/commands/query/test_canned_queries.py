@@ -104,3 +104,10 @@ def test_camel_case_parameters_are_options_in_kebab_case(run, graph):
     )
     growth = {row["module"]: row["growthBytes"] for row in json.loads(ended.out)}
     assert growth["jit_f"] == 256
+
+
+def test_the_sides_of_a_query_may_be_functions_of_runs(run, graph):
+    asked = ("query", "compare/modules", "--format", "json", "--run-a")
+    ended = run(*asked, "before/f", "--run-b", "after/f")
+    assert [row["growthBytes"] for row in json.loads(ended.out)] == [256]
+    assert "no compilation key contains it" in run(*asked, "before/absent", "--run-b", "after").err
