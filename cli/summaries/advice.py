@@ -126,10 +126,13 @@ def _write_places(finding: "Finding", format_: Format, stream: TextIO) -> None:
     """Write the source lines of the bytes, and the reasons if they are known."""
     places = finding.places
     shown = places[:SHOWN]
-    rows = [
-        (place.bytes, place.values, place.source or "", place.op or "", place.shape, place.example)
+    texts = [
+        (place.source or "", place.op or "", place.shape or "", place.example or "")
         for place in shown
     ]
+    if not any(map(any, texts)):
+        return  # a block without a value to name
+    rows = [(place.bytes, place.values, *text) for place, text in zip(shown, texts, strict=True)]
     WRITERS[format_](_PLACE_COLUMNS, rows, stream)
     if len(places) > SHOWN:
         values = counted(sum(place.values for place in places[SHOWN:]), "value")
