@@ -92,29 +92,36 @@ def join_loops(sides: Sides, reasons: FoundReasons) -> None:
         (True, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE),
         (False, ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW),
     ):
-        loop = reasons.found.pop(Subject(kind, after="while"), None)
-        if loop is None and Subject(ReasonKind.LOOPED, after=_word(is_new)) not in reasons.found:
+        loop = reasons.found.get(Subject(kind, after="while"))
+        has_ops = Subject(ReasonKind.LOOPED, after=_word(is_new)) in reasons.found
+        if not loop and not has_ops:
+            continue
+        repeated = [
+            each
+            for each in reasons.found.values()
+            if each.subject.kind is replaced and "*" in each.subject.after
+        ]
+        stacks = _stacked_inputs(sides, is_new=is_new)
+        if not (has_ops or repeated or stacks):  # another loop, which replaces nothing
             continue
         reason = looped(reasons, is_new)
-        for other in [each for each in reasons.found.values() if each.subject.kind is replaced]:
-            if "*" in other.subject.after:
-                reason.scopes |= other.scopes
-                reason.join(reasons.found.pop(other.subject))
+        for other in repeated:
+            reason.scopes |= other.scopes
+            reason.join(reasons.found.pop(other.subject))
         if loop:
-            reason.join(loop)
-        _join_stacked(sides, reasons, reason, is_new=is_new)
+            reason.join(reasons.found.pop(loop.subject))
+        if stacks and (of_inputs := reasons.found.pop(Subject(ReasonKind.INPUTS), None)):
+            reason.inputs = stacks
+            reason.absorb(of_inputs)
 
 
-def _join_stacked(sides: Sides, reasons: FoundReasons, reason: Reason, *, is_new: bool) -> None:
+def _stacked_inputs(sides: Sides, *, is_new: bool) -> set[str] | None:
     inputs = [
         {value.op_name or "": value.shape for value in side if value.is_input}
         for side in (sides.matching.only_a, sides.matching.only_b)
     ]
     one_by_one, stacks = inputs if is_new else inputs[::-1]
-    found = stacked(one_by_one, stacks)
-    if found and (of_inputs := reasons.found.pop(Subject(ReasonKind.INPUTS), None)):
-        reason.inputs = found
-        reason.absorb(of_inputs)
+    return stacked(one_by_one, stacks)
 
 
 def join_element_type(sides: Sides, reasons: FoundReasons) -> None:

@@ -68,8 +68,9 @@ def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
     changed = {name for name in counts[0] | counts[1] if counts[0][name] != counts[1][name]}
     if changed:
         reason = reasons.of(ReasonKind.COLLECTIVES)
+        before, after = counts
         reason.scopes = {
-            f"{counts[1][name]:,} {name} ({counts[0][name] or 'none'} before)" for name in changed
+            f"{after[name] or 'no'} {name} ({before[name] or 'none'} before)" for name in changed
         }
 
 

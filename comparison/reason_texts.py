@@ -73,8 +73,9 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _repeated(reason)
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
             values = counted(max(reason.count_a, reason.count_b), "value")
+            scopes = "a loop" if reason.scopes == {"while"} else folded(reason.scopes)
             when = "at the peak, none before" if kind is ReasonKind.SCOPE_NEW else "gone, none left"
-            return f"{values} of {folded(reason.scopes)} {when}"
+            return f"{values} of {scopes} {when}"
         case ReasonKind.COPIES:
             return _copies(reason)
         case ReasonKind.CASTS:

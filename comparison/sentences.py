@@ -83,7 +83,7 @@ def sentences_of(
     ranked = sorted(
         reasons,
         key=lambda reason: (
-            not _explains(reason, growth, max(reserved_bytes)),
+            _rank(reason, growth, max(reserved_bytes)),
             -abs(reason.growth_bytes),
             reason.subject.kind in CONSEQUENCES,
             reason.subject,
@@ -109,6 +109,13 @@ def sentences_of(
     return tuple(found)
 
 
+def _rank(reason: Reason, growth_bytes: int, reserved_bytes: int) -> int:
+    """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2."""
+    if not _explains(reason, growth_bytes, reserved_bytes):
+        return 2
+    return int(reason.subject.kind in CONSEQUENCES and not reason.cause)
+
+
 def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     """Return True for a change of the program with a fair share of the growth.
 
@@ -120,9 +127,10 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
         return False
     if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:
         return True
-    if not reason.growth_bytes:
-        return reason.subject.kind in _ALWAYS
-    return reason.growth_bytes / growth_bytes >= _LEAST_SHARE_OF_CHANGE
+    share = reason.growth_bytes / growth_bytes
+    if reason.subject.kind in _ALWAYS:
+        return not share or abs(share) >= _LEAST_SHARE_OF_CHANGE
+    return share >= _LEAST_SHARE_OF_CHANGE
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:

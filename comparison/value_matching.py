@@ -1,7 +1,7 @@
 """Match the values of two compilations by op, shape and role, not by instruction name."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -109,8 +109,11 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
         sizes.learn(found)
         pairs += found
+    outside_a, outside_b = _outside_loops(a), _outside_loops(b)
     for key in _OTHER_LOOP:
-        found, left_a, left_b = _match_by(key, left_a, left_b, _are_of_one_loop)
+        found, left_a, left_b = _match_by(
+            key, left_a, left_b, partial(_are_of_one_loop, outside_a, outside_b)
+        )
         factors = Counter(element_factor(*pair) for pair in found)
         for a_value, b_value in found:
             factor = element_factor(a_value, b_value)
@@ -159,8 +162,23 @@ def _place(value: HeldValue) -> tuple[int, str, str]:
     return value.live_from, value.name, value.shape_index or ""
 
 
-def _are_of_one_loop(a: HeldValue, b: HeldValue) -> bool:
-    return in_loop(a.op_name) is not in_loop(b.op_name) and is_split(a, b)
+def _outside_loops(values: Iterable[HeldValue]) -> frozenset[str | None]:
+    """Return the op names of what a program computes outside of loops."""
+    return frozenset(
+        outside_loops(value.op_name)
+        for value in values
+        if value.is_computed and not in_loop(value.op_name)
+    )
+
+
+def _are_of_one_loop(
+    outside_a: frozenset[str | None], outside_b: frozenset[str | None], a: HeldValue, b: HeldValue
+) -> bool:
+    """Return True for an op that only one program computes in a loop, and only there."""
+    if in_loop(a.op_name) is in_loop(b.op_name) or not is_split(a, b):
+        return False
+    looped, outside = (a, outside_a) if in_loop(a.op_name) else (b, outside_b)
+    return outside_loops(looped.op_name) not in outside
 
 
 def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
