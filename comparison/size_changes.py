@@ -12,6 +12,7 @@ from itertools import product
 from math import prod
 from typing import Final
 
+from xlagraph.comparison.argument_names import name_steps
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.shapes import dimensions
 
@@ -57,7 +58,9 @@ class InputSizes:
         """Return True if the sizes of two values differ as those of the inputs do."""
         factors = _factors(a.shape, b.shape)
         if a.is_input:
-            return factors is not None and (self._is_same_tree or not factors)
+            # a name in a tree, `layers[2]`, may be another part of another tree
+            is_argument = len(name_steps(a.op_name or "")) == 1
+            return factors is not None and (self._is_same_tree or is_argument or not factors)
         if factors is not None and not self._factors:
             is_gone = a.shape not in self._shapes_b and b.shape not in self._shapes_a
             return is_gone and len(factors) == 1

@@ -27,6 +27,18 @@ MATCHING: dict[str, Case] = {
             )
         ],
     ),
+    "an argument of another size, and one less": Case(
+        arguments("y f32[8], e['w'] f32[2]", 64, TASKS.format("f32[8]{0}", 32)),
+        arguments("y f32[16]", 64, TASKS.format("f32[16]{0}", 64)),
+        [
+            (
+                "y f32[8] → f32[16]: 2 values have 2 times as many elements,"
+                " such as f32[8] → f32[16] (most at f.py:1, +32 B): +64 B"
+            ),
+            "less fragmentation: -32 B",
+            "1 input is gone: e: -8 B",
+        ],
+    ),
     "more inputs of which the old ones are renamed": Case(
         arguments(
             "y f32[8], p['gru']['w'] f32[8], m['gru']['w'] f32[8]",
