@@ -16,9 +16,10 @@ from xlagraph.graph.ladybug.file_changes import (
     copy_rows,
     count_rows,
 )
+from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.schema import SCHEMA
 
-__all__ = ["compact"]
+__all__ = ["compact", "stored_rows"]
 
 
 def compact(path: Path, folder: Path) -> None:
@@ -28,23 +29,22 @@ def compact(path: Path, folder: Path) -> None:
     new file, and the rows in files of their own, in the meantime. Raises RuntimeError if the
     engine fails, GraphUnwritable if it loses rows; the file is as before then.
     """
-    counts = _write_tables(path, folder)
-    if counts is None:
+    stored = stored_rows(path, folder)
+    if stored is None:
         return
     compacted = folder / "compacted.lbug"
     database = open_database(compacted)
     try:
         connection = ladybug.Connection(database)
         create_tables(connection)
-        for name in (*NODE_LABELS, *RELATIONSHIP_TYPES):  # nodes first: relationships need them
-            if counts[name]:
-                copy_rows(connection, name, [_file(folder, name)])
-        found = count_rows(connection)
+        for name in stored.counts:
+            copy_rows(connection, name, [stored.path(name)])
+        found = count_rows(connection, stored.counts)
         connection.execute("CHECKPOINT")
         connection.close()
     finally:
         database.close()
-    for name, count in counts.items():
+    for name, count in stored.counts.items():
         if found[name] != count:
             raise GraphUnwritable(
                 f"{path} could not be rewritten: expected {count} rows of {name}, the engine kept"
@@ -53,26 +53,33 @@ def compact(path: Path, folder: Path) -> None:
     compacted.replace(path)
 
 
-def _write_tables(path: Path, folder: Path) -> Mapping[str, int] | None:
-    """Write each table that has rows into a file; return how many, None if there are too many."""
+def stored_rows(path: Path, folder: Path) -> RowFiles | None:
+    """Write the rows of a graph file, nodes first; None if one COPY cannot take those of a table.
+
+    The files are in a new folder. Raises RuntimeError if the engine fails.
+    """
     database = open_database(path, read_only=True)
     try:
         connection = ladybug.Connection(database)
-        counts = count_rows(connection)
+        counts = count_rows(connection, (*NODE_LABELS, *RELATIONSHIP_TYPES))
         if _are_too_many(counts):
             return None
+        stored = RowFiles(
+            folder / "stored", {name: rows for name, rows in counts.items() if rows}, {}
+        )
+        stored.folder.mkdir()
         for node in SCHEMA.nodes:
-            if counts[node.label]:
-                file = _file(folder, node.label)
+            if node.label in stored.counts:
+                file = stored.path(node.label)
                 connection.execute(schema_statements.write_nodes(node, file))
         for relationship in SCHEMA.relationships:
-            if counts[relationship.name]:
-                file = _file(folder, relationship.name)
+            if relationship.name in stored.counts:
+                file = stored.path(relationship.name)
                 connection.execute(schema_statements.write_relationships(relationship, file))
         connection.close()
     finally:
         database.close()
-    return counts
+    return stored
 
 
 def _are_too_many(counts: Mapping[str, int]) -> bool:
@@ -80,7 +87,3 @@ def _are_too_many(counts: Mapping[str, int]) -> bool:
         max(counts[label] for label in NODE_LABELS) > MAX_COPIED_NODES
         or max(counts[name] for name in RELATIONSHIP_TYPES) > MAX_COPIED_RELATIONSHIPS
     )
-
-
-def _file(folder: Path, table: str) -> Path:
-    return folder / f"compacted-{table}.parquet"

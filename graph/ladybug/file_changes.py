@@ -54,12 +54,13 @@ def create_rows(connection: ladybug.Connection, table: str, files: Iterable[Path
     connection.execute(schema_statements.create_relationships(relationship, files))
 
 
-def count_rows(connection: ladybug.Connection) -> dict[str, int]:
-    """Count the rows of every table."""
-    texts = {node.label: schema_statements.count_nodes(node) for node in SCHEMA.nodes}
-    texts |= {
-        relationship.name: schema_statements.count_relationships(relationship)
-        for relationship in SCHEMA.relationships
+def count_rows(connection: ladybug.Connection, tables: Iterable[str]) -> dict[str, int]:
+    """Count the rows of tables, which are labels and types."""
+    texts = {
+        name: schema_statements.count_nodes(name)
+        if name in NODE_LABELS
+        else schema_statements.count_relationships(name)
+        for name in tables
     }
     return {name: _count(connection, text) for name, text in texts.items()}
 

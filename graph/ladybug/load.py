@@ -2,7 +2,8 @@
 """Load compilations into a graph file, which changes in one rename.
 
     1. the processes that make rows write them as Parquet files to `FILE.loading/`
-    2. the graph file is copied there, or an empty one created
+    2. the graph file is copied there, or an empty one created; of a small file, the rows are
+       written as Parquet files too, for the empty one, if none is removed
     3. removed or replaced compilations are deleted from the copy
     4. one COPY, or a few, adds the rows of each table
     5. if something was removed, unused shared nodes are deleted
@@ -27,11 +28,11 @@ import ladybug
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.engine import Load, Result, WrittenKeys
+from xlagraph.graph.engine import Cell, Load, Result, WrittenKeys
 from xlagraph.graph.errors import GraphUnwritable, RowsUnwritten, raise_unwritable
 from xlagraph.graph.ladybug import file_changes, schema_statements
-from xlagraph.graph.ladybug.compaction import compact
-from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database, rows_of
+from xlagraph.graph.ladybug.compaction import compact, stored_rows
+from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database
 from xlagraph.graph.ladybug.file_changes import NODE_LABELS, RELATIONSHIP_TYPES
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.row_tables import (
@@ -55,6 +56,10 @@ _LITTLE_SPACE_BYTES: Final = 1 << 20
 # Rows that one transaction may write; six million rows would take three times the memory.
 _SMALL_ROWS: Final = 200_000
 
+# Merging rows into the stored ones takes a second and 25 MB of disk, even for a few rows: the rows
+# of a smaller file are written anew faster.
+_SMALL_FILE_BYTES: Final = 16 << 20
+
 # Releasing the memory of a COPY takes milliseconds, which pays off from this number of rows.
 _MANY_ROWS: Final = 100_000
 
@@ -72,7 +77,7 @@ MAX_WAITING_ROWS: Final = 100_000
 
 @contextmanager
 def loading(
-    path: Path, *, query: Callable[[str], Result], release: Callable[[], None]
+    path: Path, *, query: Callable[[str, Mapping[str, Cell]], Result], release: Callable[[], None]
 ) -> Iterator["LadybugLoad"]:
     """Collect rows and write them into the file at the end; ``release`` closes its reader."""
     folder = path.with_name(path.name + ".loading")
@@ -96,13 +101,14 @@ _UNCHANGED: Final = ", it is as before"
 class LadybugLoad(Load):
     """The pending changes of a graph file, until `store` applies them."""
 
-    def __init__(self, path: Path, folder: Path, query: Callable[[str], Result]) -> None:
+    def __init__(
+        self, path: Path, folder: Path, query: Callable[[str, Mapping[str, Cell]], Result]
+    ) -> None:
         self._query = query
         self._path = path
         self._folder = folder
-        self._copy_path = folder / "graph.lbug"
         self._executor = ThreadPoolExecutor(1)
-        self._copy_future: Future[None] | None = None
+        self._copied: Future[Path] | None = None
         self._files: list[RowFiles] = []
         self._waiting: list[CompilationRows] = []
         self._waiting_rows = 0
@@ -128,10 +134,11 @@ class LadybugLoad(Load):
         report(_COLLECTED_SHARE)
 
     def expect_rows(self) -> None:
-        if self._copy_future is None:
-            with raise_unwritable(self._path, _UNCHANGED):
-                self._folder.mkdir(exist_ok=True)
-            self._copy_future = self._executor.submit(self._copy_file)
+        with raise_unwritable(self._path, _UNCHANGED):
+            self._folder.mkdir(exist_ok=True)
+        if self._copied is None and self._path.exists():
+            copy = self._folder / "graph.lbug"
+            self._copied = self._executor.submit(shutil.copyfile, self._path, copy)
 
     def write(self, rows: CompilationRows) -> None:
         new = self._claim(rows.origins)
@@ -175,31 +182,43 @@ class LadybugLoad(Load):
     def store(self, release: Callable[[], None]) -> None:
         """Create the new file from the old one and replace it."""
         stale = sorted(self._removed | (self._new & self._stored().keys()))
-        release()
         self.expect_rows()
-        cast("Future[None]", self._copy_future).result()
+        shared = self._new_shared_rows() if self._files else None
+        release()
         trim_memory()
-        copy = self._copy_path
+        file = self._folder / "new.lbug"
         try:
-            database = open_database(copy)
+            old = stored_rows(self._path, self._folder) if self._is_small and not stale else None
+            if is_copy := old is None and self._copied is not None:
+                file = self._copied.result()
+            database = open_database(file)
             try:
                 connection = ladybug.Connection(database)
-                if not self._path.exists():
+                if not is_copy:
                     create_tables(connection)
-                self._change(connection, stale)
+                if stale:
+                    file_changes.delete_compilations(connection, stale)
+                if old is not None and "Run" in old.counts:
+                    file_changes.copy_rows(connection, "Run", [old.path("Run")])
+                self._set_runs(connection)
+                self._add(connection, self._sources(shared, old))
+                if stale:
+                    file_changes.delete_orphans(connection)
                 connection.execute("CHECKPOINT")
                 connection.close()
             finally:
                 database.close()
             # a load that adds compilations grows the file anyway, and compaction is slow
             if self._removed and not self._new:
-                compact(copy, self._folder)
+                compact(file, self._folder)
         except RuntimeError as error:
             raise GraphUnwritable(
-                f"{self._path} could not be written{_UNCHANGED}: {_reason(error, copy)}"
+                f"{self._path} could not be written{_UNCHANGED}: {_reason(error, file)}"
             ) from error
-        _sync(copy)
-        copy.replace(self._path)
+        if self._path.exists():
+            shutil.copymode(self._path, file)
+        _sync(file)
+        file.replace(self._path)
         _sync(self._path.parent)
 
     def _wait(self, rows: CompilationRows) -> None:
@@ -221,17 +240,12 @@ class LadybugLoad(Load):
         self._new.update(new)
         return new
 
-    def _change(self, connection: ladybug.Connection, stale: list[str]) -> None:
-        if stale:
-            file_changes.delete_compilations(connection, stale)
-        sources = self._sources(self._new_shared_rows(connection)) if self._files else {}
-        before = (
-            file_changes.count_rows(connection)
-            if self._path.exists()
-            else dict.fromkeys((*NODE_LABELS, *RELATIONSHIP_TYPES), 0)
-        )
+    def _add(
+        self, connection: ladybug.Connection, sources: Mapping[str, Sequence[RowFiles]]
+    ) -> None:
+        """Copy the rows of each table, and check that all are there."""
+        before = file_changes.count_rows(connection, sources)
         added = {name: sum(part.counts[name] for part in files) for name, files in sources.items()}
-        self._set_runs(connection)
         # a checkpoint after each COPY takes a third of a small load's time; it saves memory in a
         # large one
         is_small = sum(added.values()) < _SMALL_ROWS
@@ -250,24 +264,22 @@ class LadybugLoad(Load):
                     trim_memory()
         if is_small:
             connection.execute("COMMIT")
-        after = file_changes.count_rows(connection)
-        for name in before:
-            expected = before[name] + added.get(name, 0)
-            if name != "Run" and after[name] != expected:
+        after = file_changes.count_rows(connection, sources)
+        for name in sources:
+            expected = before[name] + added[name]
+            if after[name] != expected:
                 raise GraphUnwritable(
                     f"{self._path} could not be written{_UNCHANGED}: expected {expected} rows of"
                     f" {name}, the engine kept {after[name]}"
                 )
-        if stale:
-            file_changes.delete_orphans(connection)
 
-    def _sources(self, shared: RowFiles) -> dict[str, list[RowFiles]]:
-        """Return the row files of each table, nodes before relationships."""
+    def _sources(self, shared: RowFiles | None, old: RowFiles | None) -> dict[str, list[RowFiles]]:
+        """Return the row files of each table, nodes before relationships; none of runs."""
         sources = {
             name: [
                 files
-                for files in ([shared] if name in SHARED_TABLES else self._files)
-                if name in files.counts
+                for files in (old, *((shared,) if name in SHARED_TABLES else self._files))
+                if files is not None and name in files.counts
             ]
             for name in (*NODE_LABELS, *RELATIONSHIP_TYPES)
             if name != "Run"
@@ -282,7 +294,7 @@ class LadybugLoad(Load):
         for key, lists in self._run_lists.items():
             file_changes.set_run(connection, key, lists, create=False)
 
-    def _new_shared_rows(self, connection: ladybug.Connection) -> RowFiles:
+    def _new_shared_rows(self) -> RowFiles:
         """Write the shared nodes that the graph lacks, and the relationships that start at them."""
         nodes = {label: columns.empty_table() for label, columns in NODE_COLUMNS.items()}
         relationships = {
@@ -292,12 +304,8 @@ class LadybugLoad(Load):
             rows = self._distinct_rows(label)
             nodes[label] = rows
             if rows.num_rows and self._path.exists():  # the engine rejects an empty list
-                stored = rows_of(
-                    connection,
-                    schema_statements.stored_keys(label),
-                    {"keys": keys_of(rows)},
-                )
-                known = pa.array([str(row[0]) for row in stored], pa.string())
+                stored = self._query(schema_statements.stored_keys(label), {"keys": keys_of(rows)})
+                known = pa.array([str(row[0]) for row in stored.rows], pa.string())
                 nodes[label] = rows.filter(pc.invert(pc.is_in(rows.column("key"), known)))
         for relationship in SHARED_RELATIONSHIPS:
             rows = self._distinct_rows(relationship.name)
@@ -309,24 +317,25 @@ class LadybugLoad(Load):
         """Read the rows that compilations share from all files, without repetitions."""
         return distinct_rows(pa.concat_tables([files.table(name) for files in self._files]))
 
-    def _copy_file(self) -> None:
-        if self._path.exists():
-            shutil.copy(self._path, self._copy_path)
+    @property
+    def _is_small(self) -> bool:
+        """True if there is a file whose rows are written anew faster than others are merged."""
+        return self._path.exists() and self._path.stat().st_size < _SMALL_FILE_BYTES
 
     def _stored(self) -> dict[str, Origin]:
         """Return the origin of each stored compilation, queried once per load."""
         if not self._path.exists():
             return {}
         if self._origins is None:
-            found = self._query(_COMPILATION_ORIGINS).rows
+            found = self._query(_COMPILATION_ORIGINS, {}).rows
             origins = cast("Iterable[tuple[str, str | None, str | None]]", found)
             self._origins = {key: Origin(*origin) for key, *origin in origins}
         return self._origins
 
 
-def _reason(error: RuntimeError, copy: Path) -> str:
-    """Return why a copy could not be written; the engine names the copy, not the file."""
-    if shutil.disk_usage(copy.parent).free < _LITTLE_SPACE_BYTES:
+def _reason(error: RuntimeError, file: Path) -> str:
+    """Return why a file could not be written; the engine names it, not the graph's file."""
+    if shutil.disk_usage(file.parent).free < _LITTLE_SPACE_BYTES:
         return "no space left on the disk"
     text = str(error).rpartition("will be recovered on restart: ")[2]
     return NO_ADDRESSES if "Mmap" in text else text

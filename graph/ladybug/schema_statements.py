@@ -105,14 +105,14 @@ def _quoted_text(text: str) -> str:
     return f"'{escaped}'"
 
 
-def count_nodes(node: NodeType) -> str:
+def count_nodes(label: str) -> str:
     """Return the statement that counts the nodes of a label."""
-    return f"MATCH (n:{node.label}) RETURN count(*) AS nodes"
+    return f"MATCH (n:{label}) RETURN count(*) AS nodes"
 
 
-def count_relationships(relationship: RelationshipType) -> str:
+def count_relationships(name: str) -> str:
     """Return the statement that counts the relationships of a type."""
-    return f"MATCH ()-[r:{relationship.name}]->() RETURN count(*) AS relationships"
+    return f"MATCH ()-[r:{name}]->() RETURN count(*) AS relationships"
 
 
 def set_run(names: Iterable[str], *, create: bool) -> str:

@@ -228,7 +228,28 @@ def test_a_file_keeps_its_permissions_and_a_link_stays_a_link(file, tmp_path):
     link.symlink_to(file)
     load(link, made_rows("second"))
     assert file.stat().st_mode & 0o777 == 0o640
+    with open_graph(link) as graph:
+        remove(graph, "second")
+    assert file.stat().st_mode & 0o777 == 0o640
     assert link.is_symlink()
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1 << 40], ids=["merged", "written anew"])
+def test_rows_can_be_merged_or_all_written_anew(file, monkeypatch, most_bytes):
+    monkeypatch.setattr(ladybug_load, "_SMALL_FILE_BYTES", most_bytes)
+    later = [made_rows("second"), made_rows("third", values=40)]
+    for rows in later:
+        load(file, rows)
+    with open_graph(file) as graph:
+        for rows in (made_rows(), *later):
+            assert facts(graph.read(rows.compilation)) == facts(rows)
+
+
+def test_a_small_file_that_gets_a_little_stays_small(file):
+    before = file.stat().st_size
+    for name in ("second", "third"):
+        load(file, made_rows(name))
+    assert file.stat().st_size < 2 * before
 
 
 def test_the_second_writer_waits_and_nothing_is_lost(file):

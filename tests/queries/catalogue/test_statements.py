@@ -127,7 +127,7 @@ def generated_statements() -> Iterator[str]:
     yield ladybug_statements.set_run(["key"], create=True)
     for node in SCHEMA.nodes:
         yield schema_statements.look_up_nodes(node)
-        yield ladybug_statements.count_nodes(node)
+        yield ladybug_statements.count_nodes(node.label)
     for part in PARTS_OF_COMPILATIONS:
         yield ladybug_statements.delete_parts(part)
         yield neo4j_statements.delete_parts(part)
@@ -141,7 +141,7 @@ def generated_statements() -> Iterator[str]:
         yield neo4j_statements.unused_keys(shared.label)
     for relationship in SCHEMA.relationships:
         yield schema_statements.walk_relationship(relationship, relationship.source)
-        yield ladybug_statements.count_relationships(relationship)
+        yield ladybug_statements.count_relationships(relationship.name)
         yield ladybug_statements.create_relationships(relationship, [rows])
         yield neo4j_statements.merge_relationships(relationship)
         yield neo4j_statements.delete_relationships(relationship)
