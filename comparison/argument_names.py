@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["branches", "folded", "pattern", "stacked"]
+__all__ = ["branches", "folded", "name_steps", "pattern", "stacked"]
 
 _STEP: Final = re.compile(r"\[[^\]]*\]|\.[^\[.]+|[^\[.]+")
 _INDEX: Final = re.compile(r"\[\d+\]")
@@ -63,6 +63,11 @@ def folded(names: Iterable[str]) -> str:
     found = [same[0] if len(same) == 1 else name for name, same in patterns.items()]
     more = len(found) - _NAMED
     return ", ".join(found[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def name_steps(name: str) -> list[str]:
+    """Return the steps of a name: ``p``, ``['w']`` and ``[0]`` of ``p['w'][0]``."""
+    return [step[0] for step in _STEP.finditer(name)]
 
 
 def _starts(name: str) -> list[str]:

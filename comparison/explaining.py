@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from xlagraph.comparison.argument_names import branches
+from xlagraph.comparison.changed_loops import ChangedLoops
 from xlagraph.comparison.checkpoints import (
     ChangedCheckpoints,
     changed_checkpoints,
@@ -18,12 +19,13 @@ from xlagraph.comparison.joined_reasons import (
     join_element_type,
     join_loops,
     join_order,
+    join_placed,
     looped,
     name_inputs,
-    name_new_code,
     names_of_other,
 )
 from xlagraph.comparison.library_calls import libraries, library
+from xlagraph.comparison.new_code import name_collectives, name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import element_factor
 from xlagraph.comparison.value_matching import Matching, match_values
@@ -68,6 +70,7 @@ class _Explanation:
         self.found, self.of = self.reasons_found.found, self.reasons_found.of
         self.sides = Sides(a, b, self.matching)
         self.scopes_a, self.scopes_b = _all_scopes(a.values), _all_scopes(b.values)
+        self.loops = ChangedLoops(a.values, b.values)
         self.libraries = libraries(a.values) ^ libraries(b.values)
         self.library_ops = {
             stem(value.op_name)
@@ -90,7 +93,9 @@ class _Explanation:
 
     def reasons(self) -> list[Reason]:
         for a, b in self.matching.pairs:
-            if a.held_bytes != b.held_bytes:
+            if _is_returned(a) is not _is_returned(b) and not (a.is_result and b.is_result):
+                self._count_returned(a, b)
+            elif a.held_bytes != b.held_bytes:
                 self._reason_of_pair(a, b).count(a, b)
         for value in self.matching.only_a:
             if value.held_bytes:
@@ -124,9 +129,21 @@ class _Explanation:
                 reason = self.of(kind)
                 reason.growth_bytes = growth_bytes
                 reason.only_reason = is_all_equal
+        join_placed(self.reasons_found)
         join_order(self.sides, self.reasons_found)
         name_new_code(self.sides, self.reasons_found)
+        name_collectives(self.sides, self.reasons_found)
         return list(self.found.values())
+
+    def _count_returned(self, a: HeldValue, b: HeldValue) -> None:
+        """Count a value that only one program returns; the other has it in temporary memory."""
+        is_new = _is_returned(b)
+        self.of(ReasonKind.OUTPUTS).count(*((None, b) if is_new else (a, None)))
+        temporary = a if is_new else b
+        if temporary.held_bytes:
+            elsewhere = temporary._replace(held_bytes=0)
+            pair = (a, elsewhere) if is_new else (elsewhere, b)
+            self.of(ReasonKind.PLACED).count(*pair)
 
     def _reason_of_pair(self, a: HeldValue, b: HeldValue) -> Reason:
         is_input_a, is_input_b = (value.part is ReservedPart.INPUTS for value in (a, b))
@@ -174,6 +191,11 @@ class _Explanation:
                 return self.of(change)
             if stem(value.op_name) in self.library_ops:
                 return self._of_library(value)
+            if word := self.loops.moved(value):
+                return self.of(ReasonKind.LOOPED, after=word)
+            is_stack = (value.stack_turns or 0) > 1
+            if is_stack and self.loops.is_first_stack(value, is_new=is_new):
+                return self.of(ReasonKind.STACKED)
             others = self.scopes_a if is_new else self.scopes_b
             # a joined name, `a/mul;b/add`, contains no scope
             names = () if ";" in (value.op_name or "") else scope_names(value.op_name)[:-1]
@@ -185,7 +207,7 @@ class _Explanation:
                 return reason
             if value.dtype and primitive(value.op_name) == "convert_element_type":
                 return self.of(ReasonKind.CASTS, after=value.dtype)
-            if (value.stack_turns or 0) > 1:
+            if is_stack:
                 return self.of(ReasonKind.STACKED)
         return self.of(_UNMATCHED[value.part])
 
@@ -259,6 +281,11 @@ def _is_copy(value: HeldValue) -> bool:
     """Return True for a copy, or the target of one, in temporary memory."""
     is_target = value.opcode == "copy-start" and value.shape_index == "{0}"
     return value.part is ReservedPart.LIVE and (value.opcode == "copy" or is_target)
+
+
+def _is_returned(value: HeldValue) -> bool:
+    """Return True for a result in memory of its own."""
+    return value.is_result and value.part is ReservedPart.OUTPUTS and value.held_bytes > 0
 
 
 def _donated(matching: Matching, *, before: bool) -> list[HeldValue]:

@@ -9,8 +9,7 @@ from xlagraph.comparison.argument_names import branches, pattern, stacked
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching
-from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import OF_ANY_LOOP, own_op_name, stem
+from xlagraph.hlo.op_names import own_op_name
 
 __all__ = [
     "Sides",
@@ -18,14 +17,16 @@ __all__ = [
     "join_element_type",
     "join_loops",
     "join_order",
+    "join_placed",
     "looped",
     "name_inputs",
-    "name_new_code",
     "names_of_other",
 ]
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
 _FLOAT: Final = re.compile(r"b?f\d")
+_NEARLY_ALL: Final = 0.1
+"""Share of bytes that may remain if those of two reasons cancel out."""
 _LEAST_SHARE: Final = 0.05
 _LEAST_VALUES: Final = 3
 """Minimum share and number of the computed values that make an element type a change."""
@@ -85,51 +86,42 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
                     repeated.join(reasons.found.pop(reason.subject))
 
 
-def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
-    """Name files of libraries that only the second side calls, or else ops that it adds."""
-    for names_of in (_library_file, _last_names):
-        known = {names_of(value) for value in sides.a.values if value.is_computed}
-        new = [
-            (name, value)
-            for value in sides.b.values
-            if value.is_computed and (name := names_of(value)) and name not in known
-        ]
-        if new:
-            reason = reasons.of(ReasonKind.NEW_CODE)
-            reason.scopes = {name for name, _ in new}
-            reason.count_b = len({value.name for _, value in new})
-            return
-
-
 def join_loops(sides: Sides, reasons: FoundReasons) -> None:
     """Join a loop that only one side has with the repeated scopes and inputs it replaces."""
     for is_new, kind, replaced in (
         (True, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE),
         (False, ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW),
     ):
-        loop = reasons.found.pop(Subject(kind, after="while"), None)
-        if loop is None and Subject(ReasonKind.LOOPED, after=_word(is_new)) not in reasons.found:
+        loop = reasons.found.get(Subject(kind, after="while"))
+        has_ops = Subject(ReasonKind.LOOPED, after=_word(is_new)) in reasons.found
+        if not loop and not has_ops:
+            continue
+        repeated = [
+            each
+            for each in reasons.found.values()
+            if each.subject.kind is replaced and "*" in each.subject.after
+        ]
+        stacks = _stacked_inputs(sides, is_new=is_new)
+        if not (has_ops or repeated or stacks):  # another loop, which replaces nothing
             continue
         reason = looped(reasons, is_new)
-        for other in [each for each in reasons.found.values() if each.subject.kind is replaced]:
-            if "*" in other.subject.after:
-                reason.scopes |= other.scopes
-                reason.join(reasons.found.pop(other.subject))
+        for other in repeated:
+            reason.scopes |= other.scopes
+            reason.join(reasons.found.pop(other.subject))
         if loop:
-            reason.join(loop)
-        _join_stacked(sides, reasons, reason, is_new=is_new)
+            reason.join(reasons.found.pop(loop.subject))
+        if stacks and (of_inputs := reasons.found.pop(Subject(ReasonKind.INPUTS), None)):
+            reason.inputs = stacks
+            reason.absorb(of_inputs)
 
 
-def _join_stacked(sides: Sides, reasons: FoundReasons, reason: Reason, *, is_new: bool) -> None:
+def _stacked_inputs(sides: Sides, *, is_new: bool) -> set[str] | None:
     inputs = [
         {value.op_name or "": value.shape for value in side if value.is_input}
         for side in (sides.matching.only_a, sides.matching.only_b)
     ]
     one_by_one, stacks = inputs if is_new else inputs[::-1]
-    found = stacked(one_by_one, stacks)
-    if found and (of_inputs := reasons.found.pop(Subject(ReasonKind.INPUTS), None)):
-        reason.inputs = found
-        reason.absorb(of_inputs)
+    return stacked(one_by_one, stacks)
 
 
 def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
@@ -163,6 +155,18 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     reason.of = counts[0], counts[1]
 
 
+def join_placed(reasons: FoundReasons) -> None:
+    """Join temporary values that leave their bytes to others, if these take almost as many."""
+    placed, live = (
+        reasons.found.get(Subject(kind)) for kind in (ReasonKind.PLACED, ReasonKind.PEAK)
+    )
+    if placed is None or live is None:
+        return
+    less, more = sorted((placed, live), key=lambda reason: abs(reason.growth_bytes))
+    if abs(less.growth_bytes + more.growth_bytes) <= _NEARLY_ALL * abs(more.growth_bytes):
+        more.absorb(reasons.found.pop(less.subject))
+
+
 def join_order(sides: Sides, reasons: FoundReasons) -> None:
     """Join what follows from the order if both sides have the same values in another one."""
     orders = [_order(side.values) for side in (sides.a, sides.b)]
@@ -189,23 +193,6 @@ def input_names(values: Iterable[HeldValue]) -> set[str]:
 
 def _word(is_new: bool) -> str:
     return "new" if is_new else "gone"
-
-
-def _library_file(value: HeldValue) -> str | None:
-    if value.source_line is None or value.source_line == value.user_line:
-        return None
-    return from_packages(value.source_line[0])
-
-
-def _last_names(value: HeldValue) -> str | None:
-    """Return the last scope and the primitive of a value's op, with `*` for numbers.
-
-    None for what every loop has.
-    """
-    is_one = "/" in (value.op_name or "") and ";" not in (value.op_name or "")
-    names = stem(value.op_name)[-2:] if is_one else ()
-    is_of_any_loop = OF_ANY_LOOP.issuperset(names)
-    return pattern("/".join(names)) if len(names) == 2 and not is_of_any_loop else None
 
 
 def _order(values: Iterable[HeldValue]) -> list[tuple[str | None, ...]]:

@@ -1,14 +1,18 @@
 """Name the causes that only one of two compilations has, where they cover a reason's values."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.search import causes_of_values
-from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.advice.planned_savings import replanned_savings
+from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.graph.engine import Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.edit import Edit
+from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.errors import NotStored
 
 __all__ = ["name_causes"]
@@ -24,12 +28,20 @@ _COVERED: Final = {
     ReasonKind.STACKED,
 }
 """Kinds that only say which values are new; a cause says why."""
+_INDIRECT: Final = {
+    ReasonKind.FRAGMENTATION,
+    ReasonKind.IDLE,
+    ReasonKind.ORDER,
+    ReasonKind.PEAK,
+    ReasonKind.PLACED,
+}
+"""Kinds of bytes that other values than those of a cause can have."""
 _LEAST_SHARE_OF_GROWTH: Final = 0.1
 _LEAST_SHARE_OF_REASON: Final = 0.5
 _LEAST_LIKELIHOOD: Final = 0.5
 """A less likely cause, such as a copy that the compiler did not elide, explains no growth."""
 _LEAST_FACTOR: Final = 2
-"""A cause that both sides have is one of the growth if it has this many times the bytes."""
+"""A cause that both sides have is one of the growth if it has this many times the share of all."""
 
 
 class _Found(NamedTuple):
@@ -38,11 +50,22 @@ class _Found(NamedTuple):
     sum_bytes: int
     labels: frozenset[str]
     """Values of the cause and of its edit, and those that must share their addresses."""
+    edits: tuple[Edit, ...]
+    in_parts: bool
+    """True if a loop over parts would remove the cause."""
+
+    @property
+    def text(self) -> str:
+        """Title and line, as part of a sentence."""
+        title = self.title[0].lower() + self.title[1:]
+        return f"{title} ({self.place})" if self.place else title
 
     def joined(self, other: "_Found") -> "_Found":
         """Return both, with the line of the first."""
         return self._replace(
-            sum_bytes=self.sum_bytes + other.sum_bytes, labels=self.labels | other.labels
+            sum_bytes=self.sum_bytes + other.sum_bytes,
+            labels=self.labels | other.labels,
+            edits=self.edits + other.edits,
         )
 
     def bytes_of(self, reason: Reason) -> int:
@@ -53,30 +76,88 @@ class _Found(NamedTuple):
         return growth if reason.growth_bytes > 0 else -growth
 
 
+class _Side:
+    """The causes of a compilation, by title."""
+
+    def __init__(self, graph: Graph, key: str) -> None:
+        self._program = PeakProgram(StoredCompilation(graph, key), 0)
+        self.causes = _by_title(self._causes())
+
+    def share(self, title: str) -> float:
+        """Return the bytes of a cause, as a share of the reserved bytes."""
+        known = self.causes.get(title)
+        reserved = self._program.compilation.reserved_bytes.get(0, 0)
+        return known.sum_bytes / reserved if known and reserved else 0.0
+
+    def saves(self, cause: _Found) -> float:
+        """Return the bytes that the edits of a cause save together; unlimited without an edit."""
+        if not cause.edits:
+            return inf
+        savings = replanned_savings(self._program, cause.edits)
+        return max(savings.bytes, savings.at_most or 0)
+
+    def _causes(self) -> Iterator[_Found]:
+        try:
+            if self._program.obstacle is None:
+                for cause in causes_of_values(self._program):
+                    if cause.likelihood is None or cause.likelihood >= _LEAST_LIKELIHOOD:
+                        yield _found(self._program, cause)
+        except NotStored:
+            return
+
+
 def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) -> None:
-    """Name the causes of large reasons that only say which values a pair of compilations has."""
+    """Name the causes of large reasons that only say which values a pair of compilations has.
+
+    A cause is named once, for the reason with most bytes, and only if a replan without it saves
+    half of these bytes, or of the whole growth.
+    """
     growth = sum(reason.growth_bytes for reason in reasons)
     large = [
         reason
-        for reason in reasons
-        if reason.subject.kind in _COVERED
-        and growth
-        and reason.growth_bytes / growth >= _LEAST_SHARE_OF_GROWTH
+        for reason in sorted(reasons, key=lambda reason: -abs(reason.growth_bytes))
+        if growth and reason.growth_bytes / growth >= _LEAST_SHARE_OF_GROWTH
     ]
-    if not large:
+    covered = [reason for reason in large if reason.subject.kind in _COVERED]
+    indirect = [reason for reason in large if reason.subject.kind in _INDIRECT]
+    is_indirect = bool(indirect) and all(reason.subject.kind in CONSEQUENCES for reason in large)
+    if not covered and not is_indirect:
         return
     less, more = keys if growth > 0 else keys[::-1]
-    found = _by_title(_causes(graph, more))
-    if not found:
+    side = _Side(graph, more)
+    if not side.causes:
         return
-    others = _by_title(_causes(graph, less))
-    for reason in large:
-        best = max(found.values(), key=lambda cause: cause.bytes_of(reason))
-        known = others.get(best.title)
-        is_new = known is None or best.sum_bytes > _LEAST_FACTOR * known.sum_bytes
-        if is_new and best.bytes_of(reason) / abs(reason.growth_bytes) >= _LEAST_SHARE_OF_REASON:
-            title = best.title[0].lower() + best.title[1:]
-            reason.cause = f"{title} ({best.place})" if best.place else title
+    other = _Side(graph, less)
+    found = {
+        title: cause
+        for title, cause in side.causes.items()
+        if side.share(title) > _LEAST_FACTOR * other.share(title)
+    }
+    for reason in covered:
+        best = _best(found.values(), reason)
+        if best is None:
+            continue
+        del found[best.title]
+        # what it costs more than the whole growth, other values save
+        if side.saves(best) >= _LEAST_SHARE_OF_REASON * min(best.bytes_of(reason), abs(growth)):
+            reason.cause = best.text
+    if is_indirect and not any(reason.cause for reason in large):
+        for cause in found.values():
+            if cause.edits and side.saves(cause) >= _LEAST_SHARE_OF_REASON * abs(growth):
+                indirect[0].cause = cause.text
+                return
+
+
+def _best(causes: Iterable[_Found], reason: Reason) -> _Found | None:
+    """Return the cause with most values of a reason; None if none has a fair share."""
+    fitting = [
+        cause for cause in causes if cause.in_parts or reason.subject.kind is not ReasonKind.LOOPED
+    ]
+    best = max(fitting, key=lambda cause: cause.bytes_of(reason), default=None)
+    if best is None:
+        return None
+    share = best.bytes_of(reason) / abs(reason.growth_bytes)
+    return best if share >= _LEAST_SHARE_OF_REASON else None
 
 
 def _by_title(causes: Iterable[_Found]) -> dict[str, _Found]:
@@ -86,17 +167,6 @@ def _by_title(causes: Iterable[_Found]) -> dict[str, _Found]:
         known = found.get(cause.title)
         found[cause.title] = cause if known is None else known.joined(cause)
     return found
-
-
-def _causes(graph: Graph, key: str) -> Iterator[_Found]:
-    program = PeakProgram(StoredCompilation(graph, key), 0)
-    try:
-        if program.obstacle is None:
-            for cause in causes_of_values(program):
-                if cause.likelihood is None or cause.likelihood >= _LEAST_LIKELIHOOD:
-                    yield _found(program, cause)
-    except NotStored:
-        return
 
 
 def _found(program: PeakProgram, cause: Cause) -> _Found:
@@ -110,4 +180,6 @@ def _found(program: PeakProgram, cause: Cause) -> _Found:
         labels |= {program.values[each].label for each in cause.edit.matched}
     first = cause.rows[0]
     place = file_and_line(first["userFile"], first["userLine"])
-    return _Found(cause.title, place, cause.sum_bytes, frozenset(labels))
+    edits = () if cause.edit is None else (cause.edit,)
+    in_parts = cause.kind is ChangeKind.PARTS
+    return _Found(cause.title, place, cause.sum_bytes, frozenset(labels), edits, in_parts)

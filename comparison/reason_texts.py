@@ -31,7 +31,8 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
     ``names`` are the names of the two sides.
     """
     if not reason.cause:
-        return _text(reason, names) + _mostly(reason)
+        code = f"{_code(reason.code)}; " if reason.code else ""
+        return code + _text(reason, names) + _mostly(reason)
     before = "" if reason.growth_bytes > 0 else "no longer: "
     return f"{before}{reason.cause}; {_text(reason, names)}"
 
@@ -53,8 +54,9 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.NARROWED:
             return _narrowed(reason, before or after)
         case ReasonKind.NEW_CODE:
-            values = counted(reason.count_b, "value")
-            return f"{values} made by {folded(reason.scopes)}, none before"
+            return _code(reason)
+        case ReasonKind.COLLECTIVES:
+            return f"collectives: {', '.join(sorted(reason.scopes))}"
         case ReasonKind.SIZE:
             return _sizes(reason)
         case ReasonKind.SPLIT:
@@ -70,9 +72,10 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.REPEATED:
             return _repeated(reason)
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
-            word = "new" if kind is ReasonKind.SCOPE_NEW else "gone"
             values = counted(max(reason.count_a, reason.count_b), "value")
-            return f"{folded(reason.scopes)} {word}, with {values} at the peak"
+            scopes = "a loop" if reason.scopes == {"while"} else folded(reason.scopes)
+            when = "at the peak, none before" if kind is ReasonKind.SCOPE_NEW else "gone, none left"
+            return f"{values} of {scopes} {when}"
         case ReasonKind.COPIES:
             return _copies(reason)
         case ReasonKind.CASTS:
@@ -115,6 +118,17 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return ", ".join(only)
         case ReasonKind.OTHER:
             return f"{counted(reason.count_b, 'other compilation')} changed less"
+
+
+def _code(reason: Reason) -> str:
+    """Return how many values code makes on the side that has more of them."""
+    before, after, is_new = reason.count_a, reason.count_b, reason.subject.after == "new"
+    names = folded(reason.scopes)
+    if is_new:
+        more = f"{before:,} before" if before else "none before"
+        return f"{counted(after, 'value')} made by {names}, {more}"
+    left = f"{after:,} now" if after else "none now"
+    return f"{counted(before, 'value')} made by {names} before, {left}"
 
 
 def _mostly(reason: Reason) -> str:
@@ -191,8 +205,10 @@ def _looped(reason: Reason) -> str:
             f", with {folded(reason.inputs)} in stacks" if reason.scopes and reason.inputs else ""
         )
         return f"{what} {verb} in a loop{stack}"
-    values = counted(max(reason.count_a, reason.count_b), "value")
-    sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if reason.factors else ""
+    values = counted(reason.count_b or reason.count_a, "value")
+    a, b = reason.example
+    is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
+    sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if is_other else ""
     return f"{values} {verb} computed in a loop{sizes}"
 
 

@@ -4,11 +4,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue, SourceLine
 
-__all__ = ["FoundReasons", "Reason", "ReasonKind", "Subject"]
+__all__ = ["CONSEQUENCES", "FoundReasons", "Reason", "ReasonKind", "Subject"]
 
 
 class ReasonKind(StrEnum):
@@ -33,8 +33,10 @@ class ReasonKind(StrEnum):
     NARROWED = "narrowed"
     """Values of an element type that only one side computes with, and those that they replace."""
     NEW_CODE = "newCode"
-    """Values of files of libraries, or of scopes and primitives, that only the second side has.
+    """Files of libraries, or scopes and primitives, that make more values on one side.
     Without bytes: it only names what is new in a program that other reasons describe."""
+    COLLECTIVES = "collectives"
+    """Instructions between devices that one side has more often. Without bytes."""
     ORDER = "order"
     """Same values in another order, so other ones are live together."""
     LIBRARY = "library"
@@ -79,6 +81,20 @@ class ReasonKind(StrEnum):
     """Compilations whose values were not read, because others changed more."""
 
 
+CONSEQUENCES: Final = {
+    ReasonKind.COPIES,
+    ReasonKind.CASTS,
+    ReasonKind.REPLACED,
+    ReasonKind.PADDING,
+    ReasonKind.REUSED,
+    ReasonKind.PLACED,
+    ReasonKind.PEAK,
+    ReasonKind.IDLE,
+    ReasonKind.FRAGMENTATION,
+}
+"""Kinds that only state what differs; sentences about changes of the program precede them."""
+
+
 class Subject(NamedTuple):
     """Identity of a reason: reasons with equal subjects are merged."""
 
@@ -87,7 +103,7 @@ class Subject(NamedTuple):
     """Old element type (DTYPE, NARROWED), or old number of devices (SPLIT)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), ``new`` or ``gone``
-    (LOOPED), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), or the name of a library
+    (LOOPED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), or the name of a library
     (LIBRARY)."""
 
 
@@ -127,13 +143,17 @@ class Reason:
     """Keys of the pair with the largest change for this reason."""
     cause: str = ""
     """Title and line of the cause that only the side with more bytes has, if one is proved."""
+    code: "Reason | None" = None
+    """The new or gone code (NEW_CODE) that makes most of the values."""
+    labels: set[str] = field(default_factory=set)
+    """Labels of all values (NEW_CODE)."""
     growth_by_label: Counter[str] = field(default_factory=Counter)
     """Growth by the label of the value on the side with more bytes."""
 
     def count(self, a: HeldValue | None, b: HeldValue | None) -> None:
         """Add a value, on each side that has it."""
         growth_bytes = _held(b) - _held(a)
-        if self.example == (None, None) or abs(growth_bytes) > self._example_bytes:
+        if _rank((a, b)) > _rank(self.example):
             self.example = (a, b)
         self.growth_bytes += growth_bytes
         self.count_a += a is not None
@@ -151,10 +171,11 @@ class Reason:
         """Add the reason with the same subject of another pair of compilations."""
         if abs(other.growth_bytes) > abs(self.growth_bytes):
             self.compilations = other.compilations
-        if other._example_bytes > self._example_bytes:
+        if _rank(other.example) > _rank(self.example):
             self.example = other.example
         self.growth_bytes += other.growth_bytes
         self.cause = self.cause or other.cause
+        self.code = self.code or other.code
         self.count_a += other.count_a
         self.count_b += other.count_b
         self.scopes |= other.scopes
@@ -184,10 +205,6 @@ class Reason:
         self.growth_by_line.update(other.growth_by_line)
         self.growth_by_library_line.update(other.growth_by_library_line)
 
-    @property
-    def _example_bytes(self) -> int:
-        return abs(_held(self.example[1]) - _held(self.example[0]))
-
 
 class FoundReasons:
     """The reasons of a pair, by subject."""
@@ -203,3 +220,9 @@ class FoundReasons:
 
 def _held(value: HeldValue | None) -> int:
     return value.held_bytes if value else 0
+
+
+def _rank(example: tuple[HeldValue | None, HeldValue | None]) -> tuple[bool, bool, int]:
+    """Return how good an example is: any, one that both sides have, the one that changes most."""
+    a, b = example
+    return a is not None or b is not None, None not in example, abs(_held(b) - _held(a))

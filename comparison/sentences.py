@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.presentation.byte_sizes import signed_bytes
 
 __all__ = ["Sentence", "sentences_of"]
@@ -25,23 +25,12 @@ _ALWAYS: Final = {
     ReasonKind.DONATED,
     ReasonKind.UNCHECKPOINTED,
     ReasonKind.CHECKPOINTED,
+    ReasonKind.COLLECTIVES,
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
     ReasonKind.SPLIT,
 }
 """Kinds that always get a sentence, even without growth, because someone edits them."""
-_CONSEQUENCES: Final = {
-    ReasonKind.COPIES,
-    ReasonKind.CASTS,
-    ReasonKind.REPLACED,
-    ReasonKind.PADDING,
-    ReasonKind.REUSED,
-    ReasonKind.PLACED,
-    ReasonKind.PEAK,
-    ReasonKind.IDLE,
-    ReasonKind.FRAGMENTATION,
-}
-"""Kinds that only state what differs; sentences about changes of the program precede them."""
 
 
 class Sentence(NamedTuple):
@@ -94,9 +83,9 @@ def sentences_of(
     ranked = sorted(
         reasons,
         key=lambda reason: (
-            not _explains(reason, growth),
+            _rank(reason, growth, max(reserved_bytes)),
             -abs(reason.growth_bytes),
-            reason.subject.kind in _CONSEQUENCES,
+            reason.subject.kind in CONSEQUENCES,
             reason.subject,
         ),
     )
@@ -108,26 +97,40 @@ def sentences_of(
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
-    if told and told[0].subject.kind in _CONSEQUENCES and not told[0].cause:
+    if told and told[0].subject.kind in CONSEQUENCES and not (told[0].cause or told[0].code):
         # what follows it names what is new, without bytes
         new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
-        found[1:1] = [_sentence(reason, names) for reason in new]
+        word = "new" if told[0].growth_bytes > 0 else "gone"
+        new.sort(key=lambda reason: reason.subject.after != word)
+        found[1:1] = [_sentence(reason, names) for reason in new[:1]]
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
     return tuple(found)
 
 
-def _explains(reason: Reason, growth_bytes: int) -> bool:
+def _rank(reason: Reason, growth_bytes: int, reserved_bytes: int) -> int:
+    """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2."""
+    if not _explains(reason, growth_bytes, reserved_bytes):
+        return 2
+    return int(reason.subject.kind in CONSEQUENCES and not reason.cause)
+
+
+def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     """Return True for a change of the program with a fair share of the growth.
 
-    Others have the bytes that follow from a change with none.
+    Others have the bytes that follow from a change with none. If the reserved bytes are almost the
+    same, every change of the program is one.
     """
-    if not growth_bytes or (reason.subject.kind in _CONSEQUENCES and not reason.cause):
+    is_named = reason.cause or reason.code
+    if not growth_bytes or (reason.subject.kind in CONSEQUENCES and not is_named):
         return False
-    if not reason.growth_bytes:
-        return reason.subject.kind in _ALWAYS
-    return reason.growth_bytes / growth_bytes >= _LEAST_SHARE_OF_CHANGE
+    if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:
+        return True
+    share = reason.growth_bytes / growth_bytes
+    if reason.subject.kind in _ALWAYS:
+        return not share or abs(share) >= _LEAST_SHARE_OF_CHANGE
+    return share >= _LEAST_SHARE_OF_CHANGE
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:
@@ -161,6 +164,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             | ReasonKind.ORDER
             | ReasonKind.LIBRARY
             | ReasonKind.NEW_CODE
+            | ReasonKind.COLLECTIVES
         ):
             return "compare/lines", sides
         case ReasonKind.FRAGMENTATION:

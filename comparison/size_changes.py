@@ -12,6 +12,7 @@ from itertools import product
 from math import prod
 from typing import Final
 
+from xlagraph.comparison.argument_names import name_steps
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.shapes import dimensions
 
@@ -41,26 +42,37 @@ class InputSizes:
         self._shapes_a, self._shapes_b = (
             {value.shape for value in side if value.opcode != "parameter"} for side in (a, b)
         )
-        found = {
+        self._factors: set[Fraction] = set()
+        self._add(
             factor
             for name in inputs_a.keys() & inputs_b.keys()
             for factor in _factors(inputs_a[name], inputs_b[name]) or ()
-        }
-        self._factors = found | {one * other for one, other in product(found, repeat=2)}
+        )
+
+    def learn(self, pairs: Iterable[tuple[HeldValue, HeldValue]]) -> None:
+        """Take the factors of pairs of other values, if no input has another size."""
+        if not self._factors:
+            self._add(factor for a, b in pairs for factor in _factors(a.shape, b.shape) or ())
 
     def are_related(self, a: HeldValue, b: HeldValue) -> bool:
         """Return True if the sizes of two values differ as those of the inputs do."""
         factors = _factors(a.shape, b.shape)
-        if factors is None:
-            return False
-        if a.opcode == "parameter":
-            return self._is_same_tree or not factors
-        if not self._factors:
-            return a.shape not in self._shapes_b and b.shape not in self._shapes_a
-        return all(
+        if a.is_input:
+            # a name in a tree, `layers[2]`, may be another part of another tree
+            is_argument = len(name_steps(a.op_name or "")) == 1
+            return factors is not None and (self._is_same_tree or is_argument or not factors)
+        if factors is not None and not self._factors:
+            is_gone = a.shape not in self._shapes_b and b.shape not in self._shapes_a
+            return is_gone and len(factors) == 1
+        factors = factors or _factor_of_rank(a.shape, b.shape)
+        return factors is not None and all(
             any(abs(factor / known - 1) <= _TOLERANCE for known in self._factors)
             for factor in factors
         )
+
+    def _add(self, factors: Iterable[Fraction]) -> None:
+        found = set(factors)
+        self._factors = found | {one * other for one, other in product(found, repeat=2)}
 
 
 def _terms(factor: Fraction) -> tuple[int, int]:
@@ -77,3 +89,16 @@ def _factors(before: str, after: str) -> set[Fraction] | None:
     if a is None or b is None or len(a) != len(b) or 0 in (*a, *b):
         return None
     return {Fraction(y, x) for x, y in zip(a, b, strict=True) if x != y}
+
+
+def _factor_of_rank(before: str, after: str) -> set[Fraction] | None:
+    """Return the factor of a dimension that only one shape has; None for other differences.
+
+    XLA leaves out a dimension of one element: ``f32[4,8]`` becomes ``f32[8]``.
+    """
+    a, b = dimensions(before) or (), dimensions(after) or ()
+    longer, shorter = sorted((a, b), key=len, reverse=True)
+    for place, size in enumerate(longer):
+        if size and longer[:place] + longer[place + 1 :] == shorter:
+            return {Fraction(1, size) if longer is a else Fraction(size)}
+    return None

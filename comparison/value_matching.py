@@ -1,11 +1,13 @@
 """Match the values of two compilations by op, shape and role, not by instruction name."""
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
+from xlagraph.comparison.argument_names import name_steps
 from xlagraph.comparison.held_values import HeldValue
-from xlagraph.comparison.size_changes import InputSizes, is_split
+from xlagraph.comparison.size_changes import InputSizes, element_factor, is_split
 from xlagraph.hlo.op_names import in_loop, outside_loops, own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
@@ -20,7 +22,23 @@ class Matching(NamedTuple):
     only_b: tuple[HeldValue, ...]
 
 
+def _name_without_step(value: HeldValue, at: int) -> tuple[Hashable, ...] | None:
+    steps = name_steps(value.op_name or "") if _is_named_input(value) else []
+    if len(steps) < -at:
+        return None
+    steps[at] = "*"
+    return *steps, value.shape
+
+
+def _end_of_name(value: HeldValue, steps: int) -> tuple[Hashable, ...] | None:
+    known = name_steps(value.op_name or "") if _is_named_input(value) else []
+    return (*known[-steps:], value.shape) if len(known) >= steps else None
+
+
 _Key = Callable[[HeldValue], tuple[Hashable, ...] | None]
+
+_MOST_TRIED: Final = 8
+"""Maximum number of values with an equal key that are tried, so that the search is linear."""
 
 _SAME_INPUT: Final[Sequence[_Key]] = (
     lambda value: (value.op_name, value.shape_index) if _is_named_input(value) else None,
@@ -38,15 +56,25 @@ _SAME_SHAPE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, stem(value.op_name), value.shape),
 )
 _OTHER_TYPE: Final[Sequence[_Key]] = (
-    lambda value: _of_op(value, *_op(value), dimensions(value.shape)),
-    lambda value: _of_op(value, stem(value.op_name), dimensions(value.shape)),
+    lambda value: _of_op(value, *_op(value), _is_float(value), dimensions(value.shape)),
+    lambda value: _of_op(value, stem(value.op_name), _is_float(value), dimensions(value.shape)),
 )
 _OTHER_SIZE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), value.dtype, _rank(value)),
 )
+_OTHER_RANK: Final[Sequence[_Key]] = (
+    # XLA leaves out dimensions of one element
+    lambda value: _of_op(value, *_op(value), value.dtype),
+)
 _OTHER_LOOP: Final[Sequence[_Key]] = (
     # the same op, once in a loop and once not
     lambda value: _of_op(value, outside_loops(value.op_name), value.dtype, _rank(value)),
+)
+_RENAMED_INPUT: Final[Sequence[_Key]] = (
+    # an argument whose name differs in one step, the last ones first
+    *(partial(_name_without_step, at=-step) for step in range(1, 9)),
+    # an argument in a deeper or flatter tree
+    *(partial(_end_of_name, steps=steps) for steps in range(8, 0, -1)),
 )
 _OTHER_NAME: Final[Sequence[_Key]] = (
     # the same operation in a scope of another name
@@ -77,13 +105,25 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in (*_SAME_SHAPE, *_OTHER_TYPE):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
-    for key in _OTHER_SIZE:
+    for key in (*_OTHER_SIZE, *_OTHER_SIZE, *_OTHER_RANK):
         found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
+        sizes.learn(found)
         pairs += found
+    outside_a, outside_b = _outside_loops(a), _outside_loops(b)
     for key in _OTHER_LOOP:
-        found, left_a, left_b = _match_by(key, left_a, left_b, _are_of_one_loop)
-        pairs += found
-    for key in _OTHER_NAME:
+        found, left_a, left_b = _match_by(
+            key, left_a, left_b, partial(_are_of_one_loop, outside_a, outside_b)
+        )
+        factors = Counter(element_factor(*pair) for pair in found)
+        for a_value, b_value in found:
+            factor = element_factor(a_value, b_value)
+            is_same_line = a_value.user_line and a_value.user_line == b_value.user_line
+            if factor == 1 or factors[factor] > 1 or is_same_line:
+                pairs.append((a_value, b_value))
+            else:  # one value alone may be of another op of the same name
+                left_a.append(a_value)
+                left_b.append(b_value)
+    for key in (*_RENAMED_INPUT, *_OTHER_NAME):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
     return Matching(tuple(pairs), tuple(left_a), tuple(left_b))
@@ -107,10 +147,13 @@ def _match_by(
     pairs, left_a = [], []
     for value in a:
         known = key(value)
-        if known is not None and waiting.get(known) and are_related(value, waiting[known][-1]):
-            pairs.append((value, waiting[known].pop()))
-        else:
+        candidates = waiting.get(known, []) if known is not None else []
+        places = range(len(candidates) - 1, max(len(candidates) - _MOST_TRIED, 0) - 1, -1)
+        place = next((each for each in places if are_related(value, candidates[each])), None)
+        if place is None:
             left_a.append(value)
+        else:
+            pairs.append((value, candidates.pop(place)))
     taken = {id(partner) for _, partner in pairs}
     return pairs, left_a, [value for value in b if id(value) not in taken]
 
@@ -119,8 +162,23 @@ def _place(value: HeldValue) -> tuple[int, str, str]:
     return value.live_from, value.name, value.shape_index or ""
 
 
-def _are_of_one_loop(a: HeldValue, b: HeldValue) -> bool:
-    return in_loop(a.op_name) is not in_loop(b.op_name) and is_split(a, b)
+def _outside_loops(values: Iterable[HeldValue]) -> frozenset[str | None]:
+    """Return the op names of what a program computes outside of loops."""
+    return frozenset(
+        outside_loops(value.op_name)
+        for value in values
+        if value.is_computed and not in_loop(value.op_name)
+    )
+
+
+def _are_of_one_loop(
+    outside_a: frozenset[str | None], outside_b: frozenset[str | None], a: HeldValue, b: HeldValue
+) -> bool:
+    """Return True for an op that only one program computes in a loop, and only there."""
+    if in_loop(a.op_name) is in_loop(b.op_name) or not is_split(a, b):
+        return False
+    looped, outside = (a, outside_a) if in_loop(a.op_name) else (b, outside_b)
+    return outside_loops(looped.op_name) not in outside
 
 
 def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
@@ -129,7 +187,7 @@ def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
 
 
 def _is_named_input(value: HeldValue) -> bool:
-    return value.opcode == "parameter" and bool(value.op_name)
+    return value.is_input and bool(value.op_name)
 
 
 def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:
@@ -139,6 +197,10 @@ def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:
 def _operation(value: HeldValue) -> str | None:
     # the op name of a parameter is an argument's name
     return value.opcode if value.opcode == "parameter" else primitive(value.op_name)
+
+
+def _is_float(value: HeldValue) -> bool:
+    return (value.dtype or "").startswith(("f", "bf", "c"))
 
 
 def _rank(value: HeldValue) -> int | None:

@@ -91,6 +91,7 @@ def scopes(op_name: str) -> tuple[str, ...]:
     return (*ends, op_name)
 
 
+@cache
 def own_op_name(op_name: str | None) -> str | None:
     """Return an op name without the name of the compiled function, which may change.
 
@@ -106,6 +107,7 @@ def own_op_name(op_name: str | None) -> str | None:
     return "/".join(parts[1:] if len(parts) > 1 and _FUNCTION.fullmatch(parts[0]) else parts)
 
 
+@cache
 def outside_loops(op_name: str | None) -> str | None:
     """Return the own op name as it is where no loop contains the op."""
     own = own_op_name(op_name)

@@ -87,7 +87,8 @@ class _Following:
         opcode, callees = each.opcode, each.callees
         if opcode == "while" and "body" in callees and operands:
             for name in (*callees.get("condition", ()), *callees["body"]):
-                state = self.run(name, {0: operands[0]})
+                with self.lengths.loop():
+                    state = self.run(name, {0: operands[0]})
                 if name in callees["body"] and state is not None:
                     same(self.lengths, operands[0], state)
             return operands[0]

@@ -61,7 +61,7 @@ def dynamic_slice_rule(operation: OperandDimensions) -> Tree:
     for one, other in zip(result, operation.array(0), strict=False):
         operation.link(one, other, is_weak=True)
         if operation.lengths.length(one) == 1:
-            operation.lengths.iterate(other, is_written=False)
+            operation.lengths.iterate(other)
     return result
 
 
@@ -70,7 +70,7 @@ def dynamic_update_slice_rule(operation: OperandDimensions) -> Tree:
     for whole, part in zip(operation.array(0), operation.array(1), strict=False):
         operation.link(whole, part, is_weak=True)
         if operation.lengths.length(part) == 1:
-            operation.lengths.iterate(whole, is_written=True)
+            operation.lengths.iterate(whole, written=operation.array(0))
     return operation.operands[0]
 
 
@@ -85,6 +85,7 @@ def gather_rule(operation: OperandDimensions) -> Tree:
         lengths.equal(result[place], each)
     _of_indices(operation, indices, result, offsets)
     _batching(operation, own, indices, "operand_batching_dims", "start_indices_batching_dims")
+    _rows(operation, own, indices, "start_index_map")
     return result
 
 
@@ -101,6 +102,7 @@ def scatter_rule(operation: OperandDimensions) -> Tree:
             operation.lengths.equal(update[place], each)
         _of_indices(operation, indices, update, windows)
         _batching(operation, own, indices, "input_batching_dims", "scatter_indices_batching_dims")
+        _rows(operation, own, indices, "scatter_dims_to_operand_dims")
     return operation.operands[0] if count == 1 else list(operation.operands[:count])
 
 
@@ -112,6 +114,17 @@ def _of_indices(
     own = [each for number, each in enumerate(indices) if number != vector]
     outside = [each for number, each in enumerate(array) if number not in windows]
     operation.lengths.all_equal(outside, own)
+
+
+def _rows(operation: OperandDimensions, own: Array, indices: Array, indexed: str) -> None:
+    """Link the rows of an array to the indices if there is an index for each.
+
+    `jax.vmap` puts the number of the example before the other indices. An index alone, as of a
+    table, may be any row.
+    """
+    lengths, places = operation.lengths, operation.numbers(indexed)
+    if len(places) > 1 and indices and lengths.length(own[places[0]]) == lengths.length(indices[0]):
+        lengths.follow(own[places[0]], [indices[0]], is_weak=True, is_mutual=True)
 
 
 def _batching(

@@ -17,7 +17,7 @@ from xlagraph.hlo.shapes import index_numbers, parse_shape
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.dimensions.dimension_trees import element
 from xlagraph.planner.dimensions.following import FollowedDimensions
-from xlagraph.planner.dimensions.lengths import Scaled
+from xlagraph.planner.dimensions.scaling import Scaled
 from xlagraph.planner.edits.donating import named_parameters
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.resizing import resized, resized_text

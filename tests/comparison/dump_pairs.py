@@ -196,7 +196,7 @@ CASES = {
             LAYERS.replace("128 | 32 |", "192 | 32 |")
             + "1 | d | f32[16]{0} | 128 | 64 | 4-5 | exp(b) | jit(f)/jvp(layer_2)/exp @ f.py:1",
         ),
-        ["layer_2 new, with 1 value at the peak (mostly f.py:1): +64 B"],
+        ["1 value of layer_2 at the peak, none before (mostly f.py:1): +64 B"],
     ),
     "renamed": Case(
         temporaries(160, LAYERS),
@@ -212,7 +212,7 @@ CASES = {
             LAYERS.replace("128 | 32 |", "192 | 32 |").replace("jit(f)", "jit(g)")
             + "1 | d | f32[16]{0} | 128 | 64 | 4-5 | exp(b) | jit(g)/jvp(layer_2)/exp @ f.py:1",
         ),
-        ["layer_2 new, with 1 value at the peak (mostly f.py:1): +64 B"],
+        ["1 value of layer_2 at the peak, none before (mostly f.py:1): +64 B"],
     ),
     "an input more": Case(
         temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),

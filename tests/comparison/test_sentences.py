@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.comparison.dump_pairs import CASES, LOOP
+from tests.comparison import dump_pairs
+from tests.comparison.dump_pairs import LOOP
+from tests.comparison.matching_pairs import MATCHING
 from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
@@ -11,6 +13,7 @@ from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import compare
 
+CASES = {**dump_pairs.CASES, **MATCHING}
 MODULE = """HloModule jit_f, is_scheduled=true
 
 ENTRY %main (x: f32[16,16]) -> f32[16,16] {{

@@ -183,6 +183,24 @@ def halved(body, dimension, *, called=""):
             {"y": (2, 6, 6, 4), "g": (3, 3, 3, 4)},
             id="a convolution and the gradient of its kernel",
         ),
+        pytest.param(
+            """
+            %x = f32[4,8]{1,0} parameter(0)
+            %i = s32[4,2]{1,0} parameter(1)
+            %one = s32[4,1]{1,0} parameter(2)
+            %tree = f32[4,3,8]{2,1,0} parameter(3)
+            %table = f32[4,8]{1,0} parameter(4)
+            %u = f32[4,1,1,8]{3,2,1,0} reshape(%x)
+            %s = f32[4,3,8]{2,1,0} scatter(%tree, %i, %u), update_window_dims={1,2,3}, @
+            inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1
+            %v = f32[4,1,8]{2,1,0} reshape(%x)
+            ROOT %g = f32[4,8]{1,0} scatter(%table, %one, %v), update_window_dims={1,2}, @
+            inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1
+            """,
+            0,
+            {"s": (2, 3, 8), "tree": (2, 3, 8), "g": (4, 8), "table": (4, 8)},
+            id="an array with an index for each row, but not the rows of a table",
+        ),
     ],
 )
 def test_half_of_a_dimension(body, dimension, expected):
@@ -214,6 +232,22 @@ def test_a_loop_stacks_its_state_but_not_its_iterations():
     found = halved(body, 0, called=LOOP)
     assert found["w"] == [(), (2, 8), (3, 2, 8)]
     assert found["stack"] == (3, 2, 8)
+
+
+def test_a_loop_writes_as_many_parts_as_it_reads():
+    written = WRITTEN.replace("%e, %i", "%v, %i")
+    write = f"  %v = f32[1,4]{{1,0}} broadcast(%z), dimensions={{}}\n{written}"
+    body = """
+    %x = f32[2,4]{1,0} parameter(0)
+    %zero = f32[] constant(0)
+    %zeros = f32[2,4]{1,0} broadcast(%zero), dimensions={}
+    %start = s32[] constant(0)
+    %state = (s32[], f32[2,4]{1,0}, f32[2,4]{1,0}) tuple(%start, %x, %zeros)
+    ROOT %w = (s32[], f32[2,4]{1,0}, f32[2,4]{1,0}) while(%state), @
+    condition=%condition, body=%body
+    """
+    found = halved(body, 0, called=CHUNKS.replace("WRITE", write))
+    assert found["w"] == [(), (1, 4), (1, 4)]
 
 
 @pytest.mark.parametrize(

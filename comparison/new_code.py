@@ -1,0 +1,124 @@
+"""Name code and communication that one program has and the other has not, or less often."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from xlagraph.comparison.argument_names import pattern
+from xlagraph.comparison.held_values import HeldValue, Reserved
+from xlagraph.comparison.joined_reasons import Sides
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.hlo.metadata import from_packages
+from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
+
+__all__ = ["name_collectives", "name_new_code"]
+
+_COLLECTIVES: Final = {
+    "all-gather": "all-gather",
+    "all-gather-start": "all-gather",
+    "all-reduce": "all-reduce",
+    "all-reduce-start": "all-reduce",
+    "reduce-scatter": "reduce-scatter",
+    "all-to-all": "all-to-all",
+    "collective-permute": "collective-permute",
+    "collective-permute-start": "collective-permute",
+}
+_MADE_BY_CODE: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
+_LEAST_MORE: Final = 5
+_LEAST_SHARE_MORE: Final = 0.25
+"""Minimum number and share of values that known code makes more, so that another fusion is none."""
+
+
+def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
+    """Name files of libraries, or else ops, that make more values on one side.
+
+    A library's new code becomes a part of reasons if it makes at least half of their values.
+    """
+    for is_new, less, more in ((True, sides.a, sides.b), (False, sides.b, sides.a)):
+        code = _more_code(less, more, _library_file, is_new=is_new)
+        of_library = code is not None
+        code = code or _more_code(less, more, _last_names, is_new=is_new)
+        if code is None:
+            continue
+        made = [
+            reason
+            for reason in reasons.found.values()
+            if of_library
+            and reason.subject.kind in _MADE_BY_CODE
+            and _is_made_by(reason, code, is_new=is_new)
+        ]
+        for reason in made:
+            reason.code = code
+        if not made:
+            reasons.found[code.subject] = code
+
+
+def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
+    """Name the instructions between devices of which the programs have other numbers."""
+    if sides.a.partitions != sides.b.partitions:
+        return
+    counts = [
+        Counter(
+            _COLLECTIVES[opcode]
+            for _, opcode in {(v.name, v.opcode) for v in side.values}
+            if opcode in _COLLECTIVES
+        )
+        for side in (sides.a, sides.b)
+    ]
+    changed = {name for name in counts[0] | counts[1] if counts[0][name] != counts[1][name]}
+    if changed:
+        reason = reasons.of(ReasonKind.COLLECTIVES)
+        before, after = counts
+        reason.scopes = {
+            f"{after[name] or 'no'} {name} ({before[name] or 'none'} before)" for name in changed
+        }
+
+
+def _more_code(
+    less: Reserved, more: Reserved, name_of: Callable[[HeldValue], str | None], *, is_new: bool
+) -> Reason | None:
+    before, after = (
+        Counter(name for value in side.values if value.is_computed and (name := name_of(value)))
+        for side in (less, more)
+    )
+    names = {name for name in after if not before[name]}
+    if not names:
+        more_often = {
+            name: after[name] - count
+            for name, count in before.items()
+            if after[name] - count >= max(_LEAST_MORE, _LEAST_SHARE_MORE * count)
+        }
+        most = max(more_often.values(), default=0)
+        names = {name for name, count in more_often.items() if count >= most / 2}
+    if not names:
+        return None
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="new" if is_new else "gone"))
+    made = [value for value in more.values if value.is_computed and name_of(value) in names]
+    code.scopes, code.labels = names, {value.label for value in made}
+    counts = sum(before[name] for name in names), len({value.name for value in made})
+    code.count_a, code.count_b = counts if is_new else counts[::-1]
+    return code
+
+
+def _is_made_by(reason: Reason, code: Reason, *, is_new: bool) -> bool:
+    if not reason.growth_bytes or (reason.growth_bytes > 0) is not is_new:
+        return False
+    bytes_ = sum(each for label, each in reason.growth_by_label.items() if label in code.labels)
+    return bytes_ / reason.growth_bytes >= 1 / 2
+
+
+def _library_file(value: HeldValue) -> str | None:
+    if value.source_line is None or value.source_line == value.user_line:
+        return None
+    return from_packages(value.source_line[0])
+
+
+def _last_names(value: HeldValue) -> str | None:
+    """Return the last scope and the primitive of a value's op, with `*` for numbers.
+
+    None for what every loop has.
+    """
+    is_one = "/" in (value.op_name or "") and ";" not in (value.op_name or "")
+    names = stem(value.op_name)[-2:] if is_one else ()
+    is_of_any_loop = OF_ANY_LOOP.issuperset(names)
+    return pattern("/".join(names)) if len(names) == 2 and not is_of_any_loop else None

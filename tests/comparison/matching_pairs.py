@@ -1,0 +1,73 @@
+"""Pairs of dumps whose values are easily taken for others, and the sentences about them."""
+
+from tests.comparison.dump_pairs import LOOP, Case
+from tests.comparison.small_dumps import arguments, temporaries
+
+SCATTER = "1 | a | {0} | 0 | {1} | 1-2 | scatter(x) | jit(f)/scatter @ f.py:1"
+TASKS = "t | a | {0} | 0 | {1} | 1-2 | exp(x) | jit(f)/vmap(exp)/exp @ f.py:1\n"
+
+MATCHING: dict[str, Case] = {
+    "indices are not floats": Case(
+        temporaries(64, SCATTER.format("s32[16]{0}", 64)),
+        temporaries(32, SCATTER.format("bf16[16]{0}", 32)),
+        [
+            (
+                "1 value replaced by 1 other at the peak, the largest gone is scatter s32[16]"
+                " (mostly f.py:1): -32 B"
+            )
+        ],
+    ),
+    "a dimension of one element is left out": Case(
+        arguments("y f32[4,8]", 128, TASKS.format("f32[4,8]{1,0}", 128)),
+        arguments("y f32[1,8]", 32, TASKS.format("f32[8]{0}", 32)),
+        [
+            (
+                "y f32[4,8] → f32[1,8]: 2 values have 1/4 of the elements,"
+                " such as f32[4,8] → f32[1,8] (most at f.py:1, -96 B): -192 B"
+            )
+        ],
+    ),
+    "an argument of another size, and one less": Case(
+        arguments("y f32[8], e['w'] f32[2]", 64, TASKS.format("f32[8]{0}", 32)),
+        arguments("y f32[16]", 64, TASKS.format("f32[16]{0}", 64)),
+        [
+            (
+                "y f32[8] → f32[16]: 2 values have 2 times as many elements,"
+                " such as f32[8] → f32[16] (most at f.py:1, +32 B): +64 B"
+            ),
+            "less fragmentation: -32 B",
+            "1 input is gone: e: -8 B",
+        ],
+    ),
+    "more inputs of which the old ones are renamed": Case(
+        arguments(
+            "y f32[8], p['gru']['w'] f32[8], m['gru']['w'] f32[8]",
+            64,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        arguments(
+            "y f32[8], p['gru_1']['w'] f32[8], p['gru_2']['w'] f32[8],"
+            " m['gru_1']['w'] f32[8], m['gru_2']['w'] f32[8]",
+            64,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        ["2 new inputs: m['gru_2'], p['gru_2']: +64 B"],
+    ),
+    "ops of another rank that moved into a loop": Case(
+        temporaries(
+            192,
+            """
+            1 | a | f32[2,16]{1,0} | 0   | 128 | 1-3 | exp(x)    | jit(f)/vmap(net)/exp @ f.py:1
+            1 | b | f32[16]{0}     | 128 | 64  | 2-3 | negate(x) | jit(f)/neg @ f.py:2
+            """,
+        ),
+        temporaries(
+            128,
+            f"""
+            1 | a | f32[16]{{0}} | 0  | 64 | 1-3 | exp(x)    | {LOOP}/net/exp @ f.py:9
+            1 | b | f32[16]{{0}} | 64 | 64 | 2-3 | negate(x) | jit(f)/neg @ f.py:2
+            """,
+        ),
+        ["1 value now computed in a loop (mostly f.py:1): -64 B"],
+    ),
+}
