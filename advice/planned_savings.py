@@ -175,7 +175,9 @@ def edit_of_rows(
     labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
     labels = tuple(label for _, label in labels_of_rows)
     match kind:
-        case ChangeKind.HALF | ChangeKind.DENSE | ChangeKind.SHARD:
+        case ChangeKind.HALF:
+            return Scale(dict.fromkeys(_in_whole_sets(compilation, labels), Fraction(1, 2)))
+        case ChangeKind.DENSE | ChangeKind.SHARD:
             return Scale({label: _factor(kind, row) for row, label in labels_of_rows})
         case ChangeKind.PARTS:
             return ComputeInParts({})
@@ -284,10 +286,26 @@ def _labels(cell: Cell) -> list[str]:
     return [cell] if isinstance(cell, str) else [str(label) for label in cast("list[Cell]", cell)]
 
 
+def _in_whole_sets(compilation: PlannableCompilation, labels: Iterable[str]) -> list[str]:
+    """Return the labels, and those of values that must share their bytes, such as a loop's state.
+
+    A type is that of the whole state. That of an input or a result belongs to the caller.
+    """
+    program, by_label = compilation.program, compilation.id_by_label
+    found = dict.fromkeys(labels)
+    sets = {
+        program.by_id[value_id].buffer_set
+        for label in found
+        if (value_id := by_label.get(label)) in program.by_id
+    }
+    for members in map(program.sets.__getitem__, sorted(sets)):
+        if not any(member.is_stored or member.lives_out for member in members):
+            found |= dict.fromkeys(compilation.values[each.value_id].label for each in members)
+    return list(found)
+
+
 def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
     """Return the part of its bytes that the value in a row keeps."""
-    if change is ChangeKind.HALF:
-        return Fraction(1, 2)
     if change is ChangeKind.SHARD:
         return Fraction(1, cast("int | None", row["devices"]) or 1)
     return Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"]))

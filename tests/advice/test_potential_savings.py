@@ -1,8 +1,11 @@
-"""The text of potential savings always includes their range or doubt."""
+"""Potential savings have a range or a doubt in their text, and an edit of whole buffers."""
 
 import pytest
 
-from xlagraph.advice.planned_savings import PotentialSavings
+from tests.advice.small_compilations import compilation, facts
+from tests.planner.small_programs import value
+from xlagraph.advice.planned_savings import PotentialSavings, edit_of_rows
+from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 
 @pytest.mark.parametrize(
@@ -19,3 +22,13 @@ def test_savings_are_written_with_their_range_or_doubt(
     at_most: int | None, doubt: str | None, text: str
 ) -> None:
     assert PotentialSavings(1024, at_most, "reserved", doubt, is_planned=True).text == text
+
+
+@pytest.mark.parametrize("fact", [{}, {"is_stored": True}, {"lives_out": True}])
+def test_a_narrower_type_is_that_of_all_values_that_share_their_bytes(fact):
+    state = [value(1, 0, 3, buffer_set=1), value(2, 3, 6, buffer_set=1, **fact)]
+    known = [facts(1, "f32[4]"), facts(2, "f32[4]")]
+    advice = Advice("bytes", "reserved", "", (), None, {}, ChangeKind.HALF)
+    edit = edit_of_rows([{"value": "v1"}], advice, compilation(state, known))
+    # the type of an input or a result belongs to the caller
+    assert set(edit.kept_by_label) == ({"v1"} if fact else {"v1", "v2"})
