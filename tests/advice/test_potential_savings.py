@@ -5,6 +5,7 @@ import pytest
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
 from xlagraph.advice.planned_savings import PotentialSavings, edit_of_rows
+from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 
@@ -30,5 +31,6 @@ def test_a_narrower_type_is_that_of_all_values_that_share_their_bytes(fact):
     known = [facts(1, "f32[4]"), facts(2, "f32[4]")]
     advice = Advice("bytes", "reserved", "", (), None, {}, ChangeKind.HALF)
     edit = edit_of_rows([{"value": "v1"}], advice, compilation(state, known))
+    assert isinstance(edit, Scale)
     # the type of an input or a result belongs to the caller
     assert set(edit.kept_by_label) == ({"v1"} if fact else {"v1", "v2"})
