@@ -42,11 +42,14 @@ class Neo4jBrowser:
         self.page.wait_for_selector(welcome)
 
     def press_the_arrow(self) -> None:
-        """Run the statement in the editor, and wait for its frame."""
-        frames = self.page.locator(part("frame"))
-        before = frames.count()
+        """Run the statement in the editor, and wait for its frame.
+
+        Others, such as that of `:server connect`, go by themselves, so they are not counted.
+        """
+        frame = part("frame")
+        self.page.eval_on_selector_all(frame, "found => found.forEach(f => f.dataset.seen = '1')")
         self.page.click(part("editor-Run"))
-        frames.nth(before).wait_for(state="attached")
+        self.page.wait_for_selector(f"{frame}:not([data-seen])", state="attached")
 
     def wait_until_kept(self, what: str, text: str) -> None:
         """Wait until Browser has stored a text, which happens a moment later."""

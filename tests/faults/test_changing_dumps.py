@@ -21,8 +21,9 @@ def test_a_folder_that_vanishes_meanwhile_skips_only_the_unread_files(graph: Gra
     for number in (2, 3):
         write_dump(runs / "mine", number, "jit_small", dump(64))
 
-    def take_away(_: Progress) -> None:
-        shutil.rmtree(runs, ignore_errors=True)
+    def take_away(progress: Progress) -> None:
+        if progress.compilations_done:
+            shutil.rmtree(runs, ignore_errors=True)
 
     summary = ingest(graph, runs, jobs=1, progress=take_away)
     # small files are read together
