@@ -30,6 +30,7 @@ from xlagraph.advice.planned_savings import (
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import whatif_arguments
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
@@ -217,7 +218,9 @@ class _Search:
 
     def _of_cause(self, cause: Cause) -> Finding | None:
         advice = cause.advice
-        if not self._is_enough(cause.sum_bytes, "reserved"):
+        # a batch costs what is computed from it
+        is_batch = isinstance(cause.edit, ScaleBatch)
+        if not is_batch and not self._is_enough(cause.sum_bytes, "reserved"):
             return None
         savings = savings_of_edit(
             advice.change, cause.edit, cause.sum_bytes, advice.measure, self._program

@@ -54,6 +54,9 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     All inputs are replicated, and the devices exchange nothing. The batch is the common first
     dimension of the largest inputs that no result replaces, and of the results that replace none.
     """
+    # parameters of a loop's body, which take the bytes of inputs, have no sharding
+    labels = {value.label for value in program.compilation.array_parameters}
+    inputs = [row for row in inputs if row["value"] in labels]
     if not inputs or any(row["sharding"] != "{replicated}" for row in inputs):
         return
     if any(_talks(each.opcode or "") for each in program.instructions.values()):

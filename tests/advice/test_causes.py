@@ -357,7 +357,8 @@ def test_a_batch_is_named_if_all_devices_compute_the_same(programs, sharding, be
         """,
     )
     row: dict[str, Cell] = {"value": "x", "devices": 8, "sharding": sharding}
-    causes = list(replicated_batch(program, [row]))
+    of_a_loop: dict[str, Cell] = {"value": "state{0}", "devices": 8, "sharding": None}
+    causes = list(replicated_batch(program, [row, of_a_loop]))
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
