@@ -24,7 +24,7 @@ from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.queries.errors import QueryError
 
-__all__ = ["JOINED_PARTS", "PeakProgram"]
+__all__ = ["JOINED_PARTS", "SAME_ELEMENTS", "PeakProgram"]
 
 JOINED_PARTS: Final = "ConcatBitcast"
 """Target of the custom call for an array that a TPU has fetched in parts."""
@@ -32,7 +32,7 @@ _HANDED_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
 )
 """Opcodes of instructions that read a value without computing anything."""
-_SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
+SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
 """Opcodes that only change the order or the type of elements."""
 _NO_MODULE_TEXT: Final = "without module text nothing is replanned: this is a sum of sizes"
 _NOT_EXACT: Final = "replanning does not reproduce XLA's plan: this is a sum of sizes"
@@ -267,7 +267,7 @@ class PeakProgram:
         found, waiting = {value.value_id}, [value.value_id]
         while waiting:
             maker = self.instructions.get(self.values[waiting.pop()].name)
-            if maker is not None and maker.computes_only(_SAME_ELEMENTS):
+            if maker is not None and maker.computes_only(SAME_ELEMENTS):
                 near = set(self.read_by.get(maker.name, ())) - found
                 found |= near
                 waiting += near

@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Collection
-from typing import Final
 
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
 
 __all__ = ["parts_of_reads"]
-
-_SAME_ELEMENTS: Final = frozenset(("bitcast", "reshape", "copy", "convert", "transpose"))
 
 
 def parts_of_reads(
@@ -45,7 +42,7 @@ def _parts(program: PeakProgram, reader: Operation | None, operand: int) -> int 
     for each in called:
         for place, read in enumerate(each.operands):
             if read.name in names:
-                if each.opcode in _SAME_ELEMENTS:
+                if each.opcode in SAME_ELEMENTS:
                     names.add(each.name)
                 else:
                     parts.append(_parts(program, each, place))

@@ -7,7 +7,7 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -22,10 +22,8 @@ _PARTS: Final = 8
 """Parts in which logits could be computed."""
 _PRODUCTS: Final = ("dot", "convolution", "custom-call")
 """Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
-_SAME_ELEMENTS: Final = frozenset(
-    ("copy", "copy-start", "copy-done", "transpose", "bitcast", "reshape", "convert")
-)
-"""Opcodes that keep the elements of what they read."""
+_HANDED_ON: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
+"""Opcodes between an input and a product with it."""
 _REDUCING: Final = frozenset(("reduce", "reduce-window"))
 
 
@@ -33,8 +31,8 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     """Yield the values of a softmax over the words of a table.
 
     A product with a table has a dimension of its words, and the exponential of it is reduced over
-    this dimension. All values of this size that depend on each other are part of it. Products in a
-    loop are left out: each iteration may compute only one part of the tokens already.
+    this dimension. Values of the same size that the product depends on, or that depend on it, count
+    as logits too. Products in a loop are left out: each iteration may compute only some tokens.
     """
     tables = {
         tuple(sorted(value.dimensions))
@@ -114,9 +112,7 @@ def _name_of_input(program: PeakProgram, value: StoredValue) -> str | None:
             return known.op_name or known.label
         waiting += [member.value_id for member in members]
         maker = program.instructions.get(program.values[each].name)
-        if maker is not None and (
-            maker.computes_only(_SAME_ELEMENTS) or maker.target == JOINED_PARTS
-        ):
+        if maker is not None and (maker.computes_only(_HANDED_ON) or maker.target == JOINED_PARTS):
             waiting += program.wholes_read_by(maker.name)
     return None
 
@@ -196,7 +192,7 @@ def _is_exponential(
 ) -> bool:
     """Return True if an operation of a fusion reads exponentials, or itself makes them."""
     by_name = {each.name: each for each in inside}
-    while reader.opcode in _SAME_ELEMENTS | _REDUCING and reader.operands:
+    while reader.opcode in SAME_ELEMENTS | _REDUCING and reader.operands:
         name, element = reader.operands[0]
         found = by_name.get(name)
         if found is not None and found.opcode == "parameter":

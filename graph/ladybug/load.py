@@ -56,8 +56,8 @@ _LITTLE_SPACE_BYTES: Final = 1 << 20
 # Rows that one transaction may write; six million rows would take three times the memory.
 _SMALL_ROWS: Final = 200_000
 
-# Merging rows into the stored ones takes a second and 25 MB of disk, even for a few rows: the rows
-# of a smaller file are written anew faster.
+# Adding rows to a file takes a second and 25 MB of disk, even for a few rows. It is faster to write
+# all rows of a file smaller than this into a new one.
 _SMALL_FILE_BYTES: Final = 16 << 20
 
 # Releasing the memory of a COPY takes milliseconds, which pays off from this number of rows.
@@ -319,7 +319,7 @@ class LadybugLoad(Load):
 
     @property
     def _is_small(self) -> bool:
-        """True if there is a file whose rows are written anew faster than others are merged."""
+        """True if there is a file, and all its rows are written into a new one faster."""
         return self._path.exists() and self._path.stat().st_size < _SMALL_FILE_BYTES
 
     def _stored(self) -> dict[str, Origin]:

@@ -41,7 +41,7 @@ class Scaled:
 
 
 class KnownLengths(NamedTuple):
-    """What is known of all dimensions; each is the representative of those that are the same."""
+    """What is known of dimensions; of those that are equal, one stands for all."""
 
     length: Callable[[int], int]
     rules: Sequence[LengthRule]

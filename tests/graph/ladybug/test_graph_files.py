@@ -234,8 +234,8 @@ def test_a_file_keeps_its_permissions_and_a_link_stays_a_link(file, tmp_path):
     assert link.is_symlink()
 
 
-@pytest.mark.parametrize("most_bytes", [0, 1 << 40], ids=["merged", "written anew"])
-def test_rows_can_be_merged_or_all_written_anew(file, monkeypatch, most_bytes):
+@pytest.mark.parametrize("most_bytes", [0, 1 << 40], ids=["added", "all rewritten"])
+def test_rows_are_added_to_a_file_or_all_written_into_a_new_one(file, monkeypatch, most_bytes):
     monkeypatch.setattr(ladybug_load, "_SMALL_FILE_BYTES", most_bytes)
     later = [made_rows("second"), made_rows("third", values=40)]
     for rows in later:
