@@ -147,7 +147,7 @@ class _Search:
     def found(self) -> CompilationFindings:
         queries = [query for query in self._catalogue.values() if query.advice is not None]
         with reading_ahead(self._graph, queries, self._parameters):
-            obstacle = self._program.obstacle  # first: it takes a plan, not the graph
+            obstacle = self._program.obstacle  # planned while a thread reads the answers
             answers = {
                 query.id: rows for query in queries if (rows := self._ask(query)) is not None
             }
