@@ -7,7 +7,8 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.origins import input_of
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -22,8 +23,6 @@ _PARTS: Final = 8
 """Parts in which logits could be computed."""
 _PRODUCTS: Final = ("dot", "convolution", "custom-call")
 """Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
-_HANDED_ON: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
-"""Opcodes between an input and a product with it."""
 _REDUCING: Final = frozenset(("reduce", "reduce-window"))
 _LEAST_REDUCED: Final = 16
 """Least words for each element of a row's partial results: a GPU reduces long rows in two steps."""
@@ -93,29 +92,11 @@ def _table_of_product(
     ]
     if tuple(sorted(value.dimensions)) == table or not tables:
         return None
-    name = _name_of_input(program, tables[0])
-    if name is None and max(table) >= _COMPUTED_VOCABULARY:
-        name = tables[0].attributed_op_name or tables[0].label
-    return name
-
-
-def _name_of_input(program: PeakProgram, value: StoredValue) -> str | None:
-    """Return the name of the input that a value is, or a copy of; None if it is computed."""
-    waiting, seen = [value.value_id], set[int]()
-    while waiting:
-        each = waiting.pop()
-        if each in seen or each not in program.program.by_id:
-            continue
-        seen.add(each)
-        members = program.program.sets[program.program.by_id[each].buffer_set]
-        given = next((member.value_id for member in members if member.is_stored), None)
-        if given is not None:
-            known = program.values[given]
-            return known.op_name or known.label
-        waiting += [member.value_id for member in members]
-        maker = program.instructions.get(program.values[each].name)
-        if maker is not None and (maker.computes_only(_HANDED_ON) or maker.target == JOINED_PARTS):
-            waiting += program.wholes_read_by(maker.name)
+    given = input_of(program, tables[0])
+    if given is not None:
+        return given.op_name or given.label
+    if max(table) >= _COMPUTED_VOCABULARY:
+        return tables[0].attributed_op_name or tables[0].label
     return None
 
 
