@@ -47,6 +47,7 @@ def test_a_donated_input_is_kept_once_in_the_layout_that_a_loop_writes(programs,
     (row,) = cause.rows
     assert (row["value"], row["userFile"], row["userLine"]) == ("copy", "f.py", 7)
     assert row["reason"] == f"cache: passed as f32[32,64]{{1,0}}, stored again as {copy}"
+    assert cause.edit is not None
     assert replan(program.compilation, [cause.edit]).saved_bytes() == 8192
 
 
