@@ -44,6 +44,7 @@ def test_the_most_keeps_what_another_layer_reads_and_the_least_nothing(op_names,
     compiled = step(*(f"jit(f)/{name}" for name in op_names))
     labels = tuple(f"v{number}" for number in range(len(op_names)))
     found = Recompute(labels).apply(compiled, compiled.program)
+    assert found.most is not None
     ends = {
         name: {
             number
