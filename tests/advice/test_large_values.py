@@ -100,15 +100,19 @@ def test_an_asynchronous_copy_that_the_compiler_starts_early_is_not_idle(program
     assert not list(idle_values(programs("0 | 12288 | preallocated-temp", values)))
 
 
-def test_the_line_with_most_bytes_is_named_unless_another_cause_explains_it(programs):
+@pytest.mark.parametrize(("opcode", "is_computed"), [("sort()", True), ("scatter()", False)])
+def test_the_line_with_most_bytes_is_named_unless_another_cause_explains_it(
+    programs, opcode, is_computed
+):
     values = """
-        0 | a | s8[4096] | 0    | 4096 | 0-2 | sort() | jit(f)/sort @ model.py:3
+        0 | a | s8[4096] | 0    | 4096 | 0-2 | {} | jit(f)/sort @ model.py:3
         0 | b | s8[1024] | 4096 | 1024 | 1-2 | sort() | jit(f)/sort @ model.py:4
     """
-    program = programs("0 | 5120 | preallocated-temp", values)
+    program = programs("0 | 5120 | preallocated-temp", values.format(opcode))
     (cause,) = largest_line(program, ())
     assert cause.title == "One value takes 80% of reserved memory"
     assert cause.rows[0]["reason"] == "computed by model.py:3"
+    assert bool(cause.remedies) == is_computed
     assert not list(largest_line(program, {"a"}))
 
 
