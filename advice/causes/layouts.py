@@ -30,7 +30,8 @@ _MOVING: Final = ("copy", "slice", "async", "tuple", "bitcast", "get-tuple-eleme
 def copies_in_other_layouts(program: PeakProgram) -> Iterator[Cause]:
     """Yield the inputs that are read only through a copy in another layout.
 
-    The copy of an input that is not donated counts only if nothing is written into it.
+    The copy of an input that is not donated counts only if nothing is written into it. Inputs whose
+    copies are in another memory space change their layout too.
     """
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found = [
@@ -44,12 +45,24 @@ def copies_in_other_layouts(program: PeakProgram) -> Iterator[Cause]:
             "alias/copies",
             "Inputs are copied into another layout",
             ChangeKind.WITHOUT,
-            PassInLayout({copy.value_id: given.value_id for copy, given in found}),
+            PassInLayout(
+                {copy.value_id: given.value_id for copy, given in found},
+                {given.value_id: copy.size_bytes for copy, given in _copies_elsewhere(program)},
+            ),
             tuple(_rows(program, found)),
             remedies.LAYOUTS,
+            "the compiler may choose another layout than that of the copy",
             is_exact=True,
-            likelihood=1.0,
+            likelihood=0.9,
         )
+
+
+def _copies_elsewhere(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredValue]]:
+    """Yield the copies of inputs that are in another memory space than the inputs."""
+    for planned in program.program.values:
+        if planned.memory_space != program.memory_space:
+            value = program.values[planned.value_id]
+            yield from _copies(program, value)
 
 
 def _copies(program: PeakProgram, value: StoredValue) -> Iterator[tuple[StoredValue, StoredValue]]:
@@ -61,7 +74,7 @@ def _copies(program: PeakProgram, value: StoredValue) -> Iterator[tuple[StoredVa
         if (
             given is not None
             and given.value_id in program.compilation.parameters
-            and given.memory_space == copy.memory_space
+            and given.memory_space == program.memory_space
             and (given.dtype, math.prod(given.dimensions))
             == (copy.dtype, math.prod(copy.dimensions))
             and (len(members) == 1 or program.compilation.is_donated(given.value_id))

@@ -3,7 +3,7 @@
 # ruff: noqa: D102, ARG002  `Edit` describes an edit's methods
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
@@ -24,6 +24,8 @@ class PassInLayout(Edit):
 
     input_by_copy: Mapping[int, int]
     """Ids of the inputs, by the ids of their copies."""
+    bytes_by_input: Mapping[int, int] = field(default_factory=dict)
+    """Bytes of other inputs in their new layout, by id."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -38,13 +40,19 @@ class PassInLayout(Edit):
         }
         kept_sets = {by_id[copy].buffer_set for copy in pairs}
         gone = {by_id[given].allocation for given in pairs.values()}
+        resized = {
+            by_id[given].buffer_set: size_bytes
+            for given, size_bytes in self.bytes_by_input.items()
+            if given in by_id
+        }
         last = max((value.live_until for value in program.values), default=0)
         values = []
         for value in program.values:
             if value.buffer_set in kept_sets:
                 values.append(value._replace(live_from=0, live_until=last))
             elif value.allocation not in gone or not (value.is_stored or value.lives_out):
-                values.append(value)
+                size_bytes = resized.get(value.buffer_set, value.size_bytes)
+                values.append(value._replace(size_bytes=size_bytes))
         changed = frozenset((*pairs, *pairs.values()))
         return Edited(replace(program, values=tuple(values)), value_ids=changed)
 

@@ -5,6 +5,7 @@ import pytest
 from tests.advice.small_compilations import with_values
 from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.layout_edit import PassInLayout
 
 
 def cache(programs, *, copied="transpose(cache)", copy="f32[64,32]{1,0}", donated="", read="token"):
@@ -62,3 +63,9 @@ def test_a_donated_input_is_kept_once_in_the_layout_that_a_loop_writes(programs,
 )
 def test_other_copies_are_not_of_another_layout(programs, changed):
     assert list(copies_in_other_layouts(cache(programs, **{"donated": DONATED} | changed))) == []
+
+
+def test_an_input_whose_copy_is_in_another_memory_space_takes_the_bytes_of_its_new_layout(programs):
+    compilation = cache(programs, donated=DONATED).compilation
+    given = compilation.array_parameters[0].value_id
+    assert replan(compilation, [PassInLayout({}, {given: 8192 + 4096})]).saved_bytes() == -4096
