@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack, cast
+from typing import TYPE_CHECKING, Final, Unpack
 
 import ladybug
 
@@ -31,13 +31,11 @@ from xlagraph.graph.ladybug.list_kinds import check_lists
 from xlagraph.graph.ladybug.lock import check_folder
 from xlagraph.graph.ladybug.map_order import with_ordered_maps
 from xlagraph.graph.ladybug.other_meanings import check_meanings, checked_patterns
-from xlagraph.graph.ladybug.reading_ahead import ReadingAhead, Table
-from xlagraph.graph.ladybug.result_rows import check_counts, rows_of_result
+from xlagraph.graph.ladybug.reading_ahead import ReadingAhead
+from xlagraph.graph.ladybug.result_rows import Table, check_counts, read_table
 from xlagraph.graph.ladybug.statement_process import query_in_process
 from xlagraph.graph.read_only import (
     Statement,
-    bounded_rows,
-    check_columns,
     check_statement,
     given_parameters,
 )
@@ -163,7 +161,7 @@ class LadybugGraph(Graph):
     def read_ahead(self, statements: Iterable[tuple[str, Mapping[str, Cell]]]) -> Iterator[None]:
         self._connect()
         if self._ahead is None and self._database is not None:
-            self._ahead = ReadingAhead(self._database, _table)
+            self._ahead = ReadingAhead(self._database)
         ahead = self._ahead
         begun = ahead.begin(_allowed(statements)) if ahead is not None else []
         try:
@@ -181,7 +179,7 @@ class LadybugGraph(Graph):
         timeout_seconds = limits.get("timeout_seconds")
         try:
             connection.set_query_timeout(int(1000 * (timeout_seconds or 0)))
-            return _table(connection, text, given, **limits)
+            return read_table(connection, text, given, **limits)
         except (RuntimeError, ValueError, TypeError) as error:
             raise query_error(error, timeout_seconds) from error
 
@@ -245,23 +243,6 @@ def _prepared(
     check_meanings(statement.tokens, given)
     check_lists(given)
     return with_ordered_maps(text, given)
-
-
-def _table(
-    connection: ladybug.Connection,
-    text: str,
-    given: dict[str, Cell],
-    **limits: Unpack[QueryLimits],
-) -> Table:
-    """Run a statement; return its columns and rows."""
-    max_rows = limits.get("max_rows")
-    # a single statement has a single result
-    found = cast("ladybug.QueryResult", connection.execute(text, given))
-    with found:
-        columns = tuple(found.get_column_names())
-        check_columns(columns)
-        found_rows = rows_of_result(found, max_rows)
-        return columns, tuple(bounded_rows(found_rows, max_rows, limits.get("max_bytes")))
 
 
 def _open_to_read(path: Path) -> LadybugGraph:

@@ -3,19 +3,18 @@
 The engine and pyarrow leave Python to other threads for most of the time.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
 import ladybug
 
 from xlagraph.graph.engine import Cell
+from xlagraph.graph.ladybug.result_rows import Table, read_table
 
-__all__ = ["ReadingAhead", "Table"]
+__all__ = ["ReadingAhead"]
 
 Given = dict[str, Cell]
-Table = tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]
-"""Columns and rows of a result."""
 _INTERRUPT_SECONDS: Final = 0.05
 """Seconds after which an interrupt is repeated; one that comes before a statement runs is lost."""
 
@@ -23,13 +22,8 @@ _INTERRUPT_SECONDS: Final = 0.05
 class ReadingAhead:
     """Statements that a thread runs one after another, on a connection of its own."""
 
-    def __init__(
-        self,
-        database: ladybug.Database,
-        read: Callable[[ladybug.Connection, str, Given], Table],
-    ) -> None:
+    def __init__(self, database: ladybug.Database) -> None:
         self._connection = ladybug.Connection(database, num_threads=1)
-        self._read = read
         self._thread = ThreadPoolExecutor(1)
         self._waiting: list[tuple[str, Given, Future[Table]]] = []
         """Statements that the thread takes, the last first."""
@@ -52,7 +46,7 @@ class ReadingAhead:
         text, given, table = self._waiting.pop()
         if table.set_running_or_notify_cancel():
             try:
-                table.set_result(self._read(self._connection, text, given))
+                table.set_result(read_table(self._connection, text, given))
             except Exception as error:  # noqa: BLE001  `take` drops it
                 table.set_exception(error)
 
