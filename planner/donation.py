@@ -83,7 +83,7 @@ def donate(
     joined = [
         donor._replace(
             output=result_copies.get(donor.output, donor.output),
-            needed_until=shifted(donor.needed_until, copied_before),
+            needed_until=shifted(_needed_until(program, donor), copied_before),
         )
         for donor in donors
     ]
@@ -165,6 +165,13 @@ def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[
     index = (allocation.shape_index or "{}")[1:-1]
     numbers = tuple(int(part) for part in index.split(",") if part)
     return allocation.parameter_number or 0, numbers, donor.parameter
+
+
+def _needed_until(program: PlannedProgram, donor: Donor) -> int:
+    """Return the step until which a parameter is needed if the readers of its copies read it."""
+    members = program.sets[program.by_id[donor.output].buffer_set]
+    copies = (value.live_until for value in members if is_own_copy(program, value, donor))
+    return max(copies, default=donor.needed_until)
 
 
 def _without_own_copies(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
