@@ -114,10 +114,11 @@ def forced_copies(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _chains(program: PeakProgram) -> Iterator[tuple[StoredValue, ...]]:
-    """Yield the copies of each value with the copies of these."""
+    """Yield the copies of each value with the copies of these, and of what is written into them."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     chains: defaultdict[int, list[StoredValue]] = defaultdict(list)
     origins: dict[int, int] = {}
+    written: dict[int, int] = {}
     for planned in sorted(program.program.values, key=lambda value: value.live_from):
         value = program.values[planned.value_id]
         if not planned.is_copy or not planned.operands or planned.size_bytes < least:
@@ -126,8 +127,10 @@ def _chains(program: PeakProgram) -> Iterator[tuple[StoredValue, ...]]:
         if value.memory_space != program.memory_space or source not in program.program.by_id:
             continue
         if program.values[source].memory_space == program.memory_space:
-            origins[value.value_id] = origins.get(source, source)
-            chains[origins[value.value_id]].append(value)
+            into = written.get(program.program.by_id[source].buffer_set, source)
+            origin = origins[value.value_id] = origins.get(source, into)
+            written[planned.buffer_set] = origin
+            chains[origin].append(value)
     for chain in chains.values():
         yield tuple(chain)
 

@@ -299,7 +299,8 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
-def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs):
+@pytest.mark.parametrize(("loop", "is_carry"), [("w", True), ("inner", False)])
+def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop, is_carry):
     program = programs(
         "0 | 12288 | preallocated-temp",
         """
@@ -309,7 +310,8 @@ def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs):
         """,
     )
     stack = program.by_label["s"]._replace(stack_loop="w", stack_element="c")
-    assert program.is_stacked_carry(stack)
+    program.instructions["p"] = program.instructions["p"]._replace(loop=loop)
+    assert program.is_stacked_carry(stack) == is_carry
 
 
 def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(returning):
