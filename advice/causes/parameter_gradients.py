@@ -31,7 +31,7 @@ _MOST_GROUPS: Final = 32
 _LEAST_ADDED: Final = 3
 """Least number of gradients that one instruction adds; two belong to a residual connection."""
 _EXAMPLES_FORWARD: Final = re.compile(
-    r"vmap\((?:jit\()?jvp\(|vmap\(.*\)/(?:.*[/(])?jvp\(|pfor/|vectorized_map"
+    r"vmap\((?:jit\()?jvp\(|vmap\([^;]*\)/(?:[^;]*[/(])?jvp\(|pfor/|vectorized_map"
 )
 """Op names of gradients that are computed for each example, also within an outer gradient."""
 _TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\([^)]*transpose\(")
@@ -39,6 +39,8 @@ _HANDED_ON: Final = frozenset(
     ("parameter", "while", "conditional", "call", "get-tuple-element", "tuple", "bitcast", "copy")
 )
 """Opcodes of instructions that compute no elements."""
+_DATA: Final = ("slice", "concatenate", "pad", "reverse", "gather", "dot", "convolution")
+"""Opcodes that read parts or products of fields and activations."""
 _FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape"))
 """Opcodes of instructions that fill an array with zeros, or copy one."""
 
@@ -69,7 +71,9 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     for value in candidates:
         # without a mark or the sum, batch × sequence × width looks the same
         if is_marked and value.value_id not in marked and _is_example_gradient(program, value):
-            marked |= _of_equal_shape(program, value)
+            alike = _of_equal_shape(program, value)
+            copied = _of_equal_shape(program, value, _HANDED_ON - {"copy"})
+            marked |= set() if _is_data(program, copied) else alike
         if value.value_id not in seen:
             connected = _of_equal_shape(program, value)
             seen |= connected
@@ -232,7 +236,19 @@ def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
     )
 
 
-def _of_equal_shape(program: PeakProgram, value: StoredValue) -> set[int]:
+def _is_data(program: PeakProgram, value_ids: Collection[int]) -> bool:
+    """Return True if parts or products of values are read: gradients are added, reduced, scaled."""
+    return any(
+        program.computes_with(name, opcode)
+        for value_id in value_ids
+        for name in program.readers_of.get(value_id, ())
+        for opcode in _DATA
+    )
+
+
+def _of_equal_shape(
+    program: PeakProgram, value: StoredValue, between: Collection[str] = _HANDED_ON
+) -> set[int]:
     """Return a value, and those of its shape that are computed from it, or from which it is."""
     found, waiting = {value.value_id}, [value.value_id]
     while waiting:
@@ -244,10 +260,10 @@ def _of_equal_shape(program: PeakProgram, value: StoredValue) -> set[int]:
             else [member.value_id for member in program.program.sets[planned.buffer_set]]
         )
         maker = program.instructions.get(each.name)
-        if maker is not None and maker.opcode not in _HANDED_ON:
+        if maker is not None and maker.opcode not in between:
             near += program.read_by.get(each.name, ())
         for name in program.readers_of.get(each.value_id, ()):
-            if program.instructions[name].opcode not in _HANDED_ON:
+            if program.instructions[name].opcode not in between:
                 near += [made.value_id for made in program.made_by.get(name, ())]
         for value_id in near:
             if value_id not in found and program.values[value_id].shape == value.shape:

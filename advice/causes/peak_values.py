@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import Final
 
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
@@ -238,14 +239,20 @@ class PeakProgram:
         return self.program.by_id[planned.operands[0]].is_stored
 
     def is_stacked_carry(self, value: StoredValue) -> bool:
-        """Return True for a stack of a loop's carries, which no checkpoint recomputes."""
+        """Return True for a stack of a loop's carries, which no checkpoint recomputes.
+
+        An inner loop may make the parts: its own carries do not count.
+        """
+        part = prod(value.dimensions[1:])
         made = self.made_by.get(value.stack_element or "", ())
-        sets = (self.set_of(self.values[self.origin_of(each.value_id)]) for each in made)
+        alike = (each for each in made if each.opcode != "while" or prod(each.dimensions) == part)
+        sets = (self.set_of(self.values[self.origin_of(each.value_id)]) for each in alike)
         return any(
-            self.values[member.value_id].is_phi
+            known.is_phi and self.instructions[known.name].loop == value.stack_loop
             for each in sets
             if each is not None
             for member in self.program.sets[each]
+            if (known := self.values[member.value_id]).opcode == "parameter"
         )
 
     @cached_property
