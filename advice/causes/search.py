@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from xlagraph.advice.causes.added_gradients import added_gradients
 from xlagraph.advice.causes.boundaries import (
     large_constants,
     reduced_stacks,
@@ -23,7 +24,6 @@ from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.parameter_gradients import (
-    added_gradients,
     dense_gradients,
     per_example_gradients,
 )

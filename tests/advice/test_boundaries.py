@@ -11,7 +11,7 @@ from xlagraph.advice.causes.boundaries import (
     wide_floats,
 )
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
-from xlagraph.advice.causes.parameter_gradients import added_gradients, dense_gradients
+from xlagraph.advice.causes.parameter_gradients import dense_gradients
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     is_gradient_only,
@@ -194,32 +194,6 @@ def test_a_new_table_may_be_read_whole_if_rows_of_the_old_one_were_gathered(
     )
     found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
     assert found == named
-
-
-ADDED = """
-    0 | w | f32[4,8] | 0   | 128 | 0-5 | parameter(0)
-    1 | a | f32[4,8] | 0   | 128 | 1-4 | dot(w) | jit(f)/transpose(jvp())/dot
-    1 | b | f32[4,8] | 128 | 128 | 2-4 | dot(w) | jit(f)/transpose(jvp())/dot
-    1 | c | f32[4,8] | 256 | 128 | 3-4 | dot(w) | jit(f)/transpose(jvp())/dot
-    2 | s | f32[4,8] | 0   | 128 | 4-5 | {}(a, b, c) | jit(f)/{} @ train.py:9
-"""
-
-
-@pytest.mark.parametrize(("opcode", "named"), [("add", ["b", "c"]), ("concatenate", [])])
-def test_gradients_that_wait_to_be_added_are_named_but_one(returning, opcode, named):
-    program = returning(
-        """
-        0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
-        1 | 384 | preallocated-temp
-        2 | 128 | maybe-live-out
-        """,
-        ADDED.format(opcode, opcode),
-        "s",
-    )
-    found = [row for cause in added_gradients(program) for row in cause.rows]
-    assert [row["value"] for row in found] == named
-    if named:
-        assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
 
 
 def test_the_values_around_the_largest_hole_are_named_with_their_sizes(returning):
