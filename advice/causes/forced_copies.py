@@ -166,7 +166,10 @@ def _reason(
     if source in moved:
         return _of_move(program, moved[source], moved)
     old = program.program.by_id[source]
+    found = old_value(program, case.copies)
     if old.is_stored and any(_lives_out(program, each) for each in case.copies):
+        if found is not None and found.readers:
+            return None  # without the result a reader would force the copy
         # `unchanged_inputs` names those that are not donated
         if case.kind == "a donated input" or program.compilation.is_donated(source):
             return _Reason(
@@ -176,7 +179,6 @@ def _reason(
                 tuple(_RETURNED.items()),
             )
         return None
-    found = old_value(program, case.copies)
     if found is not None:
         return _of_readers(program, case, found)
     # a carry makes room for the one that takes its place

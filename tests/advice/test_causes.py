@@ -115,19 +115,27 @@ def test_a_reader_of_each_version_that_is_copied_before_the_next_write_is_named(
     )
 
 
-def test_a_donated_input_that_is_returned_too_is_copied(programs):
+@pytest.mark.parametrize(
+    ("reads", "titles"),
+    [
+        ("sum", ["A donated input is also returned, so it is copied"]),
+        pytest.param("x", [], id="a reader would force the copy if it were not returned"),
+    ],
+)
+def test_a_donated_input_that_is_returned_too_is_copied(programs, reads, titles):
     program = programs(
-        f"{DONATED}\n1 | 4096 | maybe-live-out",
+        f"{DONATED}\n1 | 4096 | maybe-live-out\n2 | 4 | preallocated-temp",
         """
         0 | x   | f32[1024] | 0 | 4096 | 0-1 | parameter(0)
-        1 | k   | f32[1024] | 0 | 4096 | 1-3 | copy(x)
-        0 | out | f32[1024] | 0 | 4096 | 2-3 | fusion(k)
+        1 | k   | f32[1024] | 0 | 4096 | 1-4 | copy(x)
+        2 | sum | f32[1]    | 0 | 4    | 2-4 | reduce(k) | jit(f)/sum @ train.py:31
+        0 | out | f32[1024] | 0 | 4096 | 3-4 | fusion()  | jit(f)/add @ train.py:30
         """,
     )
     share_one_buffer_set(program, "x", "out")
     with_results(program, "out", "k")
-    (cause,) = forced_copies(program)
-    assert cause.title == "A donated input is also returned, so it is copied"
+    with_dependences(program, *FIRST[:2], "sum = reduce(k)", f"out = fusion({reads})")
+    assert [cause.title for cause in forced_copies(program)] == titles
 
 
 @pytest.mark.parametrize(
