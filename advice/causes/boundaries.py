@@ -169,9 +169,17 @@ def _reads_of_parts(
     is_less = all(
         _reads_less(program, name) and program.instructions[name].loop == around for name in readers
     )
-    if is_less and 2 * sum(each.size_bytes for each in made) <= stack.size_bytes:
+    if is_less and 2 * sum(_bytes_at_once(program, each) for each in made) <= stack.size_bytes:
         return readers, gradients
     return None
+
+
+def _bytes_at_once(program: PeakProgram, value: StoredValue) -> int:
+    """Return the bytes of a value that its maker writes: one part of a stack of a loop around."""
+    stack = program.stack_of(value)
+    loop = program.instructions[value.name].loop
+    is_part = stack is not None and loop is not None and stack.stack_loop == loop
+    return value.size_bytes // ((stack.stack_turns if stack and is_part else None) or 1)
 
 
 def _outermost_loop(program: PeakProgram, stack: StoredValue, ids: Collection[int]) -> str:

@@ -353,3 +353,23 @@ def test_a_stack_is_removed_with_what_a_check_on_the_host_returns_in_its_place(p
     causes = list(reduced_stacks(program))
     edits = [cause.edit for cause in causes if isinstance(cause.edit, Remove)]
     assert {pattern for edit in edits for pattern in edit.patterns} == {"s", "check"}
+
+
+@pytest.mark.parametrize(("turns", "named"), [(20, ["s"]), (1, [])])
+def test_a_part_of_a_stack_may_be_written_into_a_stack_of_the_loop_around(programs, turns, named):
+    program = programs(
+        "0 | 131072 | preallocated-temp",
+        """
+        0 | outer | s32[]      | 0     | 4     | 0-1 | iota()
+        0 | s     | f32[10240] | 4096  | 40960 | 1-2 | fusion(outer)
+        0 | out   | f32[20480] | 49152 | 81920 | 2-3 | slice(s) | jit(f)/slice @ f.py:9
+        """,
+    )
+    known, values = program.instructions, program.compilation.values
+    known["inner"] = known["outer"]._replace(name="inner", opcode="while", loop="outer")
+    for label, loop, count in (("s", "inner", 10), ("out", "outer", turns)):
+        known[label] = known[label]._replace(loop="outer" if label == "out" else loop)
+        value = program.by_label[label]
+        values[value.value_id] = value._replace(stack_loop=loop, stack_turns=count)
+    found = [row["value"] for cause in reduced_stacks(program) for row in cause.rows]
+    assert found == named
