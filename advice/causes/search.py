@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from xlagraph.advice.causes.added_gradients import added_gradients
 from xlagraph.advice.causes.boundaries import (
     large_constants,
-    reduced_stacks,
     returned_gradients,
     returned_stacks,
     wide_floats,
@@ -28,6 +27,7 @@ from xlagraph.advice.causes.parameter_gradients import (
     per_example_gradients,
 )
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,

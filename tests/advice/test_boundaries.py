@@ -6,12 +6,12 @@ import pytest
 
 from xlagraph.advice.causes.boundaries import (
     large_constants,
-    reduced_stacks,
     returned_gradients,
     wide_floats,
 )
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.parameter_gradients import dense_gradients
+from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     is_gradient_only,
@@ -20,7 +20,6 @@ from xlagraph.advice.causes.returned_values import (
     without_new_value,
 )
 from xlagraph.planner.edits.edit import replan
-from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.query_files import load_catalogue
 
@@ -305,71 +304,3 @@ def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(return
         "new",
     )
     assert without_new_value(program) == {"ref"}
-
-
-@pytest.mark.parametrize(
-    ("gradient", "removed"),
-    [
-        pytest.param("pad(s)", {"s", "g"}, id="of a part"),
-        pytest.param("multiply(s)", {"g"}, id="of all, so that the loop stacks it for this"),
-    ],
-)
-def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, gradient, removed):
-    program = programs(
-        "0 | 12288 | preallocated-temp",
-        f"""
-        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
-        0 | s    | f32[64,16] | 4096 | 4096 | 1-4 | fusion(loop)
-        0 | part | f32[16]    | 64   | 64   | 2-3 | slice(s) | jit(f)/jvp()/slice @ f.py:9
-        0 | g    | f32[64,16] | 8192 | 4096 | 3-5 | {gradient} | jit(f)/transpose(jvp())/mul
-        0 | back | f32[16]    | 128  | 64   | 5-5 | fusion(g)
-        """,
-    )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
-    back = program.instructions["back"]._replace(loop="other")
-    program.instructions |= {"back": back}
-    (cause,) = reduced_stacks(program)
-    assert isinstance(cause.edit, Remove)
-    assert set(cause.edit.patterns) == removed
-    assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
-
-
-def test_a_stack_is_removed_with_what_a_check_on_the_host_returns_in_its_place(programs):
-    program = programs(
-        "0 | 12288 | preallocated-temp",
-        """
-        0 | loop  | s32[]      | 0    | 4    | 0-1 | iota()
-        0 | s     | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
-        0 | check | f32[64,16] | 8192 | 4096 | 2-4 | custom-call(s)
-        0 | part  | f32[16]    | 64   | 64   | 4-4 | slice(check)
-        """,
-    )
-    for label in ("s", "check"):
-        stack = program.by_label[label]._replace(stack_loop="loop", stack_turns=64)
-        program.compilation.values[stack.value_id] = stack
-    check = program.instructions["check"]._replace(target="xla_ffi_python_cpu_callback")
-    program.instructions |= {"check": check}
-    causes = list(reduced_stacks(program))
-    edits = [cause.edit for cause in causes if isinstance(cause.edit, Remove)]
-    assert {pattern for edit in edits for pattern in edit.patterns} == {"s", "check"}
-
-
-@pytest.mark.parametrize(("turns", "named"), [(20, ["s"]), (1, [])])
-def test_a_part_of_a_stack_may_be_written_into_a_stack_of_the_loop_around(programs, turns, named):
-    program = programs(
-        "0 | 131072 | preallocated-temp",
-        """
-        0 | outer | s32[]      | 0     | 4     | 0-1 | iota()
-        0 | s     | f32[10240] | 4096  | 40960 | 1-2 | fusion(outer)
-        0 | out   | f32[20480] | 49152 | 81920 | 2-3 | slice(s) | jit(f)/slice @ f.py:9
-        """,
-    )
-    known, values = program.instructions, program.compilation.values
-    known["inner"] = known["outer"]._replace(name="inner", opcode="while", loop="outer")
-    for label, loop, count in (("s", "inner", 10), ("out", "outer", turns)):
-        known[label] = known[label]._replace(loop="outer" if label == "out" else loop)
-        value = program.by_label[label]
-        values[value.value_id] = value._replace(stack_loop=loop, stack_turns=count)
-    found = [row["value"] for cause in reduced_stacks(program) for row in cause.rows]
-    assert found == named
