@@ -103,22 +103,40 @@ def forced_copies(program: PeakProgram) -> Iterator[Cause]:
     found: defaultdict[_Reason, defaultdict[str, list[_Case]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for copies in _chains(program):
-        if (case := _case(program, copies)) is not None:
-            reason = _reason(program, case, moved, places)
-            if reason is not None:
-                # a line may read several old values, each written elsewhere
-                found[reason._replace(text="")][reason.text].append(case)
+    for case in _cases(program):
+        reason = _reason(program, case, moved, places)
+        if reason is not None:
+            # a line may read several old values, each written elsewhere
+            found[reason._replace(text="")][reason.text].append(case)
     for reason, cases in found.items():
         yield _cause(program, reason, cases)
 
 
+def _cases(program: PeakProgram) -> list[_Case]:
+    """Return the cases; copies of what is written into copies belong to the case of these."""
+    cases: list[_Case] = []
+    written: dict[int, int] = {}
+    for copies in _chains(program):
+        case = _case(program, copies)
+        if case is not None:
+            cases.append(case)
+            into = len(cases) - 1
+        else:
+            source = program.program.by_id[copies[0].value_id].operands[0]
+            into = written.get(program.program.by_id[source].buffer_set, -1)
+            if into < 0:
+                continue
+            cases[into] = cases[into]._replace(copies=cases[into].copies + copies)
+        for copy in copies:
+            written[program.program.by_id[copy.value_id].buffer_set] = into
+    return cases
+
+
 def _chains(program: PeakProgram) -> Iterator[tuple[StoredValue, ...]]:
-    """Yield the copies of each value with the copies of these, and of what is written into them."""
+    """Yield the copies of each value with the copies of these."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     chains: defaultdict[int, list[StoredValue]] = defaultdict(list)
     origins: dict[int, int] = {}
-    written: dict[int, int] = {}
     for planned in sorted(program.program.values, key=lambda value: value.live_from):
         value = program.values[planned.value_id]
         if not planned.is_copy or not planned.operands or planned.size_bytes < least:
@@ -127,10 +145,8 @@ def _chains(program: PeakProgram) -> Iterator[tuple[StoredValue, ...]]:
         if value.memory_space != program.memory_space or source not in program.program.by_id:
             continue
         if program.values[source].memory_space == program.memory_space:
-            into = written.get(program.program.by_id[source].buffer_set, source)
-            origin = origins[value.value_id] = origins.get(source, into)
-            written[planned.buffer_set] = origin
-            chains[origin].append(value)
+            origins[value.value_id] = origins.get(source, source)
+            chains[origins[value.value_id]].append(value)
     for chain in chains.values():
         yield tuple(chain)
 
