@@ -311,5 +311,6 @@ def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Ca
         dict(reason.remedies),
         reason.doubt,
         is_exact=True,
+        is_fact=reason.remedies == tuple(_NOT_ELIDED.items()),
         likelihood=reason.likelihood,
     )

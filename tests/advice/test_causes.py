@@ -87,6 +87,7 @@ def test_a_copy_that_no_reader_needs_is_the_compilers(programs):
     (cause,) = forced_copies(program)
     assert cause.title == "The compiler keeps a copy of a donated input that no reader needs"
     assert cause.doubt is not None
+    assert cause.is_fact
 
 
 def test_a_reader_of_each_version_that_is_copied_before_the_next_write_is_named(programs):
