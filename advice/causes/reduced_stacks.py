@@ -19,7 +19,6 @@ __all__ = ["reads_of_parts", "reduced_stacks"]
 _FORWARDING: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
 )
-_AT_LEAST: Final = "at least: what only their backward pass keeps is saved too"
 
 
 def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
@@ -57,7 +56,6 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             Remove.of(program.compilation, removed[kind]),
             tuple(evidence_row(value, reason) for value, reason in values),
             texts,
-            _AT_LEAST if kind is _Reduced.GRADIENT else None,
             is_exact=True,
             likelihood=1.0,
         )
