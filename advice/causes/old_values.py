@@ -47,7 +47,10 @@ def old_value(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue |
 
 
 def _of_each_copy(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue | None:
-    """Return the old value whose readers make the compiler write into a copy; None without them."""
+    """Return the old value whose readers make the compiler write into a copy; None without them.
+
+    What the writer's own line reads, such as that of a sort, no other line can come before.
+    """
     schedulable, rows = program.schedulable, program.rows
     copied = {value.value_id for value in copies}
     if schedulable is None:
@@ -62,7 +65,8 @@ def _of_each_copy(program: PeakProgram, copies: Sequence[StoredValue]) -> OldVal
         readers = [
             name
             for name in _readers(program, {old.value_id})
-            if name != writer.name and not is_ordered_before(schedulable, rows[name], write)
+            if program.place_of(name) != program.place_of(writer.name)
+            and not is_ordered_before(schedulable, rows[name], write)
         ]
         if readers:
             found.append((old, writer.name, readers))
