@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import branches, pattern, stacked
+from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching
@@ -96,10 +97,11 @@ def join_loops(sides: Sides, reasons: FoundReasons) -> None:
         has_ops = Subject(ReasonKind.LOOPED, after=_word(is_new)) in reasons.found
         if not loop and not has_ops:
             continue
+        one_by_one, looping = (sides.a, sides.b) if is_new else (sides.b, sides.a)
         repeated = [
             each
             for each in reasons.found.values()
-            if each.subject.kind is replaced and "*" in each.subject.after
+            if each.subject.kind is replaced and is_now_looped(each.scopes, one_by_one.values, looping.values)
         ]
         stacks = _stacked_inputs(sides, is_new=is_new)
         if not (has_ops or repeated or stacks):  # another loop, which replaces nothing

@@ -23,7 +23,7 @@ _COLLECTIVES: Final = {
     "collective-permute": "collective-permute",
     "collective-permute-start": "collective-permute",
 }
-_MADE_BY_CODE: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
+_MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _LEAST_MORE: Final = 5
 _LEAST_SHARE_MORE: Final = 0.25
 """Minimum number and share of values that known code makes more, so that another fusion is none."""
@@ -47,9 +47,9 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
             and reason.subject.kind in _MADE_BY_CODE
             and _is_made_by(reason, code, is_new=is_new)
         ]
-        for reason in made:
-            reason.code = code
-        if not made:
+        if made:  # said once
+            max(made, key=lambda reason: abs(reason.growth_bytes)).code = code
+        else:
             reasons.found[code.subject] = code
 
 
@@ -78,7 +78,13 @@ def _more_code(
     less: Reserved, more: Reserved, name_of: Callable[[HeldValue], str | None], *, is_new: bool
 ) -> Reason | None:
     before, after = (
-        Counter(name for value in side.values if value.is_computed and (name := name_of(value)))
+        Counter(
+            name
+            for _, name in {
+                (value.name, name_of(value)) for value in side.values if value.is_computed
+            }
+            if name
+        )
         for side in (less, more)
     )
     names = {name for name in after if not before[name]}
@@ -95,7 +101,7 @@ def _more_code(
     code = Reason(Subject(ReasonKind.NEW_CODE, after="new" if is_new else "gone"))
     made = [value for value in more.values if value.is_computed and name_of(value) in names]
     code.scopes, code.labels = names, {value.label for value in made}
-    counts = sum(before[name] for name in names), len({value.name for value in made})
+    counts = sum(before[name] for name in names), sum(after[name] for name in names)
     code.count_a, code.count_b = counts if is_new else counts[::-1]
     return code
 

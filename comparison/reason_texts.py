@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Final
 
 from xlagraph.comparison.argument_names import folded
-from xlagraph.comparison.held_values import SourceLine
+from xlagraph.comparison.held_values import HeldValue, SourceLine
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.hlo.metadata import from_packages
@@ -32,7 +32,7 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
     """
     if not reason.cause:
         code = f"{_code(reason.code)}; " if reason.code else ""
-        return code + _text(reason, names) + _mostly(reason)
+        return code + _text(reason, names) + ("" if _has_own_lines(reason) else _mostly(reason))
     before = "" if reason.growth_bytes > 0 else "no longer: "
     return f"{before}{reason.cause}; {_text(reason, names)}"
 
@@ -154,9 +154,9 @@ def _called(reason: Reason, user_line: SourceLine, growth_bytes: int) -> str:
 
 
 def _placed(reason: Reason) -> str:
-    if not reason.placed_bytes:
-        return ""
     outputs = reason.growth_bytes - reason.placed_bytes
+    if not reason.placed_bytes or not outputs:
+        return ""
     if reason.subject.kind is ReasonKind.UNDONATED:
         less = "less" if reason.placed_bytes < 0 else "and"
         return (
@@ -205,7 +205,7 @@ def _looped(reason: Reason) -> str:
             f", with {folded(reason.inputs)} in stacks" if reason.scopes and reason.inputs else ""
         )
         return f"{what} {verb} in a loop{stack}"
-    values = counted(reason.count_b or reason.count_a, "value")
+    values = counted(reason.count_b if verb == "now" else reason.count_a, "value")
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
     sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if is_other else ""
@@ -277,16 +277,44 @@ def _replaced(reason: Reason, noun: str) -> str:
 
 
 def _largest(reason: Reason) -> str:
-    """Return the largest value, if it is on the side with more bytes: op and shape."""
-    value = reason.example[reason.growth_bytes > 0]
-    if value is None:
+    """Return the largest value of the side with more bytes; that of both if their lines differ."""
+    gone, new = reason.largest
+    if gone and new and _has_own_lines(reason):
+        return (
+            f", the largest gone is {_named(gone)}{_place(gone)}"
+            f", the largest new is {_named(new)}{_place(new)}"
+        )
+    if (value := reason.largest[reason.growth_bytes > 0]) is None:
         return ""
+    if 0 in (reason.count_a, reason.count_b):
+        such_as = ":" if reason.count_a + reason.count_b == 1 else ", such as"
+        return f"{such_as} {_named(value)}"
+    return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {_named(value)}"
+
+
+def _has_own_lines(reason: Reason) -> bool:
+    """Return True if values of one line replace those of another, so that none has the growth."""
+    lines = [_line(value) for value in reason.largest]
+    return (
+        reason.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED)
+        and None not in lines
+        and lines[0] != lines[1]
+    )
+
+
+def _line(value: HeldValue | None) -> SourceLine | None:
+    return value and (value.user_line or value.source_line)
+
+
+def _place(value: HeldValue) -> str:
+    file, line = _line(value) or ("", 0)
+    return f" ({PurePath(file).name}:{line})"
+
+
+def _named(value: HeldValue) -> str:
     # the op name of a copy of an argument is the argument's name
     op = primitive(value.op_name) if "/" in (value.op_name or "") else value.opcode
-    name = f"{op} {value.shape}"
-    if 0 in (reason.count_a, reason.count_b):
-        return f": {name}" if reason.count_a + reason.count_b == 1 else f", such as {name}"
-    return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {name}"
+    return f"{op} {value.shape}"
 
 
 def _of(scopes: set[str]) -> str:

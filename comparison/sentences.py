@@ -79,11 +79,12 @@ def sentences_of(
     reasons, so all sentences add up to the growth.
     """
     growth = reserved_bytes[1] - reserved_bytes[0]
+    explaining = [each for each in reasons if _explains(each, growth, max(reserved_bytes))]
     least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
     ranked = sorted(
         reasons,
         key=lambda reason: (
-            _rank(reason, growth, max(reserved_bytes)),
+            _rank(reason, explaining),
             -abs(reason.growth_bytes),
             reason.subject.kind in CONSEQUENCES,
             reason.subject,
@@ -109,18 +110,21 @@ def sentences_of(
     return tuple(found)
 
 
-def _rank(reason: Reason, growth_bytes: int, reserved_bytes: int) -> int:
-    """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2."""
-    if not _explains(reason, growth_bytes, reserved_bytes):
-        return 2
-    return int(reason.subject.kind in CONSEQUENCES and not reason.cause)
+def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
+    """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2.
+
+    If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
+    """
+    is_named = reason.cause or (reason.code and reason.code.is_only_one_side)
+    if reason in explaining:
+        return int(reason.subject.kind in CONSEQUENCES and not is_named)
+    return 2 if explaining or reason.subject.kind not in _ALWAYS else 0
 
 
 def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     """Return True for a change of the program with a fair share of the growth.
 
-    Others have the bytes that follow from a change with none. If the reserved bytes are almost the
-    same, every change of the program is one.
+    If the reserved bytes are almost the same, every change of the program is one.
     """
     is_named = reason.cause or reason.code
     if not growth_bytes or (reason.subject.kind in CONSEQUENCES and not is_named):
@@ -129,7 +133,7 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
         return True
     share = reason.growth_bytes / growth_bytes
     if reason.subject.kind in _ALWAYS:
-        return not share or abs(share) >= _LEAST_SHARE_OF_CHANGE
+        return abs(share) >= _LEAST_SHARE_OF_CHANGE
     return share >= _LEAST_SHARE_OF_CHANGE
 
 

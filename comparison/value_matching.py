@@ -40,6 +40,9 @@ _Key = Callable[[HeldValue], tuple[Hashable, ...] | None]
 _MOST_TRIED: Final = 8
 """Maximum number of values with an equal key that are tried, so that the search is linear."""
 
+_RARE_FACTOR: Final = 4
+"""A size that changed by a factor this many times less often than by another one is of another op."""
+
 _SAME_INPUT: Final[Sequence[_Key]] = (
     lambda value: (value.op_name, value.shape_index) if _is_named_input(value) else None,
 )
@@ -115,12 +118,14 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
             key, left_a, left_b, partial(_are_of_one_loop, outside_a, outside_b)
         )
         factors = Counter(element_factor(*pair) for pair in found)
+        most = max((count for factor, count in factors.items() if factor != 1), default=0)
         for a_value, b_value in found:
             factor = element_factor(a_value, b_value)
             is_same_line = a_value.user_line and a_value.user_line == b_value.user_line
-            if factor == 1 or factors[factor] > 1 or is_same_line:
+            is_frequent = factors[factor] * _RARE_FACTOR >= most
+            if factor == 1 or (is_frequent and (factors[factor] > 1 or is_same_line)):
                 pairs.append((a_value, b_value))
-            else:  # one value alone may be of another op of the same name
+            else:  # a few values alone may be of another op of the same name
                 left_a.append(a_value)
                 left_b.append(b_value)
     for key in (*_RENAMED_INPUT, *_OTHER_NAME):
