@@ -1,7 +1,7 @@
 """Name code and communication that one program has and the other has not, or less often."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from xlagraph.comparison.argument_names import pattern
@@ -9,7 +9,7 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
+from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward, is_per_example, stem
 
 __all__ = ["name_collectives", "name_new_code"]
 
@@ -23,6 +23,10 @@ _COLLECTIVES: Final = {
     "collective-permute": "collective-permute",
     "collective-permute-start": "collective-permute",
 }
+_TRANSFORMATIONS: Final[Mapping[str, Callable[[str | None], bool]]] = {
+    "the backward pass": is_backward,
+    "jax.vmap": is_per_example,
+}
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _LEAST_MORE: Final = 5
 _LEAST_SHARE_MORE: Final = 0.25
@@ -30,12 +34,13 @@ _LEAST_SHARE_MORE: Final = 0.25
 
 
 def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
-    """Name files of libraries, or else ops, that make more values on one side.
+    """Name transformations, else files of libraries, or else ops, that make more values on one side.
 
-    A library's new code becomes a part of reasons if it makes at least half of their values.
+    New code becomes a part of a reason, unless it is ops, if it makes at least half of its values.
     """
     for is_new, less, more in ((True, sides.a, sides.b), (False, sides.b, sides.a)):
-        code = _more_code(less, more, _library_file, is_new=is_new)
+        code = _transformation_of_one(less, more, is_new=is_new)
+        code = code or _more_code(less, more, _library_file, is_new=is_new)
         of_library = code is not None
         code = code or _more_code(less, more, _last_names, is_new=is_new)
         if code is None:
@@ -50,6 +55,7 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
         if made:  # said once
             max(made, key=lambda reason: abs(reason.growth_bytes)).code = code
         else:
+            code.subject = code.subject._replace(before="" if of_library else "ops")
             reasons.found[code.subject] = code
 
 
@@ -72,6 +78,22 @@ def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
         reason.scopes = {
             f"{after[name] or 'no'} {name} ({before[name] or 'none'} before)" for name in changed
         }
+
+
+def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> Reason | None:
+    """Return what only one side has, if it makes a fair share of the values: vmap, gradients."""
+    for name, is_made in _TRANSFORMATIONS.items():
+        if not any(is_made(value.op_name) for value in less.values):
+            code = _more_code(
+                less,
+                more,
+                lambda v, made=is_made, name=name: name if made(v.op_name) else None,
+                is_new=is_new,
+            )
+            computed = {value.name for value in more.values if value.is_computed}
+            if code and code.count_a + code.count_b >= _LEAST_SHARE_MORE * len(computed):
+                return code
+    return None
 
 
 def _more_code(

@@ -190,7 +190,10 @@ def _sizes(reason: Reason) -> str:
     have = "has" if reason.count_b == 1 else "have"
     values = f"{counted(reason.count_b, 'value')} {have} {_times(reason.factors)}{_shapes(reason)}"
     if reason.input_example is None:
-        return values
+        if len(reason.turns) != 1 or reason.subject.kind is ReasonKind.SPLIT:
+            return values
+        before, after = next(iter(reason.turns))
+        return f"a loop has {after:,} iterations, was {before:,}: {values}"
     a, b = reason.input_example
     is_split = a.sharding and b.sharding and a.sharding != b.sharding
     split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
@@ -336,7 +339,7 @@ def _times(factors: set[Fraction]) -> str:
     if factor == 1:
         return "another shape"
     if factor > 1:
-        return f"{float(factor):g} times as many elements" if factor < 1000 else "more elements"
+        return f"{float(factor):.3g} times as many elements" if factor < 1000 else "more elements"
     share = factor.limit_denominator(1000)
     return f"{share} of the elements" if share else "fewer elements"
 

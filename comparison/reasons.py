@@ -100,7 +100,8 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), or old number of devices (SPLIT)."""
+    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), or ``ops`` if no library
+    and no transformation makes the values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), ``new`` or ``gone``
     (LOOPED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), or the name of a library
@@ -125,6 +126,8 @@ class Reason:
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
+    turns: set[tuple[int, int]] = field(default_factory=set)
+    """Numbers of iterations of loops before and after, if they stack the values (SIZE)."""
     of: tuple[int, int] = (0, 0)
     """Number of all computed values on both sides (NARROWED)."""
     factors: set[Fraction] = field(default_factory=set)
@@ -195,6 +198,7 @@ class Reason:
         self.input_example = self.input_example or other.input_example
         self.of = self.of[0] + other.of[0], self.of[1] + other.of[1]
         self.factors |= other.factors
+        self.turns |= other.turns
         self._add_lines(other)
         self.only_reason &= other.only_reason
 

@@ -93,17 +93,19 @@ def sentences_of(
     told = [
         reason
         for reason in ranked
-        if abs(reason.growth_bytes) >= least or reason.subject.kind in _ALWAYS
+        if abs(reason.growth_bytes) >= least or _is_edit(reason, explaining)
     ][:_MOST]
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
     if told and told[0].subject.kind in CONSEQUENCES and not (told[0].cause or told[0].code):
-        # what follows it names what is new, without bytes
+        # without bytes, it names what is new: first, if it is in the program of one side only
         new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
         word = "new" if told[0].growth_bytes > 0 else "gone"
         new.sort(key=lambda reason: reason.subject.after != word)
-        found[1:1] = [_sentence(reason, names) for reason in new[:1]]
+        for reason in new[:1]:
+            is_change = reason.is_only_one_side and not reason.subject.before
+            found.insert(0 if is_change else 1, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
@@ -118,7 +120,13 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     is_named = reason.cause or (reason.code and reason.code.is_only_one_side)
     if reason in explaining:
         return int(reason.subject.kind in CONSEQUENCES and not is_named)
-    return 2 if explaining or reason.subject.kind not in _ALWAYS else 0
+    return 2 if explaining or not _is_edit(reason, explaining) else 0
+
+
+def _is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
+    """Return True for what someone edits: its bytes may be few, but others follow from it."""
+    is_of_input = reason.input_example is not None and not explaining
+    return reason.subject.kind in _ALWAYS or is_of_input
 
 
 def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:

@@ -12,11 +12,11 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from xlagraph.comparison.argument_names import name_steps
+from xlagraph.comparison.argument_names import INDEX, name_steps
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["InputSizes", "element_factor", "is_split"]
+__all__ = ["InputSizes", "element_factor", "is_identifying", "is_split"]
 
 _TOLERANCE: Final = 0.05
 
@@ -46,6 +46,7 @@ class InputSizes:
         self._add(
             factor
             for name in inputs_a.keys() & inputs_b.keys()
+            if self._is_same_tree or is_identifying(name)
             for factor in _factors(inputs_a[name], inputs_b[name]) or ()
         )
 
@@ -64,7 +65,9 @@ class InputSizes:
         if factors is not None and not self._factors:
             is_gone = a.shape not in self._shapes_b and b.shape not in self._shapes_a
             return is_gone and len(factors) == 1
-        factors = factors or _factor_of_rank(a.shape, b.shape)
+        if _are_stacks_of_other_turns(a, b):
+            factors = _factors(*(_part(each) for each in (a, b)))
+        factors = factors if factors is not None else _factor_of_rank(a.shape, b.shape)
         return factors is not None and all(
             any(abs(factor / known - 1) <= _TOLERANCE for known in self._factors)
             for factor in factors
@@ -73,6 +76,24 @@ class InputSizes:
     def _add(self, factors: Iterable[Fraction]) -> None:
         found = set(factors)
         self._factors = found | {one * other for one, other in product(found, repeat=2)}
+
+
+def is_identifying(name: str) -> bool:
+    """Return True for a name that ends in a word: `state[1][0]` may be anything in another tree."""
+    return not INDEX.fullmatch(name_steps(name)[-1])
+
+
+def _are_stacks_of_other_turns(a: HeldValue, b: HeldValue) -> bool:
+    """Return True if loops with other numbers of iterations stack both, one part after another."""
+    return a.stack_turns != b.stack_turns and all(
+        each.stack_turns and (dimensions(each.shape) or ())[:1] == (each.stack_turns,)
+        for each in (a, b)
+    )
+
+
+def _part(stack: HeldValue) -> str:
+    """Return the shape of what one iteration adds to a stack."""
+    return stack.shape.replace(f"[{stack.stack_turns},", "[", 1)
 
 
 def _terms(factor: Fraction) -> tuple[int, int]:

@@ -7,7 +7,12 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import name_steps
 from xlagraph.comparison.held_values import HeldValue
-from xlagraph.comparison.size_changes import InputSizes, element_factor, is_split
+from xlagraph.comparison.size_changes import (
+    InputSizes,
+    element_factor,
+    is_identifying,
+    is_split,
+)
 from xlagraph.hlo.op_names import in_loop, outside_loops, own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
@@ -79,6 +84,9 @@ _RENAMED_INPUT: Final[Sequence[_Key]] = (
     # an argument in a deeper or flatter tree
     *(partial(_end_of_name, steps=steps) for steps in range(8, 0, -1)),
 )
+_INPUT_OF_OTHER_SIZE: Final[Sequence[_Key]] = (
+    lambda value: (value.op_name, _rank(value)) if _is_identified_input(value) else None,
+)
 _OTHER_NAME: Final[Sequence[_Key]] = (
     # the same operation in a scope of another name
     lambda value: (value.opcode, value.shape_index, _operation(value), value.shape),
@@ -128,7 +136,7 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
             else:  # a few values alone may be of another op of the same name
                 left_a.append(a_value)
                 left_b.append(b_value)
-    for key in (*_RENAMED_INPUT, *_OTHER_NAME):
+    for key in (*_RENAMED_INPUT, *_INPUT_OF_OTHER_SIZE, *_OTHER_NAME):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
     return Matching(tuple(pairs), tuple(left_a), tuple(left_b))
@@ -182,8 +190,11 @@ def _are_of_one_loop(
     """Return True for an op that only one program computes in a loop, and only there."""
     if in_loop(a.op_name) is in_loop(b.op_name) or not is_split(a, b):
         return False
-    looped, outside = (a, outside_a) if in_loop(a.op_name) else (b, outside_b)
-    return outside_loops(looped.op_name) not in outside
+    is_looped_a = in_loop(a.op_name)
+    looped, outside = (a, outside_a) if is_looped_a else (b, outside_b)
+    # a loop computes all at once or a part of it, never more
+    factor = element_factor(*((b, a) if is_looped_a else (a, b)))
+    return (factor or 1) <= 1 and outside_loops(looped.op_name) not in outside
 
 
 def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
@@ -193,6 +204,10 @@ def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
 
 def _is_named_input(value: HeldValue) -> bool:
     return value.is_input and bool(value.op_name)
+
+
+def _is_identified_input(value: HeldValue) -> bool:
+    return _is_named_input(value) and is_identifying(value.op_name or "")
 
 
 def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:
