@@ -1,7 +1,7 @@
 """Name code and communication that one program has and the other has not, or less often."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from xlagraph.comparison.argument_names import pattern
@@ -9,7 +9,7 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward, is_per_example, stem
+from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 
 __all__ = ["name_collectives", "name_new_code"]
 
@@ -23,10 +23,11 @@ _COLLECTIVES: Final = {
     "collective-permute": "collective-permute",
     "collective-permute-start": "collective-permute",
 }
-_TRANSFORMATIONS: Final[Mapping[str, Callable[[str | None], bool]]] = {
-    "the backward pass": is_backward,
-    "jax.vmap": is_per_example,
+_TRANSFORMATIONS: Final[Mapping[str, Sequence[str]]] = {
+    "the backward pass": ("transpose(jvp(", "gradient_tape/"),
+    "jax.vmap": ("vmap(",),
 }
+"""Transformations, with the parts of op names that they make."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _LEAST_MORE: Final = 5
 _LEAST_SHARE_MORE: Final = 0.25
@@ -34,7 +35,7 @@ _LEAST_SHARE_MORE: Final = 0.25
 
 
 def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
-    """Name transformations, else files of libraries, or else ops, that make more values on one side.
+    """Name transformations, else files of libraries, or else ops, that one side has more of.
 
     New code becomes a part of a reason, unless it is ops, if it makes at least half of its values.
     """
@@ -82,17 +83,17 @@ def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
 
 def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> Reason | None:
     """Return what only one side has, if it makes a fair share of the values: vmap, gradients."""
-    for name, is_made in _TRANSFORMATIONS.items():
-        if not any(is_made(value.op_name) for value in less.values):
-            code = _more_code(
-                less,
-                more,
-                lambda v, made=is_made, name=name: name if made(v.op_name) else None,
-                is_new=is_new,
-            )
-            computed = {value.name for value in more.values if value.is_computed}
-            if code and code.count_a + code.count_b >= _LEAST_SHARE_MORE * len(computed):
-                return code
+    computed = {value.name for value in more.values if value.is_computed}
+    for name, marks in _TRANSFORMATIONS.items():
+        if any(mark in less.mentions for mark in marks):
+            continue
+
+        def name_of(value: HeldValue, name: str = name, marks: Sequence[str] = marks) -> str | None:
+            return name if any(mark in (value.op_name or "") for mark in marks) else None
+
+        code = _more_code(less, more, name_of, is_new=is_new)
+        if code and code.count_a + code.count_b >= _LEAST_SHARE_MORE * len(computed):
+            return code
     return None
 
 
@@ -109,12 +110,14 @@ def _more_code(
         )
         for side in (less, more)
     )
-    names = {name for name in after if not before[name]}
-    if not names:
+    # what was in a fusion is not new, and without a fusion it is not more often
+    names = {name for name in after if not before[name] and name not in less.mentions}
+    if not names and name_of is _last_names:
         more_often = {
             name: after[name] - count
             for name, count in before.items()
-            if after[name] - count >= max(_LEAST_MORE, _LEAST_SHARE_MORE * count)
+            if _is_more(count, after[name])
+            and _is_more(less.mentions.count(name), more.mentions.count(name))
         }
         most = max(more_often.values(), default=0)
         names = {name for name, count in more_often.items() if count >= most / 2}
@@ -126,6 +129,10 @@ def _more_code(
     counts = sum(before[name] for name in names), sum(after[name] for name in names)
     code.count_a, code.count_b = counts if is_new else counts[::-1]
     return code
+
+
+def _is_more(before: int, after: int) -> bool:
+    return after - before >= max(_LEAST_MORE, _LEAST_SHARE_MORE * before)
 
 
 def _is_made_by(reason: Reason, code: Reason, *, is_new: bool) -> bool:

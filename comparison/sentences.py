@@ -26,6 +26,7 @@ _ALWAYS: Final = {
     ReasonKind.UNCHECKPOINTED,
     ReasonKind.CHECKPOINTED,
     ReasonKind.COLLECTIVES,
+    ReasonKind.LIBRARY,
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
     ReasonKind.SPLIT,

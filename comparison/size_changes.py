@@ -6,7 +6,7 @@ sequences that lose or gain an element. If all inputs have their shapes, a const
 may have changed: then the old shape is gone, and only the second program has the new one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -43,20 +43,28 @@ class InputSizes:
             {value.shape for value in side if value.opcode != "parameter"} for side in (a, b)
         )
         self._factors: set[Fraction] = set()
-        self._add(
-            factor
-            for name in inputs_a.keys() & inputs_b.keys()
-            if self._is_same_tree or is_identifying(name)
-            for factor in _factors(inputs_a[name], inputs_b[name]) or ()
-        )
+        self._products: set[Fraction] = set()
+        for name in inputs_a.keys() & inputs_b.keys():
+            if self._is_same_tree or is_identifying(name):
+                factors = _factors(inputs_a[name], inputs_b[name]) or set()
+                # several factors under one name of another tree: it may be another part
+                if self._is_same_tree or len(factors) == 1:
+                    self._add(factors)
 
     def learn(self, pairs: Iterable[tuple[HeldValue, HeldValue]]) -> None:
         """Take the factors of pairs of other values, if no input has another size."""
         if not self._factors:
             self._add(factor for a, b in pairs for factor in _factors(a.shape, b.shape) or ())
 
+    def are_alike(self, a: HeldValue, b: HeldValue) -> bool:
+        """Return True if each dimension is the same or differs as one of the inputs does."""
+        return self._are_related(a, b, self._factors)
+
     def are_related(self, a: HeldValue, b: HeldValue) -> bool:
-        """Return True if the sizes of two values differ as those of the inputs do."""
+        """Return True if dimensions differ as those of inputs do, or by two of these factors."""
+        return self._are_related(a, b, self._products)
+
+    def _are_related(self, a: HeldValue, b: HeldValue, known_factors: Set[Fraction]) -> bool:
         factors = _factors(a.shape, b.shape)
         if a.is_input:
             # a name in a tree, `layers[2]`, may be another part of another tree
@@ -69,13 +77,14 @@ class InputSizes:
             factors = _factors(*(_part(each) for each in (a, b)))
         factors = factors if factors is not None else _factor_of_rank(a.shape, b.shape)
         return factors is not None and all(
-            any(abs(factor / known - 1) <= _TOLERANCE for known in self._factors)
+            any(abs(factor / known - 1) <= _TOLERANCE for known in known_factors)
             for factor in factors
         )
 
     def _add(self, factors: Iterable[Fraction]) -> None:
-        found = set(factors)
-        self._factors = found | {one * other for one, other in product(found, repeat=2)}
+        self._factors |= set(factors)
+        pairs = product(self._factors, repeat=2)
+        self._products = self._factors | {one * other for one, other in pairs}
 
 
 def is_identifying(name: str) -> bool:

@@ -46,7 +46,7 @@ _MOST_TRIED: Final = 8
 """Maximum number of values with an equal key that are tried, so that the search is linear."""
 
 _RARE_FACTOR: Final = 4
-"""A size that changed by a factor this many times less often than by another one is of another op."""
+"""If a factor occurs this many times less often than another one, it pairs other ops."""
 
 _SAME_INPUT: Final[Sequence[_Key]] = (
     lambda value: (value.op_name, value.shape_index) if _is_named_input(value) else None,
@@ -116,8 +116,10 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in (*_SAME_SHAPE, *_OTHER_TYPE):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
-    for key in (*_OTHER_SIZE, *_OTHER_SIZE, *_OTHER_RANK):
-        found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
+    of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE))
+    of_products = ((key, sizes.are_related) for key in (*_OTHER_SIZE, *_OTHER_RANK))
+    for key, are_related in (*of_sizes, *of_products):
+        found, left_a, left_b = _match_by(key, left_a, left_b, are_related)
         sizes.learn(found)
         pairs += found
     outside_a, outside_b = _outside_loops(a), _outside_loops(b)
