@@ -1,8 +1,9 @@
 """Find ops that only one program computes in a loop, and loops that stack values in one only."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
+from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue, SourceLine
 from xlagraph.hlo.op_names import OF_ANY_LOOP, in_loop, own_op_name, primitive, stem
 
@@ -42,13 +43,16 @@ class ChangedLoops:
 
 
 def is_now_looped(
-    scopes: Collection[str], one_by_one: Iterable[HeldValue], looping: Iterable[HeldValue]
+    scope: str, one_by_one: Iterable[HeldValue], looping: Iterable[HeldValue]
 ) -> bool:
-    """Return True if repeated scopes of one program are a loop's body in the other.
+    """Return True if repeated scopes, such as ``layer_*``, are a loop's body in the other program.
 
     At least half of the ops in the scopes, such as ``mlp/dot`` of ``layer_0/mlp/dot``, must be in
     a deeper loop of the other program.
     """
+    one_by_one = tuple(one_by_one)
+    every = {name for value in one_by_one for name in _op(value)}
+    scopes = {name for name in every if pattern(name) == scope}
     if len(scopes) < _LEAST_REPEATED:
         return False
     ends: dict[Op, int] = {}

@@ -104,7 +104,7 @@ def join_loops(sides: Sides, reasons: FoundReasons) -> None:
             each
             for each in reasons.found.values()
             if each.subject.kind is replaced
-            and is_now_looped(each.scopes, one_by_one.values, looping.values)
+            and is_now_looped(each.subject.after, one_by_one.values, looping.values)
         ]
         stacks = _stacked_inputs(sides, is_new=is_new)
         if not (has_ops or repeated or stacks):  # another loop, which replaces nothing
