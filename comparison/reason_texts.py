@@ -5,11 +5,11 @@ from pathlib import PurePath
 from typing import Final
 
 from xlagraph.comparison.argument_names import folded
-from xlagraph.comparison.held_values import HeldValue, SourceLine
+from xlagraph.comparison.held_values import SourceLine
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.comparison.replaced_values import are, has_own_lines, largest, replaced, stacked
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -32,7 +32,7 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
     """
     if not reason.cause:
         code = f"{_code(reason.code)}; " if reason.code else ""
-        return code + _text(reason, names) + ("" if _has_own_lines(reason) else _mostly(reason))
+        return code + _text(reason, names) + ("" if has_own_lines(reason) else _mostly(reason))
     before = "" if reason.growth_bytes > 0 else "no longer: "
     return f"{before}{reason.cause}; {_text(reason, names)}"
 
@@ -44,7 +44,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.UNDONATED | ReasonKind.DONATED:
             verb = "no longer" if kind is ReasonKind.UNDONATED else "now"
             inputs = f" ({folded(reason.inputs)})" if reason.inputs else ""
-            return f"{_are(reason.count_a, 'input', verb)} donated{inputs}{_placed(reason)}"
+            return f"{are(reason.count_a, 'input', verb)} donated{inputs}{_placed(reason)}"
         case ReasonKind.UNCHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} gone"
         case ReasonKind.CHECKPOINTED:
@@ -84,11 +84,11 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _outputs(reason)
         case ReasonKind.INPUTS | ReasonKind.CONSTANTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            return _replaced(reason, kind.value.removesuffix("s")) + named
+            return replaced(reason, kind.value.removesuffix("s")) + named
         case ReasonKind.STACKED:
-            return f"{_stacked(reason)}{_largest(reason)}"
+            return f"{stacked(reason)}{largest(reason)}"
         case ReasonKind.REPLACED:
-            return f"{_replaced(reason, 'value')} at the peak{_largest(reason)}"
+            return f"{replaced(reason, 'value')} at the peak{largest(reason)}"
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
@@ -235,7 +235,7 @@ def _outputs(reason: Reason) -> str:
         return f"{counted(reason.count_b, 'output')}{before}, some of other values{such_as}"
     if more > 0:
         return f"{counted(more, 'new output')}{such_as}"
-    return f"{_are(-more, 'output', 'gone')}{such_as}"
+    return f"{are(-more, 'output', 'gone')}{such_as}"
 
 
 def _library(reason: Reason, name: str) -> str:
@@ -260,64 +260,6 @@ def _casts(more: int, dtype: str) -> str:
         return f"other values cast to {dtype}"
     noun = "value" if abs(more) == 1 else "values"
     return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {noun} cast to {dtype} at the peak"
-
-
-def _stacked(reason: Reason) -> str:
-    if reason.count_a and reason.count_b:
-        return f"{_replaced(reason, 'value')} that loops stack"
-    verb = "now" if reason.count_b else "no longer"
-    values = counted(reason.count_a + reason.count_b, "more value" if reason.count_b else "value")
-    return f"loops {verb} stack {values} of each iteration"
-
-
-def _replaced(reason: Reason, noun: str) -> str:
-    if not reason.count_a:
-        return f"{counted(reason.count_b, f'new {noun}')}"
-    if not reason.count_b:
-        return f"{_are(reason.count_a, noun, 'gone')}"
-    new = f"{reason.count_b:,} other{'' if reason.count_b == 1 else 's'}"
-    return f"{counted(reason.count_a, noun)} replaced by {new}"
-
-
-def _largest(reason: Reason) -> str:
-    """Return the largest value of the side with more bytes; that of both if their lines differ."""
-    gone, new = reason.largest
-    if gone and new and _has_own_lines(reason):
-        return (
-            f", the largest gone is {_named(gone)}{_place(gone)}"
-            f", the largest new is {_named(new)}{_place(new)}"
-        )
-    if (value := reason.largest[reason.growth_bytes > 0]) is None:
-        return ""
-    if 0 in (reason.count_a, reason.count_b):
-        such_as = ":" if reason.count_a + reason.count_b == 1 else ", such as"
-        return f"{such_as} {_named(value)}"
-    return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {_named(value)}"
-
-
-def _has_own_lines(reason: Reason) -> bool:
-    """Return True if values of one line replace those of another, so that none has the growth."""
-    lines = [_line(value) for value in reason.largest]
-    return (
-        reason.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED)
-        and None not in lines
-        and lines[0] != lines[1]
-    )
-
-
-def _line(value: HeldValue | None) -> SourceLine | None:
-    return value and (value.user_line or value.source_line)
-
-
-def _place(value: HeldValue) -> str:
-    file, line = _line(value) or ("", 0)
-    return f" ({PurePath(file).name}:{line})"
-
-
-def _named(value: HeldValue) -> str:
-    # the op name of a copy of an argument is the argument's name
-    op = primitive(value.op_name) if "/" in (value.op_name or "") else value.opcode
-    return f"{op} {value.shape}"
 
 
 def _of(scopes: set[str]) -> str:
@@ -349,7 +291,3 @@ def _shapes(reason: Reason) -> str:
     if a is None or b is None or a.shape.startswith("("):
         return ""
     return f", such as {a.shape} → {b.shape}"
-
-
-def _are(count: int, noun: str, what: str) -> str:
-    return f"{counted(count, noun)} {'is' if count == 1 else 'are'} {what}"

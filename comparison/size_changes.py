@@ -16,7 +16,7 @@ from xlagraph.comparison.argument_names import INDEX, name_steps
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["InputSizes", "element_factor", "is_identifying", "is_split"]
+__all__ = ["InputSizes", "differ_in_one_factor", "element_factor", "is_identifying", "is_split"]
 
 _TOLERANCE: Final = 0.05
 
@@ -33,6 +33,12 @@ def is_split(a: HeldValue, b: HeldValue) -> bool:
     return factors is not None and len(factors) <= 1 and all(1 in _terms(each) for each in factors)
 
 
+def differ_in_one_factor(a: HeldValue, b: HeldValue) -> bool:
+    """Return True if all dimensions that differ do so by the same factor."""
+    factors = _factors(a.shape, b.shape)
+    return factors is not None and len(factors) == 1
+
+
 class InputSizes:
     """Factors by which the dimensions of inputs changed between two programs."""
 
@@ -47,7 +53,7 @@ class InputSizes:
         for name in inputs_a.keys() & inputs_b.keys():
             if self._is_same_tree or is_identifying(name):
                 factors = _factors(inputs_a[name], inputs_b[name]) or set()
-                # several factors under one name of another tree: it may be another part
+                # by several factors, it may be another part of another tree
                 if self._is_same_tree or len(factors) == 1:
                     self._add(factors)
 

@@ -9,6 +9,7 @@ from xlagraph.comparison.argument_names import name_steps
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.size_changes import (
     InputSizes,
+    differ_in_one_factor,
     element_factor,
     is_identifying,
     is_split,
@@ -85,7 +86,8 @@ _RENAMED_INPUT: Final[Sequence[_Key]] = (
     *(partial(_end_of_name, steps=steps) for steps in range(8, 0, -1)),
 )
 _INPUT_OF_OTHER_SIZE: Final[Sequence[_Key]] = (
-    lambda value: (value.op_name, _rank(value)) if _is_identified_input(value) else None,
+    # an argument of a tree that has other parts too
+    lambda value: (value.op_name, value.dtype) if _is_identified_input(value) else None,
 )
 _OTHER_NAME: Final[Sequence[_Key]] = (
     # the same operation in a scope of another name
@@ -138,7 +140,10 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
             else:  # a few values alone may be of another op of the same name
                 left_a.append(a_value)
                 left_b.append(b_value)
-    for key in (*_RENAMED_INPUT, *_INPUT_OF_OTHER_SIZE, *_OTHER_NAME):
+    for key in _INPUT_OF_OTHER_SIZE:
+        found, left_a, left_b = _match_by(key, left_a, left_b, differ_in_one_factor)
+        pairs += found
+    for key in (*_RENAMED_INPUT, *_OTHER_NAME):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
     return Matching(tuple(pairs), tuple(left_a), tuple(left_b))
