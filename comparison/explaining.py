@@ -159,6 +159,9 @@ class _Explanation:
             factor = element_factor(a, b)
             if factor == 1 and a.dtype != b.dtype:
                 return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
+            change = None if a.held_bytes and b.held_bytes else self.checkpoints.around(b)
+            if change and a.part is b.part is ReservedPart.LIVE:  # one keeps it, one computes it
+                return self.of(change)
             reason = looped(self.reasons_found, in_loop(b.op_name)) if is_looped else self.of_sizes
             reason.factors.update(() if factor is None else {factor})
             if a.stack_turns and b.stack_turns and a.stack_turns != b.stack_turns:

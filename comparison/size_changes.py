@@ -57,6 +57,11 @@ class InputSizes:
                 if self._is_same_tree or len(factors) == 1:
                     self._add(factors)
 
+    @property
+    def are_known(self) -> bool:
+        """True if an input or another value of another size is known."""
+        return bool(self._factors)
+
     def learn(self, pairs: Iterable[tuple[HeldValue, HeldValue]]) -> None:
         """Take the factors of pairs of other values, if no input has another size."""
         if not self._factors:
@@ -83,7 +88,7 @@ class InputSizes:
             factors = _factors(*(_part(each) for each in (a, b)))
         factors = factors if factors is not None else _factor_of_rank(a.shape, b.shape)
         return factors is not None and all(
-            any(abs(factor / known - 1) <= _TOLERANCE for known in known_factors)
+            any(abs(factor / known - 1) <= _TOLERANCE for known in {*known_factors, 1})
             for factor in factors
         )
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import name_steps
@@ -71,6 +72,10 @@ _OTHER_TYPE: Final[Sequence[_Key]] = (
 _OTHER_SIZE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), value.dtype, _rank(value)),
 )
+_OTHER_SIZE_RECOMPUTED: Final[Sequence[_Key]] = (
+    # the same op, once inside a checkpoint and once outside
+    lambda value: _of_op(value, stem(value.op_name), value.opcode, value.dtype, _rank(value)),
+)
 _OTHER_RANK: Final[Sequence[_Key]] = (
     # XLA leaves out dimensions of one element
     lambda value: _of_op(value, *_op(value), value.dtype),
@@ -118,7 +123,8 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in (*_SAME_SHAPE, *_OTHER_TYPE):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
-    of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE))
+    recomputed = _OTHER_SIZE_RECOMPUTED if sizes.are_known else ()
+    of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE, *recomputed))
     of_products = ((key, sizes.are_related) for key in (*_OTHER_SIZE, *_OTHER_RANK))
     for key, are_related in (*of_sizes, *of_products):
         found, left_a, left_b = _match_by(key, left_a, left_b, are_related)
@@ -169,13 +175,20 @@ def _match_by(
         known = key(value)
         candidates = waiting.get(known, []) if known is not None else []
         places = range(len(candidates) - 1, max(len(candidates) - _MOST_TRIED, 0) - 1, -1)
-        place = next((each for each in places if are_related(value, candidates[each])), None)
+        related = [each for each in places if are_related(value, candidates[each])]
+        place = min(related, key=partial(_other_dimensions, value, candidates), default=None)
         if place is None:
             left_a.append(value)
         else:
             pairs.append((value, candidates.pop(place)))
     taken = {id(partner) for _, partner in pairs}
     return pairs, left_a, [value for value in b if id(value) not in taken]
+
+
+def _other_dimensions(value: HeldValue, candidates: Sequence[HeldValue], place: int) -> int:
+    """Return how many dimensions of a candidate differ from those of a value."""
+    a, b = dimensions(value.shape) or (), dimensions(candidates[place].shape) or ()
+    return sum(x != y for x, y in zip_longest(a, b))
 
 
 def _place(value: HeldValue) -> tuple[int, str, str]:
