@@ -208,7 +208,7 @@ def _looped(reason: Reason) -> str:
             f", with {folded(reason.inputs)} in stacks" if reason.scopes and reason.inputs else ""
         )
         return f"{what} {verb} in a loop{stack}"
-    values = counted(reason.count_b if verb == "now" else reason.count_a, "value")
+    values = counted(reason.count_b or reason.count_a, "value")
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
     sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if is_other else ""

@@ -20,6 +20,8 @@ _LEAST_SHARE_OF_ALL: Final = 0.001
 """Minimum share of the reserved bytes for a sentence."""
 _LEAST_SHARE_OF_CHANGE: Final = 0.1
 """Share of the growth with which a change of the program precedes larger consequences."""
+_LEAST_OF_CODE: Final = 5
+"""Minimum number of values of code that precedes consequences which it may not explain."""
 _ALWAYS: Final = {
     ReasonKind.UNDONATED,
     ReasonKind.DONATED,
@@ -105,7 +107,8 @@ def sentences_of(
         word = "new" if told[0].growth_bytes > 0 else "gone"
         new.sort(key=lambda reason: reason.subject.after != word)
         for reason in new[:1]:
-            is_change = reason.is_only_one_side and not reason.subject.before
+            is_whole = reason.is_only_one_side and not reason.subject.before
+            is_change = is_whole and reason.count_a + reason.count_b >= _LEAST_OF_CODE
             found.insert(0 if is_change else 1, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:

@@ -75,7 +75,9 @@ class InputSizes:
         """Return True if dimensions differ as those of inputs do, or by two of these factors."""
         return self._are_related(a, b, self._products)
 
-    def _are_related(self, a: HeldValue, b: HeldValue, known_factors: Set[Fraction]) -> bool:
+    def _are_related(self, a: HeldValue, b: HeldValue, factors_of: Set[Fraction]) -> bool:
+        # flattened dimensions stay almost the same if one grows as the other shrinks
+        known_factors = factors_of | {Fraction(1)} if factors_of else factors_of
         factors = _factors(a.shape, b.shape)
         if a.is_input:
             # a name in a tree, `layers[2]`, may be another part of another tree
@@ -88,7 +90,7 @@ class InputSizes:
             factors = _factors(*(_part(each) for each in (a, b)))
         factors = factors if factors is not None else _factor_of_rank(a.shape, b.shape)
         return factors is not None and all(
-            any(abs(factor / known - 1) <= _TOLERANCE for known in {*known_factors, 1})
+            any(abs(factor / known - 1) <= _TOLERANCE for known in known_factors)
             for factor in factors
         )
 
