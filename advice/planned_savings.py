@@ -13,6 +13,7 @@ from xlagraph.planner.edits.edit import Edit, replan
 from xlagraph.planner.edits.recomputing import Defer, Move, Recompute
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.resizing import ComputeInParts, PackTightly, Remove, Scale
+from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
@@ -289,10 +290,13 @@ def _labels(cell: Cell) -> list[str]:
 def _in_whole_sets(compilation: PlannableCompilation, labels: Iterable[str]) -> list[str]:
     """Return the labels, and those of values that must share their bytes, such as a loop's state.
 
-    A type is that of the whole state. That of an input or a result belongs to the caller.
+    A type is that of the whole state. That of an input or a result belongs to the caller, also
+    where an iteration of a loop copies it.
     """
     program, by_label = compilation.program, compilation.id_by_label
-    found = dict.fromkeys(labels)
+    found = dict.fromkeys(
+        label for label in labels if not _copies_state_of_caller(program, by_label.get(label))
+    )
     sets = {
         program.by_id[value_id].buffer_set
         for label in found
@@ -302,6 +306,15 @@ def _in_whole_sets(compilation: PlannableCompilation, labels: Iterable[str]) -> 
         if not any(member.is_stored or member.lives_out for member in members):
             found |= dict.fromkeys(compilation.values[each.value_id].label for each in members)
     return list(found)
+
+
+def _copies_state_of_caller(program: PlannedProgram, value_id: int | None) -> bool:
+    """Return True for a copy in a loop of a state that lies in an input or a result."""
+    value = program.by_id.get(-1 if value_id is None else value_id)
+    if value is None or not value.is_copy or value.is_in_entry or not value.operands:
+        return False
+    copied = program.by_id.get(value.operands[0], value)
+    return any(each.is_stored or each.lives_out for each in program.sets[copied.buffer_set])
 
 
 def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:

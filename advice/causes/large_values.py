@@ -36,6 +36,8 @@ _LEAST_OF_LINE: Final = 0.4
 """Least share of the peak for which a line is reported only because it is large."""
 _LIKELIHOOD_OF_LINE: Final = 0.2
 """Part of a line's bytes that are expected to be saved: a large line need not be reducible."""
+_UPDATING: Final = ("dynamic-update-slice", "scatter", "while")
+"""Opcodes of instructions that change a part of a state, which cannot be computed in parts."""
 _REPEATING: Final = frozenset(
     (
         "broadcast", "iota", "compare", "select", "convert", "constant", "bitcast", "reshape",
@@ -247,10 +249,15 @@ def largest_line(program: PeakProgram, explained: Collection[str]) -> Iterator[C
         None,
         None,
         tuple(evidence_row(value, f"computed by {where}") for value in found),
-        remedies.LARGE,
+        {} if any(_is_state(program, value) for value in found) else remedies.LARGE,
         "this is where the memory is, and no cause was found",
         likelihood=_LIKELIHOOD_OF_LINE,
     )
+
+
+def _is_state(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a state of which an instruction changes a part."""
+    return any(program.computes_with(value.name, opcode) for opcode in _UPDATING)
 
 
 def _is_kept_for_backward(program: PeakProgram, value: StoredValue) -> bool:

@@ -221,11 +221,17 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for a gradient of each example, or what is computed from one."""
+    """Return True for a gradient of each example, or what is computed from one.
+
+    The examples are a dimension of an operand or of an input. The parts of a product that a GPU
+    adds up afterwards are not.
+    """
     sources = [program.values[each] for each in program.read_by.get(value.name, ())]
     names = [each.attributed_op_name or "" for each in (value, *sources)]
+    known = (*sources, *program.compilation.array_parameters)
     return (
         value.dimensions[:1] > (1,)
+        and any(value.dimensions[0] in each.dimensions for each in known)
         and is_per_example(names[0])
         and any(is_backward(name) and is_per_example(name) for name in names)
         and not any(_TWICE_VECTORIZED.search(name) for name in names)

@@ -14,6 +14,7 @@ __all__ = [
     "INFLATED",
     "JACOBIANS",
     "LARGE",
+    "LAYOUTS",
     "LOGITS",
     "OFFLOADED",
     "ONE_HOT",
@@ -31,6 +32,16 @@ __all__ = [
 
 Remedies = Mapping[str, str]
 
+LAYOUTS: Final[Mapping[str, str]] = {
+    "jax": "Let the compiler choose how arguments and results are stored: jax.jit(...,"
+    " in_shardings=Format(Layout.AUTO), out_shardings=Format(Layout.AUTO)) of"
+    " jax.experimental.layout; or pass the array with its dimensions in the order of the copy, and"
+    " keep that order in the program.",
+    "tensorflow": "Store the variable with its dimensions in the order of the copy, and keep that"
+    " order in the program.",
+    "pytorch": "Store the tensor with its dimensions in the order of the copy, and keep that order"
+    " in the program.",
+}
 RETURNED_STACKS: Final[Mapping[str, str]] = {
     "jax": "Return only what the caller needs: the last carry, a sum in the carry, or every n-th"
     " iteration; let the body of jax.lax.scan return None as its second result.",

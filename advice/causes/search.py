@@ -19,6 +19,7 @@ from xlagraph.advice.causes.large_values import (
     inflated_values,
     one_hot_products,
 )
+from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
@@ -71,6 +72,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
 def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     """Yield the causes that say why a value exists, by what the program computes."""
     yield from forced_copies(program)
+    yield from copies_in_other_layouts(program)
     yield from rewritten_inputs(program)
     yield from unchanged_inputs(program)
     yield from per_example_gradients(program)

@@ -7,7 +7,8 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -22,9 +23,9 @@ _PARTS: Final = 8
 """Parts in which logits could be computed."""
 _PRODUCTS: Final = ("dot", "convolution", "custom-call")
 """Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
-_HANDED_ON: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
-"""Opcodes between an input and a product with it."""
 _REDUCING: Final = frozenset(("reduce", "reduce-window"))
+_LEAST_REDUCED: Final = 16
+"""Least words for each element of a row's partial results: a GPU reduces long rows in two steps."""
 
 
 def logits(program: PeakProgram) -> Iterator[Cause]:
@@ -91,29 +92,11 @@ def _table_of_product(
     ]
     if tuple(sorted(value.dimensions)) == table or not tables:
         return None
-    name = _name_of_input(program, tables[0])
-    if name is None and max(table) >= _COMPUTED_VOCABULARY:
-        name = tables[0].attributed_op_name or tables[0].label
-    return name
-
-
-def _name_of_input(program: PeakProgram, value: StoredValue) -> str | None:
-    """Return the name of the input that a value is, or a copy of; None if it is computed."""
-    waiting, seen = [value.value_id], set[int]()
-    while waiting:
-        each = waiting.pop()
-        if each in seen or each not in program.program.by_id:
-            continue
-        seen.add(each)
-        members = program.program.sets[program.program.by_id[each].buffer_set]
-        given = next((member.value_id for member in members if member.is_stored), None)
-        if given is not None:
-            known = program.values[given]
-            return known.op_name or known.label
-        waiting += [member.value_id for member in members]
-        maker = program.instructions.get(program.values[each].name)
-        if maker is not None and (maker.computes_only(_HANDED_ON) or maker.target == JOINED_PARTS):
-            waiting += program.wholes_read_by(maker.name)
+    given = input_of(program, tables[0])
+    if given is not None:
+        return given.op_name or given.label
+    if max(table) >= _COMPUTED_VOCABULARY:
+        return tables[0].attributed_op_name or tables[0].label
     return None
 
 
@@ -144,38 +127,41 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
     around = {name for each in value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in value_ids}
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
-    if not any(_sums_exponentials(program, name, size // words) for name in around):
+    if not any(_sums_exponentials(program, name, size // words, size) for name in around):
         return None
     reducing = []
     for name in around:
         made = program.made_by.get(name, ())
-        lengths = [math.prod(each.dimensions) for each in made]
         if not program.computes_with(name, "reduce"):
             continue
-        of_rows = _computed_by_row(
-            program,
-            [
-                each.value_id
-                for each, length in zip(made, lengths, strict=True)
-                if length == size // words
-            ],
-        )
+        reduced = [each for each in made if _is_of_rows(each, size // words, size)]
+        of_rows = _computed_by_row(program, reduced, size // words)
         is_read_with_rows = any(
             not of_rows.isdisjoint(program.read_by.get(reader, ())) for reader in around | makers
         )
-        is_complete = size in lengths and program.computes_with(name, "exponential")
+        is_complete = program.computes_with(name, "exponential") and any(
+            math.prod(each.dimensions) == size for each in made
+        )
         if (of_rows and is_read_with_rows) or is_complete:
             reducing.append(name)
     return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
 
 
-def _sums_exponentials(program: PeakProgram, instruction: str, rows: int) -> bool:
+def _is_of_rows(value: StoredValue, rows: int, size: int) -> bool:
+    """Return True for one element, or a few partial results, of each row of `size` elements."""
+    elements = math.prod(value.dimensions)
+    return elements == rows or (elements % rows == 0 and _LEAST_REDUCED * elements <= size)
+
+
+def _sums_exponentials(program: PeakProgram, instruction: str, rows: int, size: int) -> bool:
     """Return True if an instruction reduces exponentials, not other functions of them, to rows.
 
     A sigmoid computes exponentials too, and its gradient is summed for a bias.
     """
-    lengths = {math.prod(made.dimensions) for made in program.made_by.get(instruction, ())}
-    if rows not in lengths or not program.computes_with(instruction, "reduce"):
+    made_values = program.made_by.get(instruction, ())
+    if not any(_is_of_rows(each, rows, size) for each in made_values):
+        return False
+    if not program.computes_with(instruction, "reduce"):
         return False
     made = program.operations.get(instruction)
     if made is None:
@@ -216,15 +202,13 @@ def _is_exponential(
     return reader.opcode == "exponential"
 
 
-def _computed_by_row(program: PeakProgram, value_ids: Sequence[int]) -> set[int]:
-    """Return values with those of as many elements that are computed from them."""
-    found, waiting = set(value_ids), list(value_ids)
+def _computed_by_row(program: PeakProgram, values: Sequence[StoredValue], rows: int) -> set[int]:
+    """Return values with those of one element for each row that are computed from them."""
+    found, waiting = {each.value_id for each in values}, [each.value_id for each in values]
     while waiting:
-        value_id = waiting.pop()
-        size = math.prod(program.values[value_id].dimensions)
-        for name in program.readers_of.get(value_id, ()):
+        for name in program.readers_of.get(waiting.pop(), ()):
             for made in program.made_by.get(name, ()):
-                if made.value_id not in found and math.prod(made.dimensions) == size:
+                if made.value_id not in found and math.prod(made.dimensions) == rows:
                     found.add(made.value_id)
                     waiting.append(made.value_id)
     return found
@@ -238,10 +222,10 @@ def _of_shifted(program: PeakProgram, value: StoredValue, words: int) -> str | N
     kernel = ("dot", "reduce", "subtract")
     if not all(program.computes_with(value.name, opcode) for opcode in kernel):
         return None
-    rows = math.prod(value.dimensions) // words
+    size = math.prod(value.dimensions)
     summing = [
         name
         for name in program.readers_of.get(value.value_id, ())
-        if _sums_exponentials(program, name, rows)
+        if _sums_exponentials(program, name, size // words, size)
     ]
     return min(summing, key=lambda name: program.rows.get(name, 0), default=None)

@@ -26,12 +26,15 @@ def lower(
     """Lower a function for the default device, or for another one; nothing runs.
 
     Without options a jitted function is lowered unchanged; options replace those it was jitted
-    with. Arguments for another device become shapes on it, unless they have a sharding or the
-    options contain `in_shardings`.
+    with. Arguments for another device become shapes on it, unless they or the option
+    `in_shardings` have a sharding.
     """
     import jax
 
-    if device is not None and "in_shardings" not in jit_options:
+    given = jax.tree.leaves(jit_options.get("in_shardings"))
+    # a `Format` may have a layout alone
+    is_placed = any(getattr(leaf, "sharding", leaf) is not None for leaf in given)
+    if device is not None and not is_placed:
         arguments = jax.tree.map(lambda leaf: _placed(leaf, device), arguments)
     is_jitted = hasattr(function, "lower")
     if is_jitted and not jit_options:

@@ -23,6 +23,7 @@ from xlagraph.planner.edits.effect_sentences import (
     why_nothing_is_saved,
 )
 from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of_scope
+from xlagraph.planner.edits.passes import inputs_of_layers, readers_by_pass
 from xlagraph.planner.edits.patterns import in_scope, matching, similar_scopes
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
@@ -104,7 +105,10 @@ class Checkpoint(Edit):
         return set(stacks) | {
             value.value_id
             for value in made
-            if all(reader.value_id in inner for reader in _readers(compilation, program, value)[1])
+            if all(
+                reader.value_id in inner
+                for reader in readers_by_pass(compilation, program, value)[1]
+            )
         }
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
@@ -132,7 +136,11 @@ class _Timing(Edit):
 
 
 class Recompute(_Timing):
-    """Recompute values for the backward pass; if one is stacked by a loop, all of its stacks."""
+    """Recompute values for the backward pass; if one is stacked by a loop, all of its stacks.
+
+    A checkpoint keeps its inputs. The most assumes that what another layer reads is kept; the
+    least, that one checkpoint contains all layers.
+    """
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         value_ids = ids_of(compilation, self.labels)
@@ -140,7 +148,8 @@ class Recompute(_Timing):
         for stacks in loop_stacks(compilation, original, original.by_id):
             if not stacks.value_ids.isdisjoint(value_ids):
                 value_ids |= stacks.value_ids
-        edited = _recomputed(compilation, program, value_ids)
+        inputs = inputs_of_layers(compilation, program, value_ids)
+        edited = _recomputed(compilation, program, value_ids, inputs)
         return replace(edited, is_certain=edited.is_of_loops)
 
 
@@ -154,7 +163,7 @@ class Defer(_Timing):
         removed: set[int] = set()
         begins: dict[int, int] = {}
         for value in _planned(program, ids_of(compilation, self.labels)):
-            readers, _ = _readers(compilation, program, value)
+            readers, _ = readers_by_pass(compilation, program, value)
             recomputing = [each for each in readers if is_recomputed(_op_name(compilation, each))]
             scope = _scope(compilation, value)
             if any(_scope(compilation, reader) != scope for reader in recomputing):
@@ -251,9 +260,15 @@ class FreeAtLastUse(Edit):
 
 
 def _recomputed(
-    compilation: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
+    compilation: PlannableCompilation,
+    program: PlannedProgram,
+    value_ids: Collection[int],
+    kept_at_most: Collection[int] = (),
 ) -> Edited:
-    """Return the program that recomputes these values for the backward pass."""
+    """Return the program that recomputes these values for the backward pass.
+
+    With the most memory, it keeps some of them.
+    """
     least: dict[int, Fraction] = {}
     most: dict[int, Fraction] = {}
     for stacks in loop_stacks(compilation, program, value_ids):
@@ -266,12 +281,14 @@ def _recomputed(
         stored = compilation.values.get(value.value_id)
         if value.is_stored or value.is_table or value.lives_out or (stored and stored.is_backward):
             continue
-        backward, forward = _readers(compilation, program, value)
+        backward, forward = readers_by_pass(compilation, program, value)
         if not backward:
             continue
         kept_until[value.value_id] = max(
             (reader.live_from for reader in forward), default=value.live_from
         )
+        if value.value_id in kept_at_most:
+            continue
         recomputed.append(
             value._replace(
                 value_id=unused_id + len(recomputed),
@@ -280,7 +297,8 @@ def _recomputed(
                 live_until=max(reader.live_from for reader in backward),
             )
         )
-    with_most = with_shortened_values(with_shrunk_values(program, most), kept_until)
+    freed = {each: until for each, until in kept_until.items() if each not in kept_at_most}
+    with_most = with_shortened_values(with_shrunk_values(program, most), freed)
     stacked = frozenset(value_ids) & least.keys()
     return Edited(
         with_shortened_values(with_shrunk_values(program, least), kept_until),
@@ -319,23 +337,3 @@ def _is_forward(value: StoredValue | None, scope: str) -> bool:
     if value is None or value.known_op_name is None or value.is_backward:
         return False
     return in_scope(scope, value.known_op_name)
-
-
-def _readers(
-    compilation: PlannableCompilation, program: PlannedProgram, value: PlannedValue
-) -> tuple[list[PlannedValue], list[PlannedValue]]:
-    """Return the values that are computed from a value: backward ones, then forward ones."""
-    backward: list[PlannedValue] = []
-    forward: list[PlannedValue] = []
-    for reader in _planned_readers(compilation, program, value):
-        stored = compilation.values.get(reader.value_id)
-        if not reader.is_table:
-            (backward if stored is not None and stored.is_backward else forward).append(reader)
-    return backward, forward
-
-
-def _planned_readers(
-    compilation: PlannableCompilation, program: PlannedProgram, value: PlannedValue
-) -> list[PlannedValue]:
-    by_id = program.by_id
-    return [by_id[each] for each in compilation.readers.get(value.value_id, ()) if each in by_id]

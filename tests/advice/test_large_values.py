@@ -100,15 +100,19 @@ def test_an_asynchronous_copy_that_the_compiler_starts_early_is_not_idle(program
     assert not list(idle_values(programs("0 | 12288 | preallocated-temp", values)))
 
 
-def test_the_line_with_most_bytes_is_named_unless_another_cause_explains_it(programs):
+@pytest.mark.parametrize(("opcode", "is_computed"), [("sort()", True), ("scatter()", False)])
+def test_the_line_with_most_bytes_is_named_unless_another_cause_explains_it(
+    programs, opcode, is_computed
+):
     values = """
-        0 | a | s8[4096] | 0    | 4096 | 0-2 | sort() | jit(f)/sort @ model.py:3
+        0 | a | s8[4096] | 0    | 4096 | 0-2 | {} | jit(f)/sort @ model.py:3
         0 | b | s8[1024] | 4096 | 1024 | 1-2 | sort() | jit(f)/sort @ model.py:4
     """
-    program = programs("0 | 5120 | preallocated-temp", values)
+    program = programs("0 | 5120 | preallocated-temp", values.format(opcode))
     (cause,) = largest_line(program, ())
     assert cause.title == "One value takes 80% of reserved memory"
     assert cause.rows[0]["reason"] == "computed by model.py:3"
+    assert bool(cause.remedies) == is_computed
     assert not list(largest_line(program, {"a"}))
 
 
@@ -224,6 +228,27 @@ def test_a_sum_of_exponentials_is_read_with_the_rows_through_values_of_each_row(
     assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
 
 
+@pytest.mark.parametrize(("partial", "is_named"), [(128, True), (4096, False)])
+def test_a_gpu_reduces_long_rows_in_two_steps(programs, partial, is_named):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 1310912 | preallocated-temp
+        """,
+        f"""
+        0 | head  | s8[8192,16]      | 0       | 131072       | 0-6 | parameter(0)
+        1 | rows  | s8[64,8192]      | 0       | 524288       | 1-5 | dot(head)
+        1 | part  | s8[64,{partial}] | 1048576 | {64 * partial} | 2-3 | fusion(rows)
+        1 | sum   | s8[64]           | 1310720 | 64           | 3-4 | reduce(part)
+        1 | share | s8[64]           | 1310784 | 64           | 4-5 | negate(sum)
+        1 | grad  | s8[64,8192]      | 524288  | 524288       | 5-6 | multiply(rows, share)
+        """,
+    )
+    summed = program.instructions["part"]._replace(fused_opcodes=("exponential", "reduce"))
+    program.instructions |= {"part": summed}
+    assert bool(list(logits(program))) == is_named
+
+
 @pytest.mark.parametrize(("summed", "is_named"), [("e", True), ("s", False)])
 def test_a_sum_of_a_sigmoid_for_a_bias_is_no_softmax(programs, summed, is_named):
     program = programs(
@@ -234,7 +259,7 @@ def test_a_sum_of_a_sigmoid_for_a_bias_is_no_softmax(programs, summed, is_named)
         """
         0 | edges | s8[8192,16] | 0       | 131072 | 0-4 | parameter(0)
         1 | rows  | s8[64,8192] | 0       | 524288 | 1-4 | dot(edges)
-        1 | bias  | s8[64]      | 1048576 | 64     | 2-3 | fusion(rows) | jit(f)/sum @ f.py:8
+        1 | bias  | s8[64]      | 1048576 | 64     | 2-3 | fusion(rows)
         1 | next  | s8[64,8192] | 524288  | 524288 | 3-4 | multiply(rows, bias)
         """,
     )

@@ -34,3 +34,13 @@ def test_a_narrower_type_is_that_of_all_values_that_share_their_bytes(fact):
     assert isinstance(edit, Scale)
     # the type of an input or a result belongs to the caller
     assert set(edit.kept_by_label) == ({"v1"} if fact else {"v1", "v2"})
+
+
+def test_a_copy_in_a_loop_of_an_input_has_the_type_of_the_input():
+    given = value(1, 0, 6, is_stored=True)
+    copy = value(2, 3, 4, is_copy=True, operands=(1,), is_in_entry=False)
+    advice = Advice("bytes", "reserved", "", (), None, {}, ChangeKind.HALF)
+    known = [facts(1, "f32[4]", "parameter"), facts(2, "f32[4]", "copy")]
+    edit = edit_of_rows([{"value": "v2"}], advice, compilation([given, copy], known))
+    assert isinstance(edit, Scale)
+    assert edit.kept_by_label == {}

@@ -1,0 +1,30 @@
+"""Find the input whose elements a value holds, in another place, order or type."""
+
+from typing import Final
+
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+
+__all__ = ["input_of"]
+
+_HANDED_ON: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
+"""Opcodes between an input and its copy."""
+
+
+def input_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+    """Return the input or constant that a value is, or a copy of; None if it is computed."""
+    waiting, seen = [value.value_id], set[int]()
+    while waiting:
+        each = waiting.pop()
+        if each in seen or each not in program.program.by_id:
+            continue
+        seen.add(each)
+        members = program.program.sets[program.program.by_id[each].buffer_set]
+        given = next((member.value_id for member in members if member.is_stored), None)
+        if given is not None:
+            return program.values[given]
+        waiting += [member.value_id for member in members]
+        maker = program.instructions.get(program.values[each].name)
+        if maker is not None and (maker.computes_only(_HANDED_ON) or maker.target == JOINED_PARTS):
+            waiting += program.wholes_read_by(maker.name)
+    return None

@@ -1,0 +1,1 @@
+"""Findings about programs for GPUs and TPUs, held against compilations of their edits."""

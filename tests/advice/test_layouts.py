@@ -1,0 +1,71 @@
+"""`advise` names inputs that the program stores again in another layout."""
+
+import pytest
+
+from tests.advice.small_compilations import with_values
+from xlagraph.advice.causes.layouts import copies_in_other_layouts
+from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.layout_edit import PassInLayout
+
+
+def cache(programs, *, copied="transpose(cache)", copy="f32[64,32]{1,0}", donated="", read="token"):
+    """An input and its copy, which shares its bytes with the new state of a loop."""
+    program = programs(
+        f"""
+        0 | 8192 | parameter 0, shape |f32[32,64]| at ShapeIndex {{}}{donated}
+        1 | 256 | parameter 1, shape |f32[64]| at ShapeIndex {{}}
+        2 | 8448 | preallocated-temp
+        """,
+        f"""
+        0 | cache | f32[32,64]{{1,0}} | 0    | 8192 | 0-5 | parameter(0)
+        1 | token | f32[64]{{0}}      | 0    | 256  | 0-5 | parameter(1)
+        2 | copy  | {copy}            | 0    | 8192 | 1-3 | {copied}
+        2 | new   | f32[64,32]{{1,0}} | 0    | 8192 | 3-4 | fusion(copy) | jit(f)/update @ f.py:7
+        2 | out   | f32[64]{{0}}      | 8192 | 256  | 4-5 | add({read}, new)
+        """,
+    )
+    ids = {label: value.value_id for label, value in program.by_label.items()}
+    with_values(
+        program,
+        [
+            value._replace(buffer_set=ids["copy"]) if value.value_id == ids["new"] else value
+            for value in program.program.values
+        ],
+    )
+    return program
+
+
+DONATED = ", maybe-live-out"
+
+
+@pytest.mark.parametrize(
+    ("copied", "copy"),
+    [("transpose(cache)", "f32[64,32]{1,0}"), ("copy(cache)", "f32[32,64]{0,1}")],
+)
+def test_a_donated_input_is_kept_once_in_the_layout_that_a_loop_writes(programs, copied, copy):
+    program = cache(programs, copied=copied, copy=copy, donated=DONATED)
+    (cause,) = copies_in_other_layouts(program)
+    (row,) = cause.rows
+    assert (row["value"], row["userFile"], row["userLine"]) == ("copy", "f.py", 7)
+    assert row["reason"] == f"cache: passed as f32[32,64]{{1,0}}, stored again as {copy}"
+    assert cause.edit is not None
+    assert replan(program.compilation, [cause.edit]).saved_bytes() == 8192
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"donated": ""},  # the loop would write into the caller's array
+        {"copied": "copy(cache)", "copy": "f32[32,64]{1,0}"},
+        {"copied": "exponential(cache)"},
+        {"read": "cache"},  # it would need a copy in its own layout
+    ],
+)
+def test_other_copies_are_not_of_another_layout(programs, changed):
+    assert list(copies_in_other_layouts(cache(programs, **{"donated": DONATED} | changed))) == []
+
+
+def test_an_input_whose_copy_is_in_another_memory_space_takes_the_bytes_of_its_new_layout(programs):
+    compilation = cache(programs, donated=DONATED).compilation
+    given = compilation.array_parameters[0].value_id
+    assert replan(compilation, [PassInLayout({}, {given: 8192 + 4096})]).saved_bytes() == -4096

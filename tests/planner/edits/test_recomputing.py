@@ -1,0 +1,56 @@
+"""A checkpoint of each layer keeps what another layer reads."""
+
+import pytest
+
+from tests.advice.small_compilations import compilation, facts
+from tests.planner.small_programs import value
+from xlagraph.planner.edits.recomputing import Recompute
+
+
+def step(*op_names):
+    """A chain of forward values, each computed from the one before and read by the backward pass.
+
+    The backward pass reads the last one first.
+    """
+    count = len(op_names)
+    values = [
+        value(number, number, 2 * count - number, 64, reads=(number - 1,) if number else ())
+        for number in range(count)
+    ]
+    backward = [
+        value(count + number, 2 * count - number, 2 * count, 8, reads=(number,))
+        for number in range(count)
+    ]
+    known = [facts(number, "f32[16]", "add", name) for number, name in enumerate(op_names)]
+    gradients = [
+        facts(count + number, "f32[2]", "add", "jit(f)/transpose(jvp())/mul")
+        for number in range(count)
+    ]
+    return compilation((*values, *backward), (*known, *gradients))
+
+
+@pytest.mark.parametrize(
+    ("op_names", "kept"),
+    [
+        (("jvp(net)/a/dot", "jvp(net)/a/tanh", "jvp(net)/b/dot", "jvp(net)/b/tanh"), {1}),
+        (
+            ("jvp()/dot", "jvp()/tanh", "jvp()/dot", "jvp()/tanh"),
+            {0, 1, 2},
+        ),  # nothing says where a layer begins
+        (("jvp(net)/a/dot", "jvp(net)/a/tanh"), {0}),
+    ],
+)
+def test_the_most_keeps_what_another_layer_reads_and_the_least_nothing(op_names, kept):
+    compiled = step(*(f"jit(f)/{name}" for name in op_names))
+    labels = tuple(f"v{number}" for number in range(len(op_names)))
+    found = Recompute(labels).apply(compiled, compiled.program)
+    assert found.most is not None
+    ends = {
+        name: {
+            number
+            for number in range(len(op_names))
+            if program.by_id[number].live_until == compiled.program.by_id[number].live_until
+        }
+        for name, program in (("least", found.program), ("most", found.most))
+    }
+    assert ends == {"least": set(), "most": kept}
