@@ -47,6 +47,10 @@ _CPU_MERGES: Final = (
     "on CPU the compiler may merge the recomputation with the first computation, or recompute"
     " several layers at once"
 )
+_KEEPS_INPUTS: Final = (
+    "a checkpoint keeps its inputs: around each of these values alone it saves nothing, around"
+    " several of them up to this"
+)
 _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.RECOMPUTE: _RECOMPUTES_EARLY,
     ChangeKind.LATE: _RECOMPUTES_EARLY,
@@ -307,6 +311,8 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
         return None, 1.0
     if is_cpu and change is ChangeKind.RECOMPUTE:
         return _CPU_MERGES, _LIKELIHOODS[change]
+    if change is ChangeKind.RECOMPUTE and not found.bytes:
+        return _KEEPS_INPUTS, _LIKELIHOODS[change] / 2
     if is_cpu and change is ChangeKind.MOVE:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM
