@@ -95,6 +95,8 @@ class _Reason(NamedTuple):
     remedies: tuple[tuple[str, str], ...]
     doubt: str | None = None
     likelihood: float = 1.0
+    is_fact: bool = False
+    """True if no change of the program is known."""
 
 
 def forced_copies(program: PeakProgram) -> Iterator[Cause]:
@@ -244,6 +246,7 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
             tuple(_NOT_ELIDED.items()),
             "the compiler did not elide the copy; no change is known to remove it",
             0.2,
+            is_fact=True,
         )
     if all(_is_same_expression(program, reader, old.writer) for reader in old.readers):
         return None  # no line of the program can be put before another one
@@ -311,6 +314,6 @@ def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Ca
         dict(reason.remedies),
         reason.doubt,
         is_exact=True,
-        is_fact=reason.remedies == tuple(_NOT_ELIDED.items()),
+        is_fact=reason.is_fact,
         likelihood=reason.likelihood,
     )

@@ -49,8 +49,6 @@ _OVERWRITES: Final = load_statement(__file__, "overwrites")
 _PACKED_MODULE: Final = load_statement(__file__, "packed-module")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
 FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
-
-
 _PLANNED: Final = (VALUES_STATEMENT, _USES, _OVERWRITES, _POSITIONS, _INSTRUCTIONS)
 """Statements of large tables that planning needs, the slowest first."""
 
