@@ -27,7 +27,7 @@ from xlagraph.advice.planned_savings import (
     edit_of_rows,
     savings_of_edit,
 )
-from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.edits.batch import ScaleBatch
@@ -35,7 +35,7 @@ from xlagraph.planner.edits.changes import whatif_arguments
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
 from xlagraph.queries.catalogue.query_files import Query
-from xlagraph.queries.runner.run import run
+from xlagraph.queries.runner.run import known_parameters, reading_ahead, run_query
 
 __all__ = ["LEAST_BYTES", "LEAST_SHARE", "CompilationFindings", "find"]
 
@@ -134,20 +134,26 @@ class _Search:
         self._graph = graph
         self._diagnosed = diagnosed
         self._program = program
+        self._parameters: dict[str, Scalar] = {
+            "compilation": diagnosed.compilation,
+            "memorySpace": program.memory_space,
+            "limit": NO_LIMIT,
+        }
         self._catalogue = catalogue
         self._least_share = least_share
         self._found = CompilationFindings()
         self._claimed: defaultdict[str, set[str]] = defaultdict(set)
 
     def found(self) -> CompilationFindings:
-        answers = {
-            query.id: rows
-            for query in self._catalogue.values()
-            if query.advice is not None and (rows := self._ask(query)) is not None
-        }
+        queries = [query for query in self._catalogue.values() if query.advice is not None]
+        with reading_ahead(self._graph, queries, self._parameters):
+            obstacle = self._program.obstacle  # planned while a thread reads the answers
+            answers = {
+                query.id: rows for query in queries if (rows := self._ask(query)) is not None
+            }
         causes = self._causes(answers)
         for cause in causes:
-            self._keep(self._of_cause(cause))
+            self._keep(self._of_cause(cause), is_cause=not cause.is_fact)
         for query_id, rows in answers.items():
             query = self._catalogue[query_id]
             if query.advice is not None:
@@ -155,12 +161,12 @@ class _Search:
                 left = [row for row in rows if row.get("value") not in claimed]
                 if claimed and query_id == _PACKED:  # its rows are blocks
                     left = []
-                is_cause = self._program.obstacle is not None or not (
+                is_cause = obstacle is not None or not (
                     query_id in _FACTS
                     or (query.advice.change is ChangeKind.LATE and self._is_ordered_for_memory())
                 )
                 self._keep(self._of_query(query, query.advice, left), is_cause=is_cause)
-        if self._program.obstacle is None:
+        if obstacle is None:
             explained = {
                 str(row.get("value"))
                 for each in self._found.findings
@@ -173,16 +179,8 @@ class _Search:
 
     def _ask(self, query: Query) -> Rows | None:
         """Return a query's rows; record a problem and return None if the engine rejects it."""
-        names = [parameter.name for parameter in query.parameters]
-        given = {"limit": NO_LIMIT, "memorySpace": self._program.memory_space}
         try:
-            answer = run(
-                self._graph,
-                query.id,
-                catalogue=self._catalogue,
-                compilation=self._diagnosed.compilation,
-                **{key: value for key, value in given.items() if key in names},
-            )
+            answer = run_query(self._graph, query, known_parameters(query, self._parameters))
         except (QueryFailed, QueryRefused) as error:
             self._found.problems.append(f"{query.path}: {error}")
             return None

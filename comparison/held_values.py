@@ -82,6 +82,11 @@ class HeldValue(NamedTuple):
         return self.name if self.shape_index in (None, "{}") else f"{self.name}{self.shape_index}"
 
     @property
+    def line(self) -> SourceLine | None:
+        """The user's line, else that of the instruction."""
+        return self.user_line or self.source_line
+
+    @property
     def is_input(self) -> bool:
         """True for an argument of the program; parameters of loops in its bytes hold none."""
         is_parameter = self.opcode == "parameter" and self.held_bytes > 0

@@ -83,7 +83,7 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     repeated.absorb(inputs)
     for kind in (*_NEW_VALUES, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE):
         for reason in [each for each in reasons.found.values() if each.subject.kind is kind]:
-            if 0 in (reason.count_a, reason.count_b):
+            if reason.is_only_one_side:
                 is_new = bool(reason.count_b)
                 if is_new is bool(only_b):
                     repeated.join(reasons.found.pop(reason.subject))

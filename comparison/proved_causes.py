@@ -116,8 +116,8 @@ class _Side:
 def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) -> None:
     """Name the causes of large reasons that only say which values a pair of compilations has.
 
-    Each cause is named for one reason, the one with the most bytes. A replan without the cause must
-    save at least half of these bytes, or half of the whole growth.
+    A cause is printed with the reason in which its values have most bytes. A replan without it
+    must save at least half of these bytes, or half of the whole growth.
     """
     growth = sum(reason.growth_bytes for reason in reasons)
     large = [

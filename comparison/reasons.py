@@ -172,7 +172,7 @@ class Reason:
         value = b or a
         if holder := b if growth_bytes > 0 else a:
             self.growth_by_label[holder.label] += growth_bytes
-        line = value and (value.user_line or value.source_line)
+        line = value and value.line
         if value and line:
             self.growth_by_line[line] += growth_bytes
             if value.source_line and value.source_line != line:

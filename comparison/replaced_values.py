@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-from xlagraph.comparison.held_values import HeldValue, SourceLine
+from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted
@@ -39,7 +39,7 @@ def largest(reason: Reason) -> str:
         )
     if (value := reason.largest[reason.growth_bytes > 0]) is None:
         return ""
-    if 0 in (reason.count_a, reason.count_b):
+    if reason.is_only_one_side:
         such_as = ":" if reason.count_a + reason.count_b == 1 else ", such as"
         return f"{such_as} {_named(value)}"
     return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {_named(value)}"
@@ -47,7 +47,7 @@ def largest(reason: Reason) -> str:
 
 def has_own_lines(reason: Reason) -> bool:
     """Return True if values of one line replace those of another, so that none has the growth."""
-    lines = [_line(value) for value in reason.largest]
+    lines = [value and value.line for value in reason.largest]
     return (
         reason.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED)
         and None not in lines
@@ -60,12 +60,8 @@ def are(count: int, noun: str, what: str) -> str:
     return f"{counted(count, noun)} {'is' if count == 1 else 'are'} {what}"
 
 
-def _line(value: HeldValue | None) -> SourceLine | None:
-    return value and (value.user_line or value.source_line)
-
-
 def _place(value: HeldValue) -> str:
-    file, line = _line(value) or ("", 0)
+    file, line = value.line or ("", 0)
     return f" ({PurePath(file).name}:{line})"
 
 

@@ -3,7 +3,7 @@
 
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Unpack
@@ -42,13 +42,9 @@ class AskedOnce(Graph):
         parameters: Mapping[str, Cell] | None = None,
         **limits: Unpack[QueryLimits],
     ) -> Result:
-        given = dict(parameters or {})
-        limit = given.pop("limit", None) if _LIMITED.fullmatch(text) else None
-        question = text, repr(sorted(given.items()))
-        most = limit if isinstance(limit, int) else sys.maxsize
-        known = self._remembered.get(question)
-        if known is not None and (known.is_whole or most <= len(known.result.rows)):
-            return Result(known.result.columns, known.result.rows[:most])
+        question, most = _question(text, parameters or {})
+        if (known := self._known(question, most)) is not None:
+            return known
         found = self._graph.query(text, parameters, **limits)
         count = len(found.rows)
         self._remembered[question] = _Remembered(
@@ -56,6 +52,18 @@ class AskedOnce(Graph):
             count <= _MOST_ROWS and count < most,
         )
         return found
+
+    def read_ahead(
+        self, statements: Iterable[tuple[str, Mapping[str, Cell]]]
+    ) -> AbstractContextManager[None]:
+        unknown = [each for each in statements if self._known(*_question(*each)) is None]
+        return self._graph.read_ahead(unknown)
+
+    def _known(self, question: tuple[str, str], most: int) -> Result | None:
+        known = self._remembered.get(question)
+        if known is None or not (known.is_whole or most <= len(known.result.rows)):
+            return None
+        return Result(known.result.columns, known.result.rows[:most])
 
     @property
     def location(self) -> str:
@@ -79,3 +87,11 @@ class AskedOnce(Graph):
 
     def close(self) -> None:
         self._graph.close()
+
+
+def _question(text: str, parameters: Mapping[str, Cell]) -> tuple[tuple[str, str], int]:
+    """Return a statement with its parameters but a limit, and the rows that this allows."""
+    given = dict(parameters)
+    limit = given.pop("limit", None) if _LIMITED.fullmatch(text) else None
+    most = limit if isinstance(limit, int) else sys.maxsize
+    return (text, repr(sorted(given.items()))), most

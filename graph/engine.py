@@ -1,7 +1,7 @@
 """The interface of a graph; each engine implements it in one package."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -217,6 +217,17 @@ class Graph(LoadTarget, Protocol):
         `QueryFailed` if the engine rejects it or it returns more or takes longer than allowed,
         `GraphUnreachable` if the engine is gone.
         """
+
+    def read_ahead(
+        self, statements: Iterable[tuple[str, Mapping[str, Cell]]]
+    ) -> AbstractContextManager[None]:
+        """Begin with statements and their parameters, which the block will query.
+
+        An engine inside this process runs them while the block computes. Those that the block
+        does not query are dropped at its end.
+        """
+        del statements
+        return nullcontext()
 
     def read(self, compilation: str) -> "CompilationRows":
         """Return the rows of a complete compilation; NameUnknown if there is none."""

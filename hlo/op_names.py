@@ -6,6 +6,7 @@ backward pass and recomputed ops; a test compares them.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import accumulate, groupby, takewhile
@@ -43,9 +44,9 @@ _MARKS: Final = {
 
 def framework_of(op_names: Iterable[str | None]) -> str | None:
     """Return the framework that set most op names; None if none has the marks of one."""
-    known = [name for name in op_names if name]
+    known = Counter(name for name in op_names if name)
     counts = {
-        framework: sum(mark.search(name) is not None for name in known)
+        framework: sum(count for name, count in known.items() if mark.search(name))
         for framework, mark in _MARKS.items()
     }
     most = max(counts, key=counts.__getitem__)

@@ -136,13 +136,13 @@ class Packer:
         """Pack the groups; no other order is tried once they take less than `enough_bytes`."""
         alignment = self._least_alignment(alignment)
         best: Packing | None = None
-        for order in strategy.orders:
+        for number, order in enumerate(strategy.orders, 1):
             most = best.size_bytes if best is not None else None
             trial = self._trial(alignment, order, most, has_bound=strategy.has_bounded_top)
             best = trial.packing or best
-            if best is not None and (
-                best.size_bytes <= self._least_bytes or best.size_bytes < enough_bytes
-            ):
+            if number == len(strategy.orders) or best is None:
+                continue
+            if best.size_bytes < enough_bytes or best.size_bytes <= self._least_bytes:
                 break  # no other order is smaller, or needs to be
         return best or Packing(0, ())
 

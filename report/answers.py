@@ -1,9 +1,10 @@
 """Answers of the canned queries and findings of `advise` about a compilation, for the page."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Final
 
-from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused
+from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused, Scalar
 from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.live_orders import live_orders
@@ -16,9 +17,9 @@ from xlagraph.queries import (
     advise,
     with_planned_donations,
 )
-from xlagraph.queries.runner.run import run_query
+from xlagraph.queries.runner.run import known_parameters, reading_ahead, run_query
 from xlagraph.report.packed_tables import ColumnKind, PackedColumn, PagePart
-from xlagraph.report.reproduction import known_parameters, reproduction_of_query
+from xlagraph.report.reproduction import reproduction_of_query
 
 ROWS_SHOWN: Final = 100
 """Most rows of each answer in a page."""
@@ -30,8 +31,17 @@ def advice_and_answers(graph: Graph, compilation: str, catalogue: Mapping[str, Q
     """Return what a page is told about a compilation after the compilation itself."""
     once = AskedOnce(graph)
     stored = StoredCompilation(once, compilation)
-    found = advise(once, compilation, catalogue=catalogue, stored=stored)
-    return findings_and_answers(once, found, stored, catalogue)
+    with answers_ahead(once, stored, catalogue):
+        found = advise(once, compilation, catalogue=catalogue, stored=stored)
+        return findings_and_answers(once, found, stored, catalogue)
+
+
+def answers_ahead(
+    graph: Graph, stored: StoredCompilation, catalogue: Mapping[str, Query]
+) -> AbstractContextManager[None]:
+    """Begin with the answers of `findings_and_answers`, except for those that `advise` asks."""
+    queries = [query for query in _answered(catalogue) if query.advice is None]
+    return reading_ahead(graph, queries, _parameters(stored))
 
 
 def findings_and_answers(
@@ -46,11 +56,7 @@ def findings_and_answers(
         "otherOrder": order,
         "findings": [_finding_facts(finding) for finding in found.findings],
         "notes": (*found.notes, *found.problems),
-        "answers": [
-            _answer_facts(graph, query, stored)
-            for query in catalogue.values()
-            if query.kind == "table" and _asks_for_a_compilation_only(query)
-        ],
+        "answers": [_answer_facts(graph, query, stored) for query in _answered(catalogue)],
     }
     return PagePart(facts, {"otherOrder": {"liveBytes": curve}})
 
@@ -77,7 +83,7 @@ def _answer_facts(graph: Graph, query: Query, stored: StoredCompilation) -> Fact
 
     If the query is rejected, the reason becomes a note.
     """
-    parameters = known_parameters(query, {"compilation": stored.key, "limit": ROWS_SHOWN})
+    parameters = known_parameters(query, _parameters(stored))
     rows: Sequence[Sequence[Cell]] = ()
     notes: Sequence[str]
     try:
@@ -124,6 +130,15 @@ def _evidence(rows: Sequence[Mapping[str, Cell]], columns: Sequence[str]) -> lis
     return [[row[column] for column in columns] for row in rows[:ROWS_SHOWN]]
 
 
-def _asks_for_a_compilation_only(query: Query) -> bool:
-    names = {parameter.name for parameter in query.parameters if parameter.required}
-    return names == {"compilation"}
+def _answered(catalogue: Mapping[str, Query]) -> list[Query]:
+    """Return the queries for tables that need no more than a compilation."""
+    return [
+        query
+        for query in catalogue.values()
+        if query.kind == "table"
+        and {each.name for each in query.parameters if each.required} == {"compilation"}
+    ]
+
+
+def _parameters(stored: StoredCompilation) -> dict[str, Scalar]:
+    return {"compilation": stored.key, "limit": ROWS_SHOWN}

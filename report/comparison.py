@@ -8,8 +8,9 @@ from xlagraph.comparison.groups import without_environment
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
+from xlagraph.queries.runner.run import known_parameters
 from xlagraph.report.packed_tables import ColumnKind, PagePart, Table, typed_table
-from xlagraph.report.reproduction import known_parameters, reproduction_of_query
+from xlagraph.report.reproduction import reproduction_of_query
 
 GROUPINGS: Final = (By.CAUSE, By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 

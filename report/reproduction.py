@@ -11,12 +11,6 @@ Reproduction = dict[str, str]
 """The texts under `cypher` and `command`."""
 
 
-def known_parameters(query: Query, given: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """Return the given parameters that a query declares."""
-    names = {parameter.name for parameter in query.parameters}
-    return {name: value for name, value in given.items() if name in names}
-
-
 def reproduction_of_query(query: Query, given: Mapping[str, Scalar]) -> Reproduction:
     """Return statement and command line of a canned query."""
     return {"cypher": pasteable_statement(query, given), "command": command_line(query, given)}

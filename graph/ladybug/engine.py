@@ -5,10 +5,10 @@ A load never touches the file that readers have open: see `load`.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack, cast
+from typing import TYPE_CHECKING, Final, Unpack
 
 import ladybug
 
@@ -31,11 +31,11 @@ from xlagraph.graph.ladybug.list_kinds import check_lists
 from xlagraph.graph.ladybug.lock import check_folder
 from xlagraph.graph.ladybug.map_order import with_ordered_maps
 from xlagraph.graph.ladybug.other_meanings import check_meanings, checked_patterns
-from xlagraph.graph.ladybug.result_rows import check_counts, rows_of_result
+from xlagraph.graph.ladybug.reading_ahead import ReadingAhead
+from xlagraph.graph.ladybug.result_rows import Table, check_counts, read_table
 from xlagraph.graph.ladybug.statement_process import query_in_process
 from xlagraph.graph.read_only import (
-    bounded_rows,
-    check_columns,
+    Statement,
     check_statement,
     given_parameters,
 )
@@ -104,6 +104,7 @@ class LadybugGraph(Graph):
         self._notify = notify
         self._database: ladybug.Database | None = None
         self._connection: ladybug.Connection | None = None
+        self._ahead: ReadingAhead | None = None
         if not create and not path.exists():
             raise GraphMissing(f"no graph at {path}; `xlagraph ingest` makes one")
         if create:
@@ -136,9 +137,7 @@ class LadybugGraph(Graph):
         if limits.get("in_process") and self._path.exists():
             timeout_seconds = limits.get("timeout_seconds")
             return query_in_process(_open_to_read, self._path, text, given, timeout_seconds)
-        check_meanings(statement.tokens, given)
-        check_lists(given)
-        text, given = with_ordered_maps(text, given)
+        text, given = _prepared(statement, text, given)
         for pattern, test, its_parameters in checked_patterns(statement.tokens, given):
             if self._run(test, its_parameters)[1] != ((True,),):
                 raise QueryFailed(
@@ -158,22 +157,29 @@ class LadybugGraph(Graph):
             check_counts(rows)
         return Result(columns, rows)
 
-    def _run(
-        self, text: str, given: dict[str, Cell], **limits: Unpack[QueryLimits]
-    ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    @contextmanager
+    def read_ahead(self, statements: Iterable[tuple[str, Mapping[str, Cell]]]) -> Iterator[None]:
+        self._connect()
+        if self._ahead is None and self._database is not None:
+            self._ahead = ReadingAhead(self._database)
+        ahead = self._ahead
+        begun = ahead.begin(_allowed(statements)) if ahead is not None else []
+        try:
+            yield
+        finally:
+            if ahead is not None:
+                ahead.forget(begun)
+
+    def _run(self, text: str, given: dict[str, Cell], **limits: Unpack[QueryLimits]) -> Table:
         """Run a statement that was checked; return its columns and rows."""
         connection = self._connect()
+        ahead = self._ahead if not limits else None
+        if ahead is not None and (table := ahead.take(text, given)) is not None:
+            return table
         timeout_seconds = limits.get("timeout_seconds")
-        max_rows = limits.get("max_rows")
         try:
             connection.set_query_timeout(int(1000 * (timeout_seconds or 0)))
-            # a single statement has a single result
-            found = cast("ladybug.QueryResult", connection.execute(text, given))
-            with found:
-                columns = tuple(found.get_column_names())
-                check_columns(columns)
-                found_rows = rows_of_result(found, max_rows)
-                return columns, tuple(bounded_rows(found_rows, max_rows, limits.get("max_bytes")))
+            return read_table(connection, text, given, **limits)
         except (RuntimeError, ValueError, TypeError) as error:
             raise query_error(error, timeout_seconds) from error
 
@@ -199,6 +205,9 @@ class LadybugGraph(Graph):
         return read_compilation(self.query, compilation)
 
     def close(self) -> None:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.close()
         connection, self._connection = self._connection, None
         database, self._database = self._database, None
         if connection is not None:
@@ -216,6 +225,24 @@ class LadybugGraph(Graph):
                 self._connection = ladybug.Connection(self._database)
                 create_tables(self._connection)
         return self._connection
+
+
+def _allowed(
+    statements: Iterable[tuple[str, Mapping[str, Cell]]],
+) -> Iterator[tuple[str, dict[str, Cell]]]:
+    """Yield the statements as the engine gets them, without those that `query` refuses."""
+    for text, parameters in statements:
+        with suppress(GraphError):
+            statement = check_statement(text, procedures=None)
+            yield _prepared(statement, text, given_parameters(statement, parameters))
+
+
+def _prepared(
+    statement: Statement, text: str, given: dict[str, Cell]
+) -> tuple[str, dict[str, Cell]]:
+    check_meanings(statement.tokens, given)
+    check_lists(given)
+    return with_ordered_maps(text, given)
 
 
 def _open_to_read(path: Path) -> LadybugGraph:

@@ -3,17 +3,20 @@
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Unpack, cast
 from uuid import UUID
 
 import ladybug
 
 from xlagraph.graph import row_cells
-from xlagraph.graph.engine import Cell
+from xlagraph.graph.engine import Cell, QueryLimits
 from xlagraph.graph.errors import QueryFailed
+from xlagraph.graph.read_only import bounded_rows, check_columns
 
-__all__ = ["check_counts", "rows_of_result"]
+__all__ = ["Table", "check_counts", "read_table"]
 
+Table = tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]
+"""Columns and rows of a result."""
 _ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
 
 _MANY_ROWS: Final = 5000
@@ -35,8 +38,28 @@ def check_counts(rows: Sequence[tuple[Cell, ...]]) -> None:
                 )
 
 
-def rows_of_result(found: ladybug.QueryResult, max_rows: int | None) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows; QueryFailed for dates and intervals that Python cannot represent."""
+def read_table(
+    connection: ladybug.Connection,
+    text: str,
+    given: dict[str, Cell],
+    **limits: Unpack[QueryLimits],
+) -> Table:
+    """Run a statement; QueryFailed if it has more rows than allowed, or rows that cannot be read.
+
+    Raises the engine's errors.
+    """
+    max_rows = limits.get("max_rows")
+    # a single statement has a single result
+    found = cast("ladybug.QueryResult", connection.execute(text, given))
+    with found:
+        columns = tuple(found.get_column_names())
+        check_columns(columns)
+        rows = _rows(found, max_rows)
+        return columns, tuple(bounded_rows(rows, max_rows, limits.get("max_bytes")))
+
+
+def _rows(found: ladybug.QueryResult, max_rows: int | None) -> Iterator[tuple[Cell, ...]]:
+    """Return the rows; QueryFailed for dates and intervals that Python cannot represent."""
     count = found.get_num_tuples()
     # columns are read as a whole, which is too much for a result rejected for its length
     is_refused = max_rows is not None and count > max_rows

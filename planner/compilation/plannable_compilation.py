@@ -120,7 +120,8 @@ _READ: Final[WeakKeyDictionary[StoredCompilation, PlannableCompilation]] = WeakK
 def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
     """Read a stored compilation for planning, once for all who hold it."""
     if stored not in _READ:
-        _READ[stored] = _plannable(stored)
+        with stored.reading_ahead():
+            _READ[stored] = _plannable(stored)
     return _READ[stored]
 
 

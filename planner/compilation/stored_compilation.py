@@ -1,6 +1,7 @@
 """Reads a complete compilation from a graph; each table is read on first use."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Final, cast
 
@@ -48,6 +49,8 @@ _OVERWRITES: Final = load_statement(__file__, "overwrites")
 _PACKED_MODULE: Final = load_statement(__file__, "packed-module")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
 FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
+_PLANNED: Final = (VALUES_STATEMENT, _USES, _OVERWRITES, _POSITIONS, _INSTRUCTIONS)
+"""Statements of large tables that planning needs, the slowest first."""
 
 
 class StoredCompilation:
@@ -69,6 +72,11 @@ class StoredCompilation:
     def spaces(self) -> tuple[StoredSpace, ...]:
         """Memory spaces, by colour; raises NameUnknown if the compilation does not exist."""
         return self._totals_and_spaces[1]
+
+    def reading_ahead(self) -> AbstractContextManager[None]:
+        """Begin with the tables that planning needs, which the block reads."""
+        asked = {"compilation": self.key}
+        return self._graph.read_ahead([(statement, asked) for statement in _PLANNED])
 
     @cached_property
     def allocations(self) -> tuple[StoredAllocation, ...]:

@@ -94,8 +94,8 @@ def _names(values: Iterable[StoredValue]) -> set[str]:
     return found
 
 
-def _op_names(value: StoredValue) -> set[str]:
-    return {name for name in (value.known_op_name, value.op_name) if name is not None}
+def _op_names(value: StoredValue) -> tuple[str, ...]:
+    return tuple([name for name in (value.known_op_name, value.op_name) if name is not None])
 
 
 def _fits_op_name(pattern: str, op_name: str) -> bool:
@@ -107,10 +107,11 @@ def _fits(pattern: str, value: StoredValue, op_names: Set[str]) -> bool:
     name, _, _ = value.label.partition("{")
     if pattern in (value.label, name) or not op_names.isdisjoint(_op_names(value)):
         return True
-    lines = value.source_lines
+    has_wildcards = not _WILDCARDS.isdisjoint(pattern)
+    lines = value.source_lines if has_wildcards or ":" in pattern else ()
     if any(line == pattern or line.endswith("/" + pattern) for line in lines):
         return True
-    if _WILDCARDS.isdisjoint(pattern):
+    if not has_wildcards:
         return False
     return any(_matches(pattern, each) for each in (value.label, name, *lines))
 

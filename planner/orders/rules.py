@@ -126,7 +126,7 @@ def depth_first_order(program: SchedulableProgram, computation: str) -> list[int
     """
     instructions, users = program.instructions, program.users
     counts_results = any(name.startswith(_PARALLEL_TASK) for name in program.computations)
-    steps = post_order(program, computation)
+    steps = _order(Rule.POST_ORDER, program, computation)
     extra_users: dict[int, int] = {}
     bytes_behind: dict[int, int] = {}
     all_bytes = 0

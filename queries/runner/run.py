@@ -1,7 +1,8 @@
 """Run a canned query: resolve names, check types, run it, explain missing rows."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple, Unpack, cast
@@ -47,6 +48,8 @@ __all__ = [
     "Answer",
     "StatementAnswer",
     "find_query",
+    "known_parameters",
+    "reading_ahead",
     "resolve_parameters",
     "run",
     "run_query",
@@ -166,6 +169,26 @@ def run_query(graph: Graph, query: Query, parameters: Mapping[str, Scalar]) -> A
     compilation = resolved.get("compilation")
     key = None if compilation is None else str(compilation)
     return Answer(query, result, key, tuple(notes), NO_ROWS if absences else query.empty)
+
+
+def known_parameters(query: Query, given: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return the given parameters that a query declares."""
+    names = {parameter.name for parameter in query.parameters}
+    return {name: value for name, value in given.items() if name in names}
+
+
+def reading_ahead(
+    graph: Graph, queries: Iterable[Query], given: Mapping[str, Scalar]
+) -> AbstractContextManager[None]:
+    """Begin with queries that the block runs with the parameters that each declares.
+
+    Raises what their run would raise for the parameters.
+    """
+    resolved = [
+        (query.text, resolve_parameters(graph, query, known_parameters(query, given))[0])
+        for query in queries
+    ]
+    return graph.read_ahead(resolved)
 
 
 def _other_name(graph: Graph, resolved: Mapping[str, Scalar]) -> str | None:
