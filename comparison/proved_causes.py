@@ -72,10 +72,8 @@ class _Found(NamedTuple):
 
     def bytes_of(self, reason: Reason) -> int:
         """Return how much of a reason's growth the values are, with its sign."""
-        growth = sum(
-            bytes_ for label, bytes_ in reason.growth_by_label.items() if label in self.labels
-        )
-        return growth if reason.growth_bytes > 0 else -growth
+        is_new = reason.growth_bytes > 0
+        return abs(sum(reason.growth_by_label[is_new, label] for label in self.labels))
 
 
 class _Side:

@@ -10,6 +10,7 @@ from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.comparison.replaced_values import are, has_own_lines, largest, replaced, stacked
 from xlagraph.hlo.metadata import from_packages
+from xlagraph.hlo.op_names import loop_depth
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -63,6 +64,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return f"split over {after} devices, was {before}: {_sizes(reason)}"
         case ReasonKind.LOOPED:
             return _looped(reason)
+        case ReasonKind.FUSED:
+            return _fused(reason)
         case ReasonKind.ORDER:
             return "same values, other order: " + (
                 "more of them are live together" if is_more else "fewer of them are live together"
@@ -86,9 +89,9 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
             return replaced(reason, kind.value.removesuffix("s")) + named
         case ReasonKind.STACKED:
-            return f"{stacked(reason)}{largest(reason)}"
+            return f"{stacked(reason)}{_kept(after)}{largest(reason)}"
         case ReasonKind.REPLACED:
-            return f"{replaced(reason, 'value')} at the peak{largest(reason)}"
+            return f"{replaced(reason, 'value')} at the peak{_kept(after)}{largest(reason)}"
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
@@ -212,6 +215,10 @@ def _looped(reason: Reason) -> str:
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
     sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if is_other else ""
+    is_nested = a is not None and b is not None and loop_depth(a.op_name) and loop_depth(b.op_name)
+    if is_nested:
+        more = "more" if reason.subject.after == "new" else "less"
+        return f"{values} now computed in one loop {more}{sizes}"
     return f"{values} {verb} computed in a loop{sizes}"
 
 
@@ -245,6 +252,17 @@ def _library(reason: Reason, name: str) -> str:
     if reason.count_b:
         return f"{name} now makes {counted(calls, 'value')}{turned_off}"
     return f"{name} no longer makes {counted(calls, 'value')}{turned_off}"
+
+
+def _kept(by: str) -> str:
+    return ", which the policy of a checkpoint keeps" if by else ""
+
+
+def _fused(reason: Reason) -> str:
+    before, after = reason.count_a, reason.count_b
+    counts = f"{after:,} fusions of several instructions now" if after else "no fusion of several"
+    counts += ", none before" if after else f" instructions now, {before:,} before"
+    return f"{counts}, with what they replace"
 
 
 def _repeated(reason: Reason) -> str:
