@@ -24,18 +24,17 @@ class ChangedLoops:
         a, b = tuple(a), tuple(b)
         depths_a, self._first_a = _ops(a)
         depths_b, self._first_b = _ops(b)
-        both = depths_a.keys() & depths_b.keys()
-        self._new = {op for op in both if _are_deeper(depths_a[op], depths_b[op])}
-        self._gone = {op for op in both if _are_deeper(depths_b[op], depths_a[op])}
+        self._depths = {
+            op: (max(depths_a[op]), max(depths_b[op]))
+            for op in depths_a.keys() & depths_b.keys()
+            if _are_deeper(depths_a[op], depths_b[op]) or _are_deeper(depths_b[op], depths_a[op])
+        }
         # a line that both compute in as many loops, in other functions, did not move into one
         self._in_both = _lines_inside(a) & _lines_inside(b)
 
-    def moved(self, value: HeldValue) -> str:
-        """Return ``new`` or ``gone`` for an op in a loop on one side only; else an empty string."""
-        op = _op(value)
-        if _line(value) in self._in_both:
-            return ""
-        return "new" if op in self._new else "gone" if op in self._gone else ""
+    def moved(self, value: HeldValue) -> tuple[int, int] | None:
+        """Return the numbers of loops around an op in both programs; None if they are equal."""
+        return None if _line(value) in self._in_both else self._depths.get(_op(value))
 
     def is_first_stack(self, value: HeldValue, *, is_new: bool) -> bool:
         """Return True if the other program has the loop of a stack, but stacks nothing in it."""

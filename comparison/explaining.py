@@ -48,8 +48,11 @@ def explain_pair(a: Reserved, b: Reserved) -> list[Reason]:
     """Return the reasons for the growth from one compilation to another.
 
     Their growths add up to the growth of the reserved bytes. Changed checkpoints and donations
-    are always included, even without growth.
+    are always included, even without growth. If the peak of one is unknown, that of the other
+    explains nothing.
     """
+    if bool(a.unknown_bytes) is not bool(b.unknown_bytes):
+        a, b = a.without_peak(), b.without_peak()
     return _Explanation(a, b).reasons()
 
 
@@ -161,7 +164,8 @@ class _Explanation:
             kind = ReasonKind.UNDONATED if is_input_a else ReasonKind.DONATED
             sizes = self.undonated_sizes if is_input_a else self.donated_sizes
             return self.of(kind if self._take(sizes, b if is_input_a else a) else ReasonKind.REUSED)
-        loops = loop_depth(b.op_name) - loop_depth(a.op_name)
+        depths = loop_depth(a.op_name), loop_depth(b.op_name)
+        is_looped = depths[0] != depths[1]
         if (a.dtype, without_ones(a)) != (b.dtype, without_ones(b)):
             factor = element_factor(a, b)
             if factor == 1 and a.dtype != b.dtype:
@@ -169,7 +173,7 @@ class _Explanation:
             change = None if a.held_bytes and b.held_bytes else self.checkpoints.around(b)
             if change and a.part is b.part is ReservedPart.LIVE:  # one keeps it, one computes it
                 return self.of(change)
-            reason = looped(self.reasons_found, loops > 0) if loops else self.of_sizes
+            reason = looped(self.reasons_found, *depths) if is_looped else self.of_sizes
             reason.factors.update(() if factor is None else {factor})
             if a.stack_turns and b.stack_turns and a.stack_turns != b.stack_turns:
                 reason.turns.add((a.stack_turns, b.stack_turns))
@@ -178,8 +182,8 @@ class _Explanation:
             return reason
         if a.is_result is not b.is_result:
             return self.of(ReasonKind.OUTPUTS)
-        if loops and a.part is b.part:
-            return looped(self.reasons_found, loops > 0)
+        if is_looped and a.part is b.part:
+            return looped(self.reasons_found, *depths)
         if library(a) != library(b) and {library(a), library(b)} & self.libraries:
             return self._of_library(a, b)
         if a.part is not b.part:
@@ -203,8 +207,8 @@ class _Explanation:
                 return self.of(change)
             if stem(value.op_name) in self.library_ops:
                 return self._of_library(value)
-            if word := self.loops.moved(value):
-                return self.of(ReasonKind.LOOPED, after=word)
+            if depths := self.loops.moved(value):
+                return looped(self.reasons_found, *depths)
             is_stack = (value.stack_turns or 0) > 1
             if self.have_checkpoints and primitive(value.op_name) == _KEPT_BY_POLICY:
                 kind = ReasonKind.STACKED if is_stack else ReasonKind.REPLACED

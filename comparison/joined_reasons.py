@@ -45,9 +45,10 @@ class Sides(NamedTuple):
     matching: Matching
 
 
-def looped(reasons: FoundReasons, is_new: bool) -> Reason:
-    """Return the reason of what is computed in a loop on one side only."""
-    return reasons.of(ReasonKind.LOOPED, after=_word(is_new))
+def looped(reasons: FoundReasons, depth_a: int, depth_b: int) -> Reason:
+    """Return the reason of what is computed in more loops on one side, of how many on each."""
+    before = "loop" if depth_a and depth_b else ""
+    return reasons.of(ReasonKind.LOOPED, before=before, after=_word(depth_b > depth_a))
 
 
 def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
@@ -113,7 +114,7 @@ def join_loops(sides: Sides, reasons: FoundReasons) -> None:
         stacks = _stacked_inputs(sides, is_new=is_new)
         if not (has_ops or repeated or stacks):  # another loop, which replaces nothing
             continue
-        reason = looped(reasons, is_new)
+        reason = reasons.of(ReasonKind.LOOPED, after=_word(is_new))
         for other in repeated:
             reason.scopes |= other.scopes
             reason.join(reasons.found.pop(other.subject))

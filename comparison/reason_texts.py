@@ -10,7 +10,6 @@ from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.comparison.replaced_values import are, has_own_lines, largest, replaced, stacked
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import loop_depth
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -215,8 +214,7 @@ def _looped(reason: Reason) -> str:
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
     sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if is_other else ""
-    is_nested = a is not None and b is not None and loop_depth(a.op_name) and loop_depth(b.op_name)
-    if is_nested:
+    if reason.subject.before:
         more = "more" if reason.subject.after == "new" else "less"
         return f"{values} now computed in one loop {more}{sizes}"
     return f"{values} {verb} computed in a loop{sizes}"

@@ -93,6 +93,7 @@ CONSEQUENCES: Final = {
     ReasonKind.PEAK,
     ReasonKind.IDLE,
     ReasonKind.FRAGMENTATION,
+    ReasonKind.UNKNOWN,
 }
 """Kinds that only state what differs; sentences about changes of the program precede them."""
 
@@ -102,8 +103,9 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), or ``ops`` if no library
-    and no transformation makes the values (NEW_CODE)."""
+    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), ``loop`` if both programs
+    compute the values in a loop (LOOPED), or ``ops`` if no library and no transformation makes the
+    values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), ``new`` or ``gone``
     (LOOPED, FUSED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of

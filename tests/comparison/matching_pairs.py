@@ -169,9 +169,13 @@ MATCHING: dict[str, Case] = {
         ),
         [
             (
-                "2 values now computed in one loop more, with 1/2 of the elements,"
-                " such as f32[4,8] → f32[4,4] (mostly f.py:1): -96 B"
-            )
+                "1 value now computed in one loop more, with 1/2 of the elements,"
+                " such as f32[4,8] → f32[4,4] (mostly f.py:1): -64 B"
+            ),
+            (
+                "1 value now computed in a loop, with 1/2 of the elements,"
+                " such as f32[16] → f32[8] (mostly f.py:2): -32 B"
+            ),
         ],
     ),
     "one example at a time": Case(
