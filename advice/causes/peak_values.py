@@ -19,8 +19,7 @@ from xlagraph.planner.dimensions.module_operations import ModuleOperations, Oper
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
 from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.reordering_edit import Reorder
-from xlagraph.planner.edits.schedules import Schedule
-from xlagraph.planner.orders.rules import Rule, may_make_all
+from xlagraph.planner.edits.schedules import Schedule, recomputes_early
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.queries.errors import QueryError
@@ -77,10 +76,7 @@ class PeakProgram:
     @cached_property
     def recomputes_early(self) -> bool:
         """True if values are recomputed long before they are read: in a CPU's default order."""
-        if self.compilation.platform != "cpu":
-            return False
-        program = self.schedulable
-        return program is None or not may_make_all(Rule.DEPTH_FIRST, program)
+        return self.compilation.platform == "cpu" and recomputes_early(self.schedulable)
 
     @cached_property
     def schedulable(self) -> SchedulableProgram | None:

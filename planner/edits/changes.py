@@ -70,10 +70,17 @@ class Changes:
                 "give either parameters that carry the batch or another compilation, not both"
             )
 
-    def edits(self, compilation: PlannableCompilation, batch: Edit | None = None) -> list[Edit]:
+    def edits(
+        self,
+        compilation: PlannableCompilation,
+        batch: Edit | None = None,
+        *,
+        recomputes_early: bool = False,
+    ) -> list[Edit]:
         """Return the edits in the order in which they are made; raises NoSuchName.
 
-        `batch` is the edit that scales the batch. Donations come last, as one edit, because
+        `batch` is the edit that scales the batch, and `recomputes_early` is said of a CPU's default
+        order. Donations come last, as one edit, because
         frameworks pair all donated parameters with the results that are left.
         """
         edits: list[Edit] = [Remove.matching(compilation, pattern) for pattern in self.without]
@@ -82,7 +89,7 @@ class Changes:
         for pattern, factor in self.shrink.items():
             edits.append(Shrink.matching(compilation, pattern, parse_factor(factor)))
         edits += [FreeAtLastUse.matching(compilation, each) for each in self.until_last_use]
-        edits += [Checkpoint(scope) for scope in self.checkpoint]
+        edits += [Checkpoint(scope, recomputes_early) for scope in self.checkpoint]
         if self.donate:
             edits.append(Donate.matching(compilation, self.donate))
         return edits

@@ -54,6 +54,8 @@ class Checkpoint(Edit):
     """
 
     scope: str
+    is_early: bool = False
+    """True if the compiler may recompute long before values are read, except in loops."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -61,7 +63,10 @@ class Checkpoint(Edit):
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         """Return the program after the edit; raise NoSuchName if the scope frees nothing."""
-        edited = _recomputed(compilation, program, self._dropped(compilation, program))
+        dropped = self._dropped(compilation, program)
+        edited = _recomputed(compilation, program, dropped)
+        if is_early := self.is_early and not edited.is_of_loops:
+            edited = _recomputed(compilation, program, dropped, dropped - edited.stacked_ids)
         if not edited.recomputed_count:
             raise NoSuchName(
                 f"scope '{self.scope}' of {compilation.key} keeps no value for the backward pass"
@@ -71,11 +76,6 @@ class Checkpoint(Edit):
             value.value_id for value in program.values if by_id.get(value.value_id) != value
         )
         size_bytes = bytes_of(program, changed)
-        is_early = (
-            compilation.platform == "cpu"
-            and compilation.compiled is None
-            and not edited.is_of_loops
-        )
         return replace(
             edited,
             value_ids=changed,

@@ -10,8 +10,8 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.orders.choice_of_three import choice_of_three
 from xlagraph.planner.orders.order_ranges import FlatSchedule
 from xlagraph.planner.orders.ordered_program import Reordering, reordering
-from xlagraph.planner.orders.rules import Rule, order_of
-from xlagraph.planner.orders.schedulable import Order
+from xlagraph.planner.orders.rules import Rule, may_make_all, order_of
+from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 from xlagraph.queries.errors import QueryError
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "is_tpu",
     "memory_setting",
     "order_of_schedule",
+    "recomputes_early",
     "reordering_of",
     "with_order",
 ]
@@ -96,6 +97,11 @@ def reordering_of(stored: StoredCompilation, plannable: PlannableCompilation) ->
             " the dump"
         )
     return reordering(plannable.program, program)
+
+
+def recomputes_early(program: SchedulableProgram | None) -> bool:
+    """Return True if a CPU recomputes long before values are read: unless ordered for memory."""
+    return program is None or not may_make_all(Rule.DEPTH_FIRST, program)
 
 
 def order_of_schedule(

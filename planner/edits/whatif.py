@@ -9,6 +9,7 @@ from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
 )
+from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.donation import step_before_copies
 from xlagraph.planner.edits.batch import ScaleBatch
@@ -18,7 +19,7 @@ from xlagraph.planner.edits.effect_sentences import buffer_sets
 from xlagraph.planner.edits.other_batch import find_batch
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.result import Effect, PeakValue, WhatIf
-from xlagraph.planner.edits.schedules import Schedule
+from xlagraph.planner.edits.schedules import Schedule, recomputes_early
 from xlagraph.planner.memory_plan import HeapPlan
 from xlagraph.presentation.byte_sizes import counted, human_bytes
 from xlagraph.queries.errors import QueryError
@@ -50,7 +51,12 @@ def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None
     reorder = None
     if changes.schedule is not None:
         reorder = Reorder.of(stored, read, Schedule(changes.schedule))
-    return whatif_of(read, changes, find_batch(graph, read, changes), reorder, notes=notes)
+    is_early = bool(changes.checkpoint) and reorder is None and read.platform == "cpu"
+    return whatif_of(
+        *(read, changes, find_batch(graph, read, changes), reorder),
+        notes=notes,
+        recomputes_early=is_early and recomputes_early(schedulable_program(stored)),
+    )
 
 
 def whatif_of(
@@ -60,6 +66,7 @@ def whatif_of(
     reorder: Reorder | None = None,
     *,
     notes: tuple[str, ...] = (),
+    recomputes_early: bool = False,
 ) -> WhatIf:
     """Replay the plan of a compilation and replan it, without and with changes.
 
@@ -75,7 +82,8 @@ def whatif_of(
             " replayed but not changed; keep the `.txt` file of the same name next to the dump"
         )
     edits: list[Edit] = [] if reorder is None else [reorder]
-    edits += changes.edits(compilation if reorder is None else reorder.ordered, batch)
+    ordered = compilation if reorder is None else reorder.ordered
+    edits += changes.edits(ordered, batch, recomputes_early=recomputes_early)
     return _result(replan(compilation, edits), notes)
 
 

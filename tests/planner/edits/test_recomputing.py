@@ -4,7 +4,7 @@ import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
-from xlagraph.planner.edits.recomputing import Recompute
+from xlagraph.planner.edits.recomputing import Checkpoint, Recompute
 
 
 def step(*op_names):
@@ -54,3 +54,16 @@ def test_the_most_keeps_what_another_layer_reads_and_the_least_nothing(op_names,
         for name, program in (("least", found.program), ("most", found.most))
     }
     assert ends == {"least": set(), "most": kept}
+
+
+def test_a_checkpoint_may_save_nothing_where_values_are_recomputed_early():
+    compiled = step(*(f"jit(f)/jvp(net)/{name}" for name in ("dot", "tanh", "add")))
+    early, late = (
+        Checkpoint("net", is_early).apply(compiled, compiled.program) for is_early in (True, False)
+    )
+    assert early.program == late.program
+    assert early.most is not None
+    assert early.most.values == compiled.program.values
+    assert late.most is not None
+    assert late.most.values != compiled.program.values
+    assert (bool(early.assumptions), late.assumptions) == (True, ())
