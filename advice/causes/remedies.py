@@ -28,6 +28,7 @@ __all__ = [
     "REWRITTEN_INPUTS",
     "UNCHANGED_INPUTS",
     "Remedies",
+    "nested_loops",
 ]
 
 Remedies = Mapping[str, str]
@@ -107,9 +108,9 @@ REPLICATED_BATCH: Final[Mapping[str, str]] = {
     "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the batch.",
 }
 REDUCED_STACKS: Final[Mapping[str, str]] = {
-    "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan,"
-    " and return None as the second result of its body; save only what is read"
-    " (diffrax.SaveAt(t1=True)).",
+    "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"
+    " keep a part that is read there (jnp.where(i == wanted, y, kept)), and return None as the"
+    " second result of its body; save only what is read (diffrax.SaveAt(t1=True)).",
     "tensorflow": "Reduce in the loop: add to a loop variable instead of writing each iteration"
     " into a tf.TensorArray.",
     "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",
@@ -214,3 +215,16 @@ REPLICATED: Final[Mapping[str, str]] = {
     "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the parameter and on the"
     " activations that use it; otherwise the activations are replicated.",
 }
+
+
+def nested_loops(outer: int, inner: int) -> Remedies:
+    """Return how to run a loop as two nested ones of these numbers of iterations."""
+    return {
+        "jax": f"Nest two loops, with xs reshaped to ({outer}, {inner}, ...): jax.lax.scan over"
+        f" {outer} parts, whose body is jax.checkpoint(lambda carry, xs: jax.lax.scan("
+        "jax.checkpoint(body), carry, xs)). The body is computed once more.",
+        "tensorflow": f"Nest two tf.while_loops of {outer} and {inner} iterations, each body in"
+        " tf.recompute_grad. The body is computed once more.",
+        "pytorch": f"Nest two loops of {outer} and {inner} iterations, each body in"
+        " torch_xla.utils.checkpoint.checkpoint. The body is computed once more.",
+    }

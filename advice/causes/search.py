@@ -36,6 +36,7 @@ from xlagraph.advice.causes.returned_values import (
     unchanged_inputs,
 )
 from xlagraph.advice.causes.softmax_logits import logits
+from xlagraph.advice.causes.stacked_carries import stacked_carries
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
@@ -80,6 +81,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from added_gradients(program)
     yield from logits(program)
     yield from computed_ahead(program)
+    yield from stacked_carries(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
     yield from returned_gradients(program)
