@@ -4,7 +4,7 @@ The kinds: gradients of each example, and gradients of tables of which few rows 
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -27,6 +27,8 @@ _EXAMPLES_FORWARD: Final = re.compile(
     r"vmap\((?:jit\()?jvp\(|vmap\([^;]*\)/(?:[^;]*[/(])?jvp\(|pfor/|vectorized_map"
 )
 """Op names of gradients that are computed for each example, also within an outer gradient."""
+_OF_EXAMPLES: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")
+"""Op names of both passes of a gradient that is vectorized over examples."""
 _TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\([^)]*transpose\(")
 _HANDED_ON: Final = frozenset(
     ("parameter", "while", "conditional", "call", "get-tuple-element", "tuple", "bitcast", "copy")
@@ -72,14 +74,21 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
             seen |= connected
             if _are_summed_products(program, connected):
                 summed |= connected
-    found = {value: value.dimensions for value in candidates if value.value_id in summed | marked}
+    ops = {
+        (value.shape, value.attributed_op_name) for value in candidates if value.value_id in marked
+    }
+    found = {
+        value: value.dimensions
+        for value in candidates
+        if value.value_id in summed | marked or (value.shape, value.attributed_op_name) in ops
+    }
     if not found:
         return
     shapes = set(found.values())
     for value in program.temporaries:  # a loop stacks what it computes for each example
         if program.stack_of(value) is not None and value.dimensions[1:] in shapes:
             found[value] = value.dimensions[1:]
-    factors = {
+    factors = _of_examples(program, {count for count, *_ in shapes}, names_by_shape) | {
         value.label: Fraction(1, count if value.value_id in summed else min(count, _PARTS))
         for value, (count, *_) in found.items()
     }
@@ -100,6 +109,26 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         remedies.PER_EXAMPLE,
         likelihood=0.9,
     )
+
+
+def _of_examples(
+    program: PeakProgram, counts: Collection[int], parameters: Container[tuple[int, ...]]
+) -> dict[str, Fraction]:
+    """Return what else is computed for each example, with the part that a group of them takes.
+
+    A loop over groups of examples computes the activations of one group too.
+    """
+    return {
+        value.label: Fraction(1, min(count, _PARTS))
+        for count in counts
+        for value in program.temporaries
+        if len(lengths := value.dimensions) > 1
+        and _OF_EXAMPLES.search(value.attributed_op_name or "")
+        and (
+            lengths[0] == count
+            or (lengths not in parameters and (lengths[1] == count or lengths[0] % count == 0))
+        )
+    }
 
 
 def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
