@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from enum import Enum, auto
+from math import prod
 from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on
 from xlagraph.advice.causes.old_values import is_ordered_before
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.op_names import is_checkpointed, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
@@ -164,21 +165,36 @@ def _gradients_of(
 
 
 def _scattered_gradients(program: PeakProgram, stack: StoredValue, reader: str) -> Iterator[str]:
-    """Yield labels of the gradients of a stack that the transpose of a gather adds to zeros."""
+    """Yield labels of the gradients of a stack that the transpose of a gather adds to zeros.
+
+    They are of the stack's size, in any order of elements, at the indices of the gather.
+    """
     if not program.computes_with(reader, "gather"):
         return
-    place = program.place_of(reader)
-    for value in program.temporaries:
-        members = program.program.sets[program.program.by_id[value.value_id].buffer_set]
-        names = {program.values[each.value_id].name for each in members}
-        if value.dimensions == stack.dimensions and any(
-            program.computes_with(name, "scatter")
-            and program.is_backward(name)
-            and place[0] is not None
-            and program.place_of(name) == place
-            for name in names
-        ):
-            yield from (program.values[each.value_id].label for each in members)
+    size = prod(stack.dimensions)
+    read = (program.values[each] for each in program.read_by[reader])
+    indices = {each.value_id for each in read if (each.dtype or "").startswith(("s", "u"))}
+    waiting = [
+        value
+        for value in program.values.values()
+        if prod(value.dimensions) == size
+        and program.computes_with(value.name, "scatter")
+        and program.is_backward(value.name)
+        and not indices.isdisjoint(program.read_by.get(value.name, ()))
+    ]
+    seen: set[int | None] = {None}
+    while waiting:
+        value = waiting.pop()
+        number = program.set_of(value)
+        if number in seen:
+            continue
+        seen.add(number)
+        yield from (
+            program.values[each.value_id].label for each in program.program.sets[number or 0]
+        )
+        for name in program.readers_of.get(value.value_id, ()):
+            if program.instructions[name].computes_only(SAME_ELEMENTS):
+                waiting += program.made_by.get(name, ())
 
 
 def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:

@@ -19,6 +19,7 @@ __all__ = [
     "OFFLOADED",
     "ONE_HOT",
     "PER_EXAMPLE",
+    "PRODUCTS_WITH_THEMSELVES",
     "REDUCED_STACKS",
     "REPLICATED",
     "REPLICATED_BATCH",
@@ -186,6 +187,14 @@ JACOBIANS: Final[Mapping[str, str]] = {
     " J @ v, tape.gradient with output_gradients for J.T @ u.",
     "pytorch": "Compute the products instead of the matrix: torch.func.jvp for J @ v,"
     " torch.func.vjp for J.T @ u.",
+}
+PRODUCTS_WITH_THEMSELVES: Final[Mapping[str, str]] = {
+    "jax": "Add the products of blocks of rows: jax.lax.scan over the blocks, whose body computes"
+    " the rows of one block (for a Jacobian, jax.jacfwd of the residuals of one block) and adds"
+    " a.T @ a to the carry; or solve with products only: jax.scipy.sparse.linalg.cg with"
+    " jax.linearize and jax.vjp.",
+    "tensorflow": "Add the products of blocks of rows in a tf.while_loop.",
+    "pytorch": "Add the products of blocks of rows, one block after another.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"

@@ -21,6 +21,8 @@ __all__ = ["stacked_carries"]
 
 _LEAST_TURNS: Final = 64
 """Least iterations of a loop that is worth nesting; layers of a network are fewer."""
+_LEAST_SHARE: Final = Fraction(1, 4)
+"""Least share of the reserved bytes that its carries take: nesting costs one more forward pass."""
 
 
 def stacked_carries(program: PeakProgram) -> Iterator[Cause]:
@@ -35,10 +37,11 @@ def stacked_carries(program: PeakProgram) -> Iterator[Cause]:
     }
     if not carries:
         return
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     for stacks in loop_stacks(program.compilation, program.program, program.program.by_id):
         found = [each for each in program.temporaries if each.value_id in stacks.value_ids]
         of_loop = [each for each in found if program.set_of(each) in carries]
-        if of_loop:
+        if of_loop and sum(each.size_bytes for each in of_loop) >= least:
             yield _cause(program, found, carries[program.set_of(of_loop[0])], carries.keys())
 
 

@@ -1,5 +1,6 @@
 """`advise` names long loops that keep their carry of every iteration for the backward pass."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -20,9 +21,10 @@ LOOP = """
 """  # noqa: E501
 
 
-def looped(programs, turns, *, around=None, inside="s"):
+def looped(programs, turns, *, around=None, inside="s", reserved_bytes=0):
     """Return a loop that stacks its carry and another value, which a backward loop reads."""
     program = programs("0 | 12288 | preallocated-temp", LOOP.format(turns))
+    program.compilation = replace(program.compilation, reserved_bytes={0: reserved_bytes})
     share_one_buffer_set(program, "z", "s", "w{1}")
     share_one_buffer_set(program, "t", "w{2}")
     known, values = program.instructions, program.compilation.values
@@ -59,9 +61,10 @@ def test_two_nested_loops_keep_the_carries_of_both_and_other_values_of_the_inner
 
 
 @pytest.mark.parametrize(
-    ("turns", "how"), [(32, {}), (128, {"around": "outer"}), (128, {"inside": "z"})]
+    ("turns", "how"),
+    [(32, {}), (128, {"around": "outer"}), (128, {"inside": "z"}), (128, {"reserved_bytes": 12288})],
 )
-def test_short_and_nested_loops_are_not_named(programs, turns, how):
+def test_short_nested_and_small_loops_are_not_named(programs, turns, how):
     assert list(stacked_carries(looped(programs, turns, **how))) == []
 
 
