@@ -9,6 +9,7 @@ __all__ = [
     "CONSTANTS",
     "DENSE_GRADIENTS",
     "FLOAT64",
+    "GATHERED_ROWS",
     "GRADIENTS_OF_FROZEN",
     "IDLE",
     "INFLATED",
@@ -195,6 +196,15 @@ PRODUCTS_WITH_THEMSELVES: Final[Mapping[str, str]] = {
     " jax.linearize and jax.vjp.",
     "tensorflow": "Add the products of blocks of rows in a tf.while_loop.",
     "pytorch": "Add the products of blocks of rows, one block after another.",
+}
+GATHERED_ROWS: Final[Mapping[str, str]] = {
+    "jax": "Add the rows of one group of edges after another: reshape senders and receivers to"
+    " (groups, edges) and use jax.lax.scan(jax.checkpoint(body), jnp.zeros((nodes, d)), (senders,"
+    " receivers)), whose body adds jax.ops.segment_sum of the messages of one group to the carry.",
+    "tensorflow": "Add the rows of one group of edges after another in a tf.while_loop, with"
+    " tf.recompute_grad around its body.",
+    "pytorch": "Add the rows of one group of edges after another with index_add_, each group"
+    " inside of torch_xla.utils.checkpoint.checkpoint.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"

@@ -62,7 +62,12 @@ def test_two_nested_loops_keep_the_carries_of_both_and_other_values_of_the_inner
 
 @pytest.mark.parametrize(
     ("turns", "how"),
-    [(32, {}), (128, {"around": "outer"}), (128, {"inside": "z"}), (128, {"reserved_bytes": 12288})],
+    [
+        (32, {}),
+        (128, {"around": "outer"}),
+        (128, {"inside": "z"}),
+        (128, {"reserved_bytes": 12288}),
+    ],
 )
 def test_short_nested_and_small_loops_are_not_named(programs, turns, how):
     assert list(stacked_carries(looped(programs, turns, **how))) == []
