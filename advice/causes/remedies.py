@@ -8,6 +8,7 @@ __all__ = [
     "COMPUTED_AHEAD",
     "CONSTANTS",
     "DENSE_GRADIENTS",
+    "DERIVATIVES_AT_ONCE",
     "FLOAT64",
     "GATHERED_ROWS",
     "GRADIENTS_OF_FROZEN",
@@ -205,6 +206,16 @@ GATHERED_ROWS: Final[Mapping[str, str]] = {
     " tf.recompute_grad around its body.",
     "pytorch": "Add the rows of one group of edges after another with index_add_, each group"
     " inside of torch_xla.utils.checkpoint.checkpoint.",
+}
+DERIVATIVES_AT_ONCE: Final[Mapping[str, str]] = {
+    "jax": "Take a few directions at a time: jax.lax.map(lambda v: jax.jvp(f, (x,), (v,))[1],"
+    " jnp.eye(n), batch_size=k) instead of jax.jacfwd(f)(x), or the same with jax.vjp for"
+    " jax.jacrev and with jax.grad(f) for f in jax.hessian. If only a sum is needed,"
+    " such as a trace, add to it in the carry of jax.lax.scan. If the program differentiates this"
+    " again, put jax.checkpoint around the body.",
+    "tensorflow": "Take a few directions at a time in a tf.while_loop, or set"
+    " experimental_use_pfor=False in tape.jacobian.",
+    "pytorch": "Give torch.func.jacfwd a chunk_size.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"

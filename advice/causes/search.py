@@ -14,7 +14,7 @@ from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.gathered_rows import gathered_rows
 from xlagraph.advice.causes.gram_matrices import products_with_themselves
-from xlagraph.advice.causes.jacobians import stored_jacobians
+from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.advice.causes.large_values import (
     idle_values,
@@ -80,6 +80,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from unchanged_inputs(program)
     yield from per_example_gradients(program)
     yield from stored_jacobians(program)
+    yield from derivatives_at_once(program)
     yield from products_with_themselves(program)
     yield from gathered_rows(program)
     yield from added_gradients(program)

@@ -128,8 +128,9 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
     around = {name for each in value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in value_ids}
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
-    if not any(_sums_exponentials(program, name, size // words, size) for name in around):
-        return None
+    summing = [name for name in around if _sums_exponentials(program, name, size // words, size)]
+    if not summing or any(program.instructions[name].loop is not None for name in summing):
+        return None  # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
     reducing = []
     for name in around:
         made = program.made_by.get(name, ())
