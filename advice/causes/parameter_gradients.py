@@ -4,7 +4,7 @@ The kinds: gradients of each example, and gradients of tables of which few rows 
 """
 
 import re
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -23,6 +23,8 @@ __all__ = ["dense_gradients", "per_example_gradients"]
 
 _PARTS: Final = 8
 """Parts in which per-example gradients could be computed."""
+_LEAST_OF_GRADIENTS: Final = 4
+"""Gradients of less than one in so many of the bytes of activations are not what takes memory."""
 _EXAMPLES_FORWARD: Final = re.compile(
     r"vmap\((?:jit\()?jvp\(|vmap\([^;]*\)/(?:[^;]*[/(])?jvp\(|pfor/|vectorized_map"
 )
@@ -88,10 +90,13 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     for value in program.temporaries:  # a loop stacks what it computes for each example
         if program.stack_of(value) is not None and value.dimensions[1:] in shapes:
             found[value] = value.dimensions[1:]
-    factors = _of_examples(program, {count for count, *_ in shapes}, names_by_shape) | {
+    factors = {
         value.label: Fraction(1, count if value.value_id in summed else min(count, _PARTS))
         for value, (count, *_) in found.items()
     }
+    others = _of_examples(program, {count for count, *_ in shapes}, names_by_shape)
+    if _largest(program, factors) * _LEAST_OF_GRADIENTS >= _largest(program, others):
+        factors = others | factors
     rows = tuple(
         evidence_row(
             value,
@@ -109,6 +114,10 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         remedies.PER_EXAMPLE,
         likelihood=0.9,
     )
+
+
+def _largest(program: PeakProgram, labels: Iterable[str]) -> int:
+    return max((program.by_label[label].size_bytes for label in labels), default=0)
 
 
 def _of_examples(

@@ -1,6 +1,7 @@
 """Find logits of a large vocabulary that are computed for all tokens at once."""
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
@@ -19,6 +20,8 @@ __all__ = ["logits"]
 _LEAST_VOCABULARY: Final = 512
 _COMPUTED_VOCABULARY: Final = 4096
 """Least words of a table that is no input: shorter ones may be the keys of an attention."""
+_LEAST_IN_LOOP: Final = Fraction(1, 4)
+"""Least share of the reserved bytes of logits in a loop."""
 _PARTS: Final = 8
 """Parts in which logits could be computed."""
 _PRODUCTS: Final = ("dot", "convolution", "custom-call")
@@ -43,8 +46,10 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         and max(lengths) >= 4 * min(lengths)
     }
     seen: set[int] = set()
-    found: list[tuple[StoredValue, str]] = []
+    found: defaultdict[bool, list[tuple[StoredValue, str]]] = defaultdict(list)
+    least = _LEAST_IN_LOOP * program.compilation.reserved_bytes.get(program.memory_space, 0)
     for value in program.temporaries:
+        loop = program.instructions[value.name].loop
         if value.value_id in seen:
             continue
         products = (
@@ -58,21 +63,26 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             continue
         connected = _connected(program, value)
         seen |= connected
-        reduction = _softmax(program, connected, words) or _of_shifted(program, value, words)
+        reduction = _softmax(program, connected, words, loop) or _of_shifted(program, value, words)
         if reduction is None:
             continue
         line = file_and_line(*program.place_of(reduction)) or reduction
         rows = math.prod(value.dimensions) // words
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in connected}
-        found += [(each, reason) for each in program.temporaries if program.set_of(each) in sets]
-    if found:
+        found[loop is not None] += [
+            (each, reason) for each in program.temporaries if program.set_of(each) in sets
+        ]
+    for is_in_loop, values in found.items():
+        if is_in_loop and sum(value.size_bytes for value, _ in values) < least:
+            continue
+        tokens = "many tokens" if is_in_loop else "all tokens"
         yield Cause(
             "peak/contributors",
-            "Logits of a large vocabulary are computed for all tokens at once",
+            f"Logits of a large vocabulary are computed for {tokens} at once",
             ChangeKind.PARTS,
-            ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in found}),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in values}),
+            tuple(evidence_row(value, reason) for value, reason in values),
             remedies.LOGITS,
         )
 
@@ -82,7 +92,7 @@ def _table_of_product(
 ) -> str | None:
     """Return the name of the table in a product of the forward pass, unless it has its shape."""
     maker = program.instructions.get(value.name)
-    if value.is_backward or maker is None or maker.loop is not None:
+    if value.is_backward or maker is None:
         return None
     if not any(map(maker.computes_with, _PRODUCTS)):
         return None
@@ -119,7 +129,9 @@ def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
     return found
 
 
-def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> str | None:
+def _softmax(
+    program: PeakProgram, value_ids: Collection[int], words: int, loop: str | None
+) -> str | None:
     """Return the instruction that reduces these values over a dimension for a softmax.
 
     A softmax reads the maximum or the sum of each row next to the row itself; a sum of a
@@ -129,7 +141,7 @@ def _softmax(program: PeakProgram, value_ids: Collection[int], words: int) -> st
     makers = {program.values[each].name for each in value_ids}
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
     summing = [name for name in around if _sums_exponentials(program, name, size // words, size)]
-    if not summing or any(program.instructions[name].loop is not None for name in summing):
+    if not summing or any(program.instructions[name].loop != loop for name in summing):
         return None  # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
     reducing = []
     for name in around:
@@ -228,6 +240,7 @@ def _of_shifted(program: PeakProgram, value: StoredValue, words: int) -> str | N
     summing = [
         name
         for name in program.readers_of.get(value.value_id, ())
-        if _sums_exponentials(program, name, size // words, size)
+        if program.instructions[name].loop == program.instructions[value.name].loop
+        and _sums_exponentials(program, name, size // words, size)
     ]
     return min(summing, key=lambda name: program.rows.get(name, 0), default=None)
