@@ -20,6 +20,7 @@ __all__ = [
     "LOGITS",
     "OFFLOADED",
     "ONE_HOT",
+    "PAIR_DIFFERENCES",
     "PER_EXAMPLE",
     "PRODUCTS_WITH_THEMSELVES",
     "REDUCED_STACKS",
@@ -216,6 +217,14 @@ DERIVATIVES_AT_ONCE: Final[Mapping[str, str]] = {
     "tensorflow": "Take a few directions at a time in a tf.while_loop, or set"
     " experimental_use_pfor=False in tape.jacobian.",
     "pytorch": "Give torch.func.jacfwd a chunk_size.",
+}
+PAIR_DIFFERENCES: Final[Mapping[str, str]] = {
+    "jax": "Compute squared distances without the differences: (a**2).sum(-1)[:, None]"
+    " + (b**2).sum(-1) - 2 * a @ b.T; or take a part of the rows at a time: jax.lax.map("
+    "jax.checkpoint(lambda row: distances of row to b), a, batch_size=k).",
+    "tensorflow": "Compute squared distances without the differences, from squares and a matrix"
+    " product; or take a part of the rows at a time in a tf.while_loop.",
+    "pytorch": "Use torch.cdist, or squares and a matrix product, instead of the differences.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"
