@@ -4,7 +4,7 @@ A loop over groups of them adds the same sums, and only the rows of one group ex
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -53,6 +53,9 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
             program.computes_with(name, opcode) for name in makers for opcode in _MIXING
         ):
             continue
+        kept = sum(value.size_bytes for value in _read_after_sums(program, found, count))
+        if kept * _LEAST_RATIO > sum(value.size_bytes for value in at_peak):
+            continue
         first, last = (_line(program, each) for each in (gather, scatter))
         reason = (
             f"for {count} rows that {first} gathers from {source.dimensions[0]};"
@@ -67,6 +70,40 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
             remedies.GATHERED_ROWS,
             likelihood=0.9,
         )
+
+
+def _read_after_sums(
+    program: PeakProgram, values: Sequence[StoredValue], count: int
+) -> Iterator[StoredValue]:
+    """Yield the values of the forward pass that are read again after all rows are added.
+
+    The next layer needs these of all edges, so that no loop over edges can drop them.
+    """
+    schedulable, rows = program.schedulable, program.rows
+    if schedulable is None:
+        return
+    scatters = [
+        rows[value.name]
+        for value in _outside_loops(program, "scatter")
+        if value.name in rows and any(count in each.dimensions for each in _read(program, value))
+    ]
+    for value in values:
+        if value.is_backward or value.name not in rows:
+            continue
+        readers = [
+            rows[name]
+            for name in program.readers_of.get(value.value_id, ())
+            if name in rows and not program.is_backward(name)
+        ]
+        if any(
+            is_ordered_before(schedulable, rows[value.name], scatter)
+            and any(
+                each != scatter and is_ordered_before(schedulable, scatter, each)
+                for each in readers
+            )
+            for scatter in scatters
+        ):
+            yield value
 
 
 def _pairs(

@@ -45,3 +45,13 @@ def test_gathered_rows_that_are_only_added_are_named(programs, maker, scatter, r
         assert cause.rows[0]["reason"] == reason
         assert isinstance(cause.edit, ComputeInParts)
         assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
+
+
+def test_rows_that_the_next_layer_reads_after_the_sums_are_needed(programs):
+    values = GRAPH.format(maker="exponential", scatter="scatter-add").replace(
+        "reduce(h)", "reduce(e)"
+    )
+    program = programs(ALLOCATIONS, values.replace("16384 | 2-3", "16384 | 2-4"))
+    read = ("h = parameter()", "m = gather(h)", "e = exponential(m)", "a = scatter(e)")
+    with_dependences(program, *read, "g = reduce(e, a)")
+    assert list(gathered_rows(program)) == []
