@@ -1,6 +1,7 @@
 """Find logits of a large vocabulary that are computed for all tokens at once."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
@@ -9,7 +10,13 @@ from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.softmaxes import PRODUCTS, connected, softmax_of, softmax_of_kernel
+from xlagraph.advice.causes.softmaxes import (
+    PRODUCTS,
+    connected,
+    loops_of_sums,
+    softmax_of,
+    softmax_of_kernel,
+)
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -19,6 +26,8 @@ __all__ = ["logits"]
 _LEAST_VOCABULARY: Final = 512
 _COMPUTED_VOCABULARY: Final = 4096
 """Least words of a table that is no input: shorter ones may be the keys of an attention."""
+_LEAST_IN_LOOP: Final = Fraction(1, 4)
+"""Least share of the reserved bytes of logits in a loop."""
 _PARTS: Final = 8
 """Parts in which logits could be computed."""
 
@@ -28,7 +37,8 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
 
     A product with a table has a dimension of its words, and the exponential of it is reduced over
     this dimension. Values of the same size that the product depends on, or that depend on it, count
-    as logits too. Products in a loop are left out: each iteration may compute only some tokens.
+    as logits too. In a loop they must be a large share of the reserved bytes: an iteration may
+    compute only some tokens.
     """
     tables = {
         tuple(sorted(value.dimensions))
@@ -38,8 +48,10 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         and max(lengths) >= 4 * min(lengths)
     }
     seen: set[int] = set()
-    found: list[tuple[StoredValue, str]] = []
+    found: defaultdict[bool, list[tuple[StoredValue, str]]] = defaultdict(list)
+    least = _LEAST_IN_LOOP * program.compilation.reserved_bytes.get(program.memory_space, 0)
     for value in program.temporaries:
+        loop = program.instructions[value.name].loop
         if value.value_id in seen:
             continue
         products = (
@@ -54,20 +66,26 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         alike = connected(program, value, max(value.dimensions))
         seen |= alike
         reduction = softmax_of(program, alike, words) or softmax_of_kernel(program, value, words)
-        if reduction is None:
+        # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
+        if reduction is None or loops_of_sums(program, alike, words) != {loop}:
             continue
         line = file_and_line(*program.place_of(reduction)) or reduction
         rows = math.prod(value.dimensions) // words
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in alike}
-        found += [(each, reason) for each in program.temporaries if program.set_of(each) in sets]
-    if found:
+        found[loop is not None] += [
+            (each, reason) for each in program.temporaries if program.set_of(each) in sets
+        ]
+    for is_in_loop, values in found.items():
+        if is_in_loop and sum(value.size_bytes for value, _ in values) < least:
+            continue
+        tokens = "many tokens" if is_in_loop else "all tokens"
         yield Cause(
             "peak/contributors",
-            "Logits of a large vocabulary are computed for all tokens at once",
+            f"Logits of a large vocabulary are computed for {tokens} at once",
             ChangeKind.PARTS,
-            ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in found}),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in values}),
+            tuple(evidence_row(value, reason) for value, reason in values),
             remedies.LOGITS,
         )
 
@@ -77,7 +95,7 @@ def _table_of_product(
 ) -> str | None:
     """Return the name of the table in a product of the forward pass, unless it has its shape."""
     maker = program.instructions.get(value.name)
-    if value.is_backward or maker is None or maker.loop is not None:
+    if value.is_backward or maker is None:
         return None
     if not any(map(maker.computes_with, PRODUCTS)):
         return None

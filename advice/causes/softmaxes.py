@@ -8,7 +8,14 @@ from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 
-__all__ = ["PRODUCTS", "connected", "softmax_of", "softmax_of_kernel", "softmax_with_product"]
+__all__ = [
+    "PRODUCTS",
+    "connected",
+    "loops_of_sums",
+    "softmax_of",
+    "softmax_of_kernel",
+    "softmax_with_product",
+]
 
 PRODUCTS: Final = ("dot", "convolution", "custom-call")
 """Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
@@ -147,6 +154,17 @@ def _computed_by_row(program: PeakProgram, values: Sequence[StoredValue], rows: 
                     found.add(made.value_id)
                     waiting.append(made.value_id)
     return found
+
+
+def loops_of_sums(program: PeakProgram, value_ids: Collection[int], length: int) -> set[str | None]:
+    """Return the names of the loops that sum exponentials of these values; None outside of one."""
+    size = math.prod(program.values[next(iter(value_ids))].dimensions)
+    return {
+        program.instructions[name].loop
+        for each in value_ids
+        for name in program.readers_of.get(each, ())
+        if _sums_exponentials(program, name, size // length, size)
+    }
 
 
 def softmax_of_kernel(program: PeakProgram, value: StoredValue, length: int) -> str | None:
