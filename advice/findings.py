@@ -153,7 +153,7 @@ class _Search:
             }
         causes = self._causes(answers)
         for cause in causes:
-            self._keep(self._of_cause(cause))
+            self._keep(self._of_cause(cause), is_cause=not cause.is_fact)
         for query_id, rows in answers.items():
             query = self._catalogue[query_id]
             if query.advice is not None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final, assert_never, cast
 
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.edited_values import in_whole_sets, with_equal_ops
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.donating import Donate
@@ -13,7 +14,6 @@ from xlagraph.planner.edits.edit import Edit, replan
 from xlagraph.planner.edits.recomputing import Defer, Move, Recompute
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.resizing import ComputeInParts, PackTightly, Remove, Scale
-from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
@@ -46,6 +46,10 @@ _CPU_REORDERS: Final = "on CPU the compiler drops barriers and chooses the order
 _CPU_MERGES: Final = (
     "on CPU the compiler may merge the recomputation with the first computation, or recompute"
     " several layers at once"
+)
+_KEEPS_INPUTS: Final = (
+    "a checkpoint keeps its inputs: around each of these values alone it saves nothing, around"
+    " several of them up to this"
 )
 _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.RECOMPUTE: _RECOMPUTES_EARLY,
@@ -177,7 +181,7 @@ def edit_of_rows(
     labels = tuple(label for _, label in labels_of_rows)
     match kind:
         case ChangeKind.HALF:
-            return Scale(dict.fromkeys(_in_whole_sets(compilation, labels), Fraction(1, 2)))
+            return Scale(dict.fromkeys(in_whole_sets(compilation, labels), Fraction(1, 2)))
         case ChangeKind.DENSE | ChangeKind.SHARD:
             return Scale({label: _factor(kind, row) for row, label in labels_of_rows})
         case ChangeKind.PARTS:
@@ -187,7 +191,7 @@ def edit_of_rows(
         case ChangeKind.DONATE:
             return Donate.of(compilation, labels)
         case ChangeKind.RECOMPUTE:
-            return Recompute(labels)
+            return Recompute(with_equal_ops(compilation, labels))
         case ChangeKind.LATE:
             return Defer(labels)
         case ChangeKind.MOVE:
@@ -287,36 +291,6 @@ def _labels(cell: Cell) -> list[str]:
     return [cell] if isinstance(cell, str) else [str(label) for label in cast("list[Cell]", cell)]
 
 
-def _in_whole_sets(compilation: PlannableCompilation, labels: Iterable[str]) -> list[str]:
-    """Return the labels, and those of values that must share their bytes, such as a loop's state.
-
-    A type is that of the whole state. That of an input or a result belongs to the caller, also
-    where an iteration of a loop copies it.
-    """
-    program, by_label = compilation.program, compilation.id_by_label
-    found = dict.fromkeys(
-        label for label in labels if not _copies_state_of_caller(program, by_label.get(label))
-    )
-    sets = {
-        program.by_id[value_id].buffer_set
-        for label in found
-        if (value_id := by_label.get(label)) in program.by_id
-    }
-    for members in map(program.sets.__getitem__, sorted(sets)):
-        if not any(member.is_stored or member.lives_out for member in members):
-            found |= dict.fromkeys(compilation.values[each.value_id].label for each in members)
-    return list(found)
-
-
-def _copies_state_of_caller(program: PlannedProgram, value_id: int | None) -> bool:
-    """Return True for a copy in a loop of a state that lies in an input or a result."""
-    value = program.by_id.get(-1 if value_id is None else value_id)
-    if value is None or not value.is_copy or value.is_in_entry or not value.operands:
-        return False
-    copied = program.by_id.get(value.operands[0], value)
-    return any(each.is_stored or each.lives_out for each in program.sets[copied.buffer_set])
-
-
 def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
     """Return the part of its bytes that the value in a row keeps."""
     if change is ChangeKind.SHARD:
@@ -337,6 +311,8 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
         return None, 1.0
     if is_cpu and change is ChangeKind.RECOMPUTE:
         return _CPU_MERGES, _LIKELIHOODS[change]
+    if change is ChangeKind.RECOMPUTE and not found.bytes:
+        return _KEEPS_INPUTS, _LIKELIHOODS[change] / 2
     if is_cpu and change is ChangeKind.MOVE:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["branches", "folded", "name_steps", "pattern", "stacked"]
+__all__ = ["INDEX", "are_repeated", "branches", "folded", "name_steps", "pattern", "stacked"]
 
 _STEP: Final = re.compile(r"\[[^\]]*\]|\.[^\[.]+|[^\[.]+")
-_INDEX: Final = re.compile(r"\[\d+\]")
+INDEX: Final = re.compile(r"\[\d+\]")
+"""Step of a name that is a place in a list or tuple."""
 _NUMBER: Final = re.compile(r"\d+")
 _NAMED: Final = 3
 
@@ -34,6 +35,22 @@ def pattern(name: str) -> str:
     return _NUMBER.sub("*", name)
 
 
+def are_repeated(names: Iterable[str], others: Iterable[str]) -> bool:
+    """Return True if branches of names repeat parts that the others have: ``layers[4]``.
+
+    False if each part has more of its own, such as ``state[0][1]`` and ``state[1][1]`` where the
+    others have ``state[0][0]`` and ``state[1][0]``.
+    """
+    names, others = set(names), set(others)
+    known = {pattern(name) for name in others}
+    if not names or not all(pattern(name) in known for name in names):
+        return False
+    parents = {
+        branch[: branch.rindex(name_steps(branch)[-1])] for branch in branches(names, others)
+    }
+    return len({pattern(parent) for parent in parents}) == len(parents)
+
+
 def stacked(one_by_one: Mapping[str, str], stacks: Mapping[str, str]) -> set[str] | None:
     """Return the branches whose repeated parts are stacks in the other program.
 
@@ -46,7 +63,7 @@ def stacked(one_by_one: Mapping[str, str], stacks: Mapping[str, str]) -> set[str
         parts = {
             name: name[: index.start()]
             for name in left
-            for index in _INDEX.finditer(name)
+            for index in INDEX.finditer(name)
             if name[: index.start()] + name[index.end() :] == stack
         }
         if {left.pop(name).replace("[", f"[{len(parts)},") for name in parts} != {shape}:

@@ -1,33 +1,86 @@
 """Find ops that only one program computes in a loop, and loops that stack values in one only."""
 
 from collections.abc import Iterable
+from typing import Final
 
-from xlagraph.comparison.held_values import HeldValue
-from xlagraph.hlo.op_names import OF_ANY_LOOP, in_loop, stem
+from xlagraph.comparison.argument_names import pattern
+from xlagraph.comparison.held_values import HeldValue, SourceLine
+from xlagraph.hlo.op_names import OF_ANY_LOOP, in_loop, own_op_name, primitive, stem
 
-__all__ = ["ChangedLoops"]
+__all__ = ["ChangedLoops", "is_now_looped"]
 
+_LEAST_REPEATED: Final = 2
+"""Minimum number of scopes of one pattern that a loop replaces."""
 Op = tuple[str, ...]
 """Scopes and primitive of an op, without the names of loops."""
+Line = tuple[SourceLine, str]
+"""Source line and primitive."""
 
 
 class ChangedLoops:
     """Ops and stacks of loops that differ between two programs."""
 
     def __init__(self, a: Iterable[HeldValue], b: Iterable[HeldValue]) -> None:
+        a, b = tuple(a), tuple(b)
         inside_a, outside_a, self._first_a = _ops(a)
         inside_b, outside_b, self._first_b = _ops(b)
         self._new = (outside_a - inside_a) & (inside_b - outside_b)
         self._gone = (inside_a - outside_a) & (outside_b - inside_b)
+        lines_a, lines_b = _lines_inside(a), _lines_inside(b)
+        # a line that both compute in a loop, in other functions, did not move into one
+        self._in_both = lines_a & lines_b
 
     def moved(self, value: HeldValue) -> str:
         """Return ``new`` or ``gone`` for an op in a loop on one side only; else an empty string."""
         op = _op(value)
+        if _line(value) in self._in_both:
+            return ""
         return "new" if op in self._new else "gone" if op in self._gone else ""
 
     def is_first_stack(self, value: HeldValue, *, is_new: bool) -> bool:
         """Return True if the other program has the loop of a stack, but stacks nothing in it."""
         return _loop(value) in (self._first_a if is_new else self._first_b)
+
+
+def is_now_looped(
+    scope: str, one_by_one: Iterable[HeldValue], looping: Iterable[HeldValue]
+) -> bool:
+    """Return True if repeated scopes, such as ``layer_*``, are a loop's body in the other program.
+
+    At least half of the ops in the scopes, such as ``mlp/dot`` of ``layer_0/mlp/dot``, must be in
+    a deeper loop of the other program.
+    """
+    one_by_one = tuple(one_by_one)
+    every = {name for value in one_by_one for name in _op(value)}
+    scopes = {name for name in every if pattern(name) == scope}
+    if len(scopes) < _LEAST_REPEATED:
+        return False
+    ends: dict[Op, int] = {}
+    for value in looping:
+        names, depth = _op(value), _depth(value)
+        for start in range(len(names)):
+            ends[names[start:]] = max(ends.get(names[start:], 0), depth)
+    found = [
+        ends.get(names[max(places) + 1 :], 0) > _depth(value)
+        for value in one_by_one
+        if (names := _op(value))
+        and (places := [place for place, name in enumerate(names) if name in scopes])
+    ]
+    return sum(found) * 2 >= len(found) > 0
+
+
+def _lines_inside(values: Iterable[HeldValue]) -> set[Line]:
+    """Return the lines that the program computes in loops, with their primitives."""
+    return {line for value in values if in_loop(value.op_name) and (line := _line(value))}
+
+
+def _line(value: HeldValue) -> Line | None:
+    op = primitive(value.op_name)
+    return (value.user_line, op) if value.user_line and op else None
+
+
+def _depth(value: HeldValue) -> int:
+    return (own_op_name(value.op_name) or "").count("while/body/")
 
 
 def _ops(values: Iterable[HeldValue]) -> tuple[set[Op], set[Op], set[Op]]:

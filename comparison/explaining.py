@@ -159,8 +159,13 @@ class _Explanation:
             factor = element_factor(a, b)
             if factor == 1 and a.dtype != b.dtype:
                 return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
+            change = None if a.held_bytes and b.held_bytes else self.checkpoints.around(b)
+            if change and a.part is b.part is ReservedPart.LIVE:  # one keeps it, one computes it
+                return self.of(change)
             reason = looped(self.reasons_found, in_loop(b.op_name)) if is_looped else self.of_sizes
             reason.factors.update(() if factor is None else {factor})
+            if a.stack_turns and b.stack_turns and a.stack_turns != b.stack_turns:
+                reason.turns.add((a.stack_turns, b.stack_turns))
             if a.is_input and b.is_input and _grows_more((a, b), reason.input_example):
                 reason.input_example = (a, b)
             return reason
@@ -300,4 +305,6 @@ def _grows_more(
     if other is None:
         return True
     (a, b), (c, d) = pair, other
-    return abs(b.held_bytes - a.held_bytes) > abs(d.held_bytes - c.held_bytes)
+    growth, known = abs(b.held_bytes - a.held_bytes), abs(d.held_bytes - c.held_bytes)
+    # a parameter rather than the state of an optimizer that has its shape
+    return (growth, -len(b.op_name or "")) > (known, -len(d.op_name or ""))

@@ -1,12 +1,15 @@
 """Split the reserved bytes of a compilation into parts, and assign them to values."""
 
+import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import cached_property
 from itertools import groupby
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 __all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "read_reserved"]
 
@@ -79,6 +82,11 @@ class HeldValue(NamedTuple):
         return self.name if self.shape_index in (None, "{}") else f"{self.name}{self.shape_index}"
 
     @property
+    def line(self) -> SourceLine | None:
+        """The user's line, else that of the instruction."""
+        return self.user_line or self.source_line
+
+    @property
     def is_input(self) -> bool:
         """True for an argument of the program; parameters of loops in its bytes hold none."""
         is_parameter = self.opcode == "parameter" and self.held_bytes > 0
@@ -88,6 +96,27 @@ class HeldValue(NamedTuple):
     def is_computed(self) -> bool:
         """True for a value that is neither a parameter nor a constant."""
         return self.opcode not in ("parameter", "constant")
+
+
+class Mentions:
+    """The names in a module, also those of instructions inside of fusions; read on first use."""
+
+    def __init__(self, stored: StoredCompilation | None = None) -> None:
+        self._stored = stored
+
+    def __contains__(self, name: str) -> bool:
+        """Return True if the module has a name of a file or op; `*` stands for a number."""
+        return self.count(name) > 0
+
+    def count(self, name: str) -> int:
+        """Return how often the module has a name."""
+        pattern = re.escape(name).replace(r"\*", r"\d+").replace("/", r"\)*/(?:\w+\()*")
+        return sum(1 for _ in re.finditer(pattern.encode(), self._contents))
+
+    @cached_property
+    def _contents(self) -> bytes:
+        module = None if self._stored is None else self._stored.module
+        return b"" if module is None else module.contents()
 
 
 class Reserved(NamedTuple):
@@ -105,6 +134,8 @@ class Reserved(NamedTuple):
     """Number of copies that `alias/copies` lists."""
     partitions: int | None = None
     """Devices over which the program is split; None if the dump has no module text."""
+    mentions: Mentions = Mentions()
+    """Names in the module; none if it is not stored."""
 
     @property
     def total_bytes(self) -> int:
@@ -180,6 +211,7 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
             sum(part.unknown_bytes for part in parts),
             copies.get(compilation, 0),
             parts[0].partitions,
+            Mentions(StoredCompilation(graph, compilation)),
         )
     return reserved
 

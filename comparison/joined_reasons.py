@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.argument_names import branches, pattern, stacked
+from xlagraph.comparison.argument_names import are_repeated, branches, stacked
+from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching
@@ -69,10 +70,12 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     if only_a and only_b:
         inputs.inputs = input_names(only) - others
         return
-    inputs.inputs = set(branches(sorted(input_names(only) - others), others))
+    own = names_b if only_b else names_a
+    # names are better known than which of several values of one shape is new
+    names = own - others if len(own - others) == len(only) else input_names(only) - others
+    inputs.inputs = set(branches(sorted(names), others))
     inputs.input_count = len(only)
-    known = {pattern(name) for name in others}
-    if not inputs.inputs or not all(pattern(name) in known for name in input_names(only)):
+    if not are_repeated(names, others):
         return
     del reasons.found[inputs.subject]
     repeated = reasons.of(ReasonKind.REPEATED)
@@ -80,7 +83,7 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     repeated.absorb(inputs)
     for kind in (*_NEW_VALUES, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE):
         for reason in [each for each in reasons.found.values() if each.subject.kind is kind]:
-            if 0 in (reason.count_a, reason.count_b):
+            if reason.is_only_one_side:
                 is_new = bool(reason.count_b)
                 if is_new is bool(only_b):
                     repeated.join(reasons.found.pop(reason.subject))
@@ -96,10 +99,12 @@ def join_loops(sides: Sides, reasons: FoundReasons) -> None:
         has_ops = Subject(ReasonKind.LOOPED, after=_word(is_new)) in reasons.found
         if not loop and not has_ops:
             continue
+        one_by_one, looping = (sides.a, sides.b) if is_new else (sides.b, sides.a)
         repeated = [
             each
             for each in reasons.found.values()
-            if each.subject.kind is replaced and "*" in each.subject.after
+            if each.subject.kind is replaced
+            and is_now_looped(each.subject.after, one_by_one.values, looping.values)
         ]
         stacks = _stacked_inputs(sides, is_new=is_new)
         if not (has_ops or repeated or stacks):  # another loop, which replaces nothing

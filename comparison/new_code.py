@@ -1,7 +1,7 @@
 """Name code and communication that one program has and the other has not, or less often."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from xlagraph.comparison.argument_names import pattern
@@ -23,19 +23,25 @@ _COLLECTIVES: Final = {
     "collective-permute": "collective-permute",
     "collective-permute-start": "collective-permute",
 }
-_MADE_BY_CODE: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
+_TRANSFORMATIONS: Final[Mapping[str, Sequence[str]]] = {
+    "the backward pass": ("transpose(jvp(", "gradient_tape/"),
+    "jax.vmap": ("vmap(",),
+}
+"""Transformations, with the parts of op names that they make."""
+_MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _LEAST_MORE: Final = 5
 _LEAST_SHARE_MORE: Final = 0.25
 """Minimum number and share of values that known code makes more, so that another fusion is none."""
 
 
 def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
-    """Name files of libraries, or else ops, that make more values on one side.
+    """Name transformations, else files of libraries, or else ops, that one side has more of.
 
-    A library's new code becomes a part of reasons if it makes at least half of their values.
+    New code becomes a part of a reason, unless it is ops, if it makes at least half of its values.
     """
     for is_new, less, more in ((True, sides.a, sides.b), (False, sides.b, sides.a)):
-        code = _more_code(less, more, _library_file, is_new=is_new)
+        code = _transformation_of_one(less, more, is_new=is_new)
+        code = code or _more_code(less, more, _library_file, is_new=is_new)
         of_library = code is not None
         code = code or _more_code(less, more, _last_names, is_new=is_new)
         if code is None:
@@ -47,9 +53,10 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
             and reason.subject.kind in _MADE_BY_CODE
             and _is_made_by(reason, code, is_new=is_new)
         ]
-        for reason in made:
-            reason.code = code
-        if not made:
+        if made:  # said once
+            max(made, key=lambda reason: abs(reason.growth_bytes)).code = code
+        else:
+            code.subject = code.subject._replace(before="" if of_library else "ops")
             reasons.found[code.subject] = code
 
 
@@ -74,19 +81,43 @@ def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
         }
 
 
+def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> Reason | None:
+    """Return what only one side has, if it makes a fair share of the values: vmap, gradients."""
+    computed = {value.name for value in more.values if value.is_computed}
+    for name, marks in _TRANSFORMATIONS.items():
+        if any(mark in less.mentions for mark in marks):
+            continue
+
+        def name_of(value: HeldValue, name: str = name, marks: Sequence[str] = marks) -> str | None:
+            return name if any(mark in (value.op_name or "") for mark in marks) else None
+
+        code = _more_code(less, more, name_of, is_new=is_new)
+        if code and code.count_a + code.count_b >= _LEAST_SHARE_MORE * len(computed):
+            return code
+    return None
+
+
 def _more_code(
     less: Reserved, more: Reserved, name_of: Callable[[HeldValue], str | None], *, is_new: bool
 ) -> Reason | None:
     before, after = (
-        Counter(name for value in side.values if value.is_computed and (name := name_of(value)))
+        Counter(
+            name
+            for _, name in {
+                (value.name, name_of(value)) for value in side.values if value.is_computed
+            }
+            if name
+        )
         for side in (less, more)
     )
-    names = {name for name in after if not before[name]}
-    if not names:
+    # what was in a fusion is not new, and without a fusion it is not more often
+    names = {name for name in after if not before[name] and name not in less.mentions}
+    if not names and name_of is _last_names:
         more_often = {
             name: after[name] - count
             for name, count in before.items()
-            if after[name] - count >= max(_LEAST_MORE, _LEAST_SHARE_MORE * count)
+            if _is_more(count, after[name])
+            and _is_more(less.mentions.count(name), more.mentions.count(name))
         }
         most = max(more_often.values(), default=0)
         names = {name for name, count in more_often.items() if count >= most / 2}
@@ -95,9 +126,13 @@ def _more_code(
     code = Reason(Subject(ReasonKind.NEW_CODE, after="new" if is_new else "gone"))
     made = [value for value in more.values if value.is_computed and name_of(value) in names]
     code.scopes, code.labels = names, {value.label for value in made}
-    counts = sum(before[name] for name in names), len({value.name for value in made})
+    counts = sum(before[name] for name in names), sum(after[name] for name in names)
     code.count_a, code.count_b = counts if is_new else counts[::-1]
     return code
+
+
+def _is_more(before: int, after: int) -> bool:
+    return after - before >= max(_LEAST_MORE, _LEAST_SHARE_MORE * before)
 
 
 def _is_made_by(reason: Reason, code: Reason, *, is_new: bool) -> bool:

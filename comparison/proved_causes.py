@@ -40,6 +40,8 @@ _LEAST_SHARE_OF_GROWTH: Final = 0.1
 _LEAST_SHARE_OF_REASON: Final = 0.5
 _LEAST_LIKELIHOOD: Final = 0.5
 """A less likely cause, such as a copy that the compiler did not elide, explains no growth."""
+_LEAST_SHARE_OF_ALL: Final = 0.01
+"""Share of the reserved bytes below which a growth proves nothing about a cause."""
 _LEAST_FACTOR: Final = 2
 """A cause that both sides have is one of the growth if it has this many times the share of all."""
 
@@ -86,8 +88,13 @@ class _Side:
     def share(self, title: str) -> float:
         """Return the bytes of a cause, as a share of the reserved bytes."""
         known = self.causes.get(title)
-        reserved = self._program.compilation.reserved_bytes.get(0, 0)
+        reserved = self.reserved_bytes
         return known.sum_bytes / reserved if known and reserved else 0.0
+
+    @property
+    def reserved_bytes(self) -> int:
+        """Reserved bytes of memory space 0."""
+        return self._program.compilation.reserved_bytes.get(0, 0)
 
     def saves(self, cause: _Found) -> float:
         """Return the bytes that the edits of a cause save together; unlimited without an edit."""
@@ -109,8 +116,8 @@ class _Side:
 def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) -> None:
     """Name the causes of large reasons that only say which values a pair of compilations has.
 
-    Each cause is named for one reason, the one with the most bytes. A replan without the cause must
-    save at least half of these bytes, or half of the whole growth.
+    A cause is printed with the reason in which its values have most bytes. A replan without it
+    must save at least half of these bytes, or half of the whole growth.
     """
     growth = sum(reason.growth_bytes for reason in reasons)
     large = [
@@ -139,8 +146,12 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
             continue
         del found[best.title]
         # what it costs more than the whole growth, other values save
-        if side.saves(best) >= _LEAST_SHARE_OF_REASON * min(best.bytes_of(reason), abs(growth)):
+        costs = min(
+            best.bytes_of(reason), max(abs(growth), _LEAST_SHARE_OF_ALL * side.reserved_bytes)
+        )
+        if side.saves(best) >= _LEAST_SHARE_OF_REASON * costs:
             reason.cause = best.text
+    is_indirect &= abs(growth) >= _LEAST_SHARE_OF_ALL * side.reserved_bytes
     if is_indirect and not any(reason.cause for reason in large):
         for cause in found.values():
             if cause.edits and side.saves(cause) >= _LEAST_SHARE_OF_REASON * abs(growth):

@@ -8,8 +8,8 @@ from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import SourceLine
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.comparison.replaced_values import are, has_own_lines, largest, replaced, stacked
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -32,7 +32,7 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
     """
     if not reason.cause:
         code = f"{_code(reason.code)}; " if reason.code else ""
-        return code + _text(reason, names) + _mostly(reason)
+        return code + _text(reason, names) + ("" if has_own_lines(reason) else _mostly(reason))
     before = "" if reason.growth_bytes > 0 else "no longer: "
     return f"{before}{reason.cause}; {_text(reason, names)}"
 
@@ -44,7 +44,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.UNDONATED | ReasonKind.DONATED:
             verb = "no longer" if kind is ReasonKind.UNDONATED else "now"
             inputs = f" ({folded(reason.inputs)})" if reason.inputs else ""
-            return f"{_are(reason.count_a, 'input', verb)} donated{inputs}{_placed(reason)}"
+            return f"{are(reason.count_a, 'input', verb)} donated{inputs}{_placed(reason)}"
         case ReasonKind.UNCHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} gone"
         case ReasonKind.CHECKPOINTED:
@@ -84,11 +84,11 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _outputs(reason)
         case ReasonKind.INPUTS | ReasonKind.CONSTANTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            return _replaced(reason, kind.value.removesuffix("s")) + named
+            return replaced(reason, kind.value.removesuffix("s")) + named
         case ReasonKind.STACKED:
-            return f"{_stacked(reason)}{_largest(reason)}"
+            return f"{stacked(reason)}{largest(reason)}"
         case ReasonKind.REPLACED:
-            return f"{_replaced(reason, 'value')} at the peak{_largest(reason)}"
+            return f"{replaced(reason, 'value')} at the peak{largest(reason)}"
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
@@ -154,9 +154,9 @@ def _called(reason: Reason, user_line: SourceLine, growth_bytes: int) -> str:
 
 
 def _placed(reason: Reason) -> str:
-    if not reason.placed_bytes:
-        return ""
     outputs = reason.growth_bytes - reason.placed_bytes
+    if not reason.placed_bytes or not outputs:
+        return ""
     if reason.subject.kind is ReasonKind.UNDONATED:
         less = "less" if reason.placed_bytes < 0 else "and"
         return (
@@ -190,7 +190,10 @@ def _sizes(reason: Reason) -> str:
     have = "has" if reason.count_b == 1 else "have"
     values = f"{counted(reason.count_b, 'value')} {have} {_times(reason.factors)}{_shapes(reason)}"
     if reason.input_example is None:
-        return values
+        if len(reason.turns) != 1 or reason.subject.kind is ReasonKind.SPLIT:
+            return values
+        before, after = next(iter(reason.turns))
+        return f"a loop has {after:,} iterations, was {before:,}: {values}"
     a, b = reason.input_example
     is_split = a.sharding and b.sharding and a.sharding != b.sharding
     split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
@@ -232,7 +235,7 @@ def _outputs(reason: Reason) -> str:
         return f"{counted(reason.count_b, 'output')}{before}, some of other values{such_as}"
     if more > 0:
         return f"{counted(more, 'new output')}{such_as}"
-    return f"{_are(-more, 'output', 'gone')}{such_as}"
+    return f"{are(-more, 'output', 'gone')}{such_as}"
 
 
 def _library(reason: Reason, name: str) -> str:
@@ -259,36 +262,6 @@ def _casts(more: int, dtype: str) -> str:
     return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {noun} cast to {dtype} at the peak"
 
 
-def _stacked(reason: Reason) -> str:
-    if reason.count_a and reason.count_b:
-        return f"{_replaced(reason, 'value')} that loops stack"
-    verb = "now" if reason.count_b else "no longer"
-    values = counted(reason.count_a + reason.count_b, "more value" if reason.count_b else "value")
-    return f"loops {verb} stack {values} of each iteration"
-
-
-def _replaced(reason: Reason, noun: str) -> str:
-    if not reason.count_a:
-        return f"{counted(reason.count_b, f'new {noun}')}"
-    if not reason.count_b:
-        return f"{_are(reason.count_a, noun, 'gone')}"
-    new = f"{reason.count_b:,} other{'' if reason.count_b == 1 else 's'}"
-    return f"{counted(reason.count_a, noun)} replaced by {new}"
-
-
-def _largest(reason: Reason) -> str:
-    """Return the largest value, if it is on the side with more bytes: op and shape."""
-    value = reason.example[reason.growth_bytes > 0]
-    if value is None:
-        return ""
-    # the op name of a copy of an argument is the argument's name
-    op = primitive(value.op_name) if "/" in (value.op_name or "") else value.opcode
-    name = f"{op} {value.shape}"
-    if 0 in (reason.count_a, reason.count_b):
-        return f": {name}" if reason.count_a + reason.count_b == 1 else f", such as {name}"
-    return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {name}"
-
-
 def _of(scopes: set[str]) -> str:
     """Return the place of checkpoints, without the names that a loop adds to its body."""
     named = {
@@ -308,7 +281,7 @@ def _times(factors: set[Fraction]) -> str:
     if factor == 1:
         return "another shape"
     if factor > 1:
-        return f"{float(factor):g} times as many elements" if factor < 1000 else "more elements"
+        return f"{float(factor):.3g} times as many elements" if factor < 1000 else "more elements"
     share = factor.limit_denominator(1000)
     return f"{share} of the elements" if share else "fewer elements"
 
@@ -318,7 +291,3 @@ def _shapes(reason: Reason) -> str:
     if a is None or b is None or a.shape.startswith("("):
         return ""
     return f", such as {a.shape} → {b.shape}"
-
-
-def _are(count: int, noun: str, what: str) -> str:
-    return f"{counted(count, noun)} {'is' if count == 1 else 'are'} {what}"

@@ -100,7 +100,8 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), or old number of devices (SPLIT)."""
+    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), or ``ops`` if no library
+    and no transformation makes the values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), ``new`` or ``gone``
     (LOOPED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), or the name of a library
@@ -125,6 +126,8 @@ class Reason:
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
+    turns: set[tuple[int, int]] = field(default_factory=set)
+    """Numbers of iterations of loops before and after, if they stack the values (SIZE)."""
     of: tuple[int, int] = (0, 0)
     """Number of all computed values on both sides (NARROWED)."""
     factors: set[Fraction] = field(default_factory=set)
@@ -137,6 +140,8 @@ class Reason:
     """Growth by the user's line and the line of the library that it calls."""
     example: tuple[HeldValue | None, HeldValue | None] = (None, None)
     """Value with the largest change, on both sides."""
+    largest: tuple[HeldValue | None, HeldValue | None] = (None, None)
+    """Value with most bytes on each side."""
     only_reason: bool = False
     """True if FRAGMENTATION is the only change."""
     compilations: tuple[str, str] = ("", "")
@@ -150,18 +155,24 @@ class Reason:
     growth_by_label: Counter[str] = field(default_factory=Counter)
     """Growth by the label of the value on the side with more bytes."""
 
+    @property
+    def is_only_one_side(self) -> bool:
+        """True if only one side has values of this reason."""
+        return 0 in (self.count_a, self.count_b)
+
     def count(self, a: HeldValue | None, b: HeldValue | None) -> None:
         """Add a value, on each side that has it."""
         growth_bytes = _held(b) - _held(a)
         if _rank((a, b)) > _rank(self.example):
             self.example = (a, b)
+        self.largest = _larger(self.largest[0], a), _larger(self.largest[1], b)
         self.growth_bytes += growth_bytes
         self.count_a += a is not None
         self.count_b += b is not None
         value = b or a
         if holder := b if growth_bytes > 0 else a:
             self.growth_by_label[holder.label] += growth_bytes
-        line = value and (value.user_line or value.source_line)
+        line = value and value.line
         if value and line:
             self.growth_by_line[line] += growth_bytes
             if value.source_line and value.source_line != line:
@@ -173,6 +184,8 @@ class Reason:
             self.compilations = other.compilations
         if _rank(other.example) > _rank(self.example):
             self.example = other.example
+        (a, b), (more_a, more_b) = self.largest, other.largest
+        self.largest = _larger(a, more_a), _larger(b, more_b)
         self.growth_bytes += other.growth_bytes
         self.cause = self.cause or other.cause
         self.code = self.code or other.code
@@ -185,6 +198,7 @@ class Reason:
         self.input_example = self.input_example or other.input_example
         self.of = self.of[0] + other.of[0], self.of[1] + other.of[1]
         self.factors |= other.factors
+        self.turns |= other.turns
         self._add_lines(other)
         self.only_reason &= other.only_reason
 
@@ -216,6 +230,10 @@ class FoundReasons:
         """Return the reason with a subject, a new one if there is none."""
         key = Subject(kind, before, after)
         return self.found.setdefault(key, Reason(key))
+
+
+def _larger(value: HeldValue | None, other: HeldValue | None) -> HeldValue | None:
+    return other if _held(other) > _held(value) else value
 
 
 def _held(value: HeldValue | None) -> int:

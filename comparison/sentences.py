@@ -20,12 +20,15 @@ _LEAST_SHARE_OF_ALL: Final = 0.001
 """Minimum share of the reserved bytes for a sentence."""
 _LEAST_SHARE_OF_CHANGE: Final = 0.1
 """Share of the growth with which a change of the program precedes larger consequences."""
+_LEAST_OF_CODE: Final = 5
+"""Minimum number of values of code that precedes consequences which it may not explain."""
 _ALWAYS: Final = {
     ReasonKind.UNDONATED,
     ReasonKind.DONATED,
     ReasonKind.UNCHECKPOINTED,
     ReasonKind.CHECKPOINTED,
     ReasonKind.COLLECTIVES,
+    ReasonKind.LIBRARY,
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
     ReasonKind.SPLIT,
@@ -79,11 +82,12 @@ def sentences_of(
     reasons, so all sentences add up to the growth.
     """
     growth = reserved_bytes[1] - reserved_bytes[0]
+    explaining = [each for each in reasons if _explains(each, growth, max(reserved_bytes))]
     least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
     ranked = sorted(
         reasons,
         key=lambda reason: (
-            _rank(reason, growth, max(reserved_bytes)),
+            _rank(reason, explaining),
             -abs(reason.growth_bytes),
             reason.subject.kind in CONSEQUENCES,
             reason.subject,
@@ -92,35 +96,47 @@ def sentences_of(
     told = [
         reason
         for reason in ranked
-        if abs(reason.growth_bytes) >= least or reason.subject.kind in _ALWAYS
+        if abs(reason.growth_bytes) >= least or _is_edit(reason, explaining)
     ][:_MOST]
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
     if told and told[0].subject.kind in CONSEQUENCES and not (told[0].cause or told[0].code):
-        # what follows it names what is new, without bytes
+        # without bytes, it names what is new: first, if it is in the program of one side only
         new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
         word = "new" if told[0].growth_bytes > 0 else "gone"
         new.sort(key=lambda reason: reason.subject.after != word)
-        found[1:1] = [_sentence(reason, names) for reason in new[:1]]
+        for reason in new[:1]:
+            is_whole = reason.is_only_one_side and not reason.subject.before
+            is_change = is_whole and reason.count_a + reason.count_b >= _LEAST_OF_CODE
+            found.insert(0 if is_change else 1, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
     return tuple(found)
 
 
-def _rank(reason: Reason, growth_bytes: int, reserved_bytes: int) -> int:
-    """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2."""
-    if not _explains(reason, growth_bytes, reserved_bytes):
-        return 2
-    return int(reason.subject.kind in CONSEQUENCES and not reason.cause)
+def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
+    """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2.
+
+    If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
+    """
+    is_named = reason.cause or (reason.code and reason.code.is_only_one_side)
+    if reason in explaining:
+        return int(reason.subject.kind in CONSEQUENCES and not is_named)
+    return 2 if explaining or not _is_edit(reason, explaining) else 0
+
+
+def _is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
+    """Return True for what someone edits: its bytes may be few, but others follow from it."""
+    is_of_input = reason.input_example is not None and not explaining
+    return reason.subject.kind in _ALWAYS or is_of_input
 
 
 def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     """Return True for a change of the program with a fair share of the growth.
 
-    Others have the bytes that follow from a change with none. If the reserved bytes are almost the
-    same, every change of the program is one.
+    If the reserved bytes are almost the same, every change of the program is one.
     """
     is_named = reason.cause or reason.code
     if not growth_bytes or (reason.subject.kind in CONSEQUENCES and not is_named):
@@ -129,7 +145,7 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
         return True
     share = reason.growth_bytes / growth_bytes
     if reason.subject.kind in _ALWAYS:
-        return not share or abs(share) >= _LEAST_SHARE_OF_CHANGE
+        return abs(share) >= _LEAST_SHARE_OF_CHANGE
     return share >= _LEAST_SHARE_OF_CHANGE
 
 

@@ -6,17 +6,17 @@ sequences that lose or gain an element. If all inputs have their shapes, a const
 may have changed: then the old shape is gone, and only the second program has the new one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Final
 
-from xlagraph.comparison.argument_names import name_steps
+from xlagraph.comparison.argument_names import INDEX, name_steps
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["InputSizes", "element_factor", "is_split"]
+__all__ = ["InputSizes", "differ_in_one_factor", "element_factor", "is_identifying", "is_split"]
 
 _TOLERANCE: Final = 0.05
 
@@ -33,6 +33,12 @@ def is_split(a: HeldValue, b: HeldValue) -> bool:
     return factors is not None and len(factors) <= 1 and all(1 in _terms(each) for each in factors)
 
 
+def differ_in_one_factor(a: HeldValue, b: HeldValue) -> bool:
+    """Return True if all dimensions that differ do so by the same factor."""
+    factors = _factors(a.shape, b.shape)
+    return factors is not None and len(factors) == 1
+
+
 class InputSizes:
     """Factors by which the dimensions of inputs changed between two programs."""
 
@@ -43,19 +49,35 @@ class InputSizes:
             {value.shape for value in side if value.opcode != "parameter"} for side in (a, b)
         )
         self._factors: set[Fraction] = set()
-        self._add(
-            factor
-            for name in inputs_a.keys() & inputs_b.keys()
-            for factor in _factors(inputs_a[name], inputs_b[name]) or ()
-        )
+        self._products: set[Fraction] = set()
+        for name in inputs_a.keys() & inputs_b.keys():
+            if self._is_same_tree or is_identifying(name):
+                factors = _factors(inputs_a[name], inputs_b[name]) or set()
+                # by several factors, it may be another part of another tree
+                if self._is_same_tree or len(factors) == 1:
+                    self._add(factors)
+
+    @property
+    def are_known(self) -> bool:
+        """True if an input or another value of another size is known."""
+        return bool(self._factors)
 
     def learn(self, pairs: Iterable[tuple[HeldValue, HeldValue]]) -> None:
         """Take the factors of pairs of other values, if no input has another size."""
         if not self._factors:
             self._add(factor for a, b in pairs for factor in _factors(a.shape, b.shape) or ())
 
+    def are_alike(self, a: HeldValue, b: HeldValue) -> bool:
+        """Return True if each dimension is the same or differs as one of the inputs does."""
+        return self._are_related(a, b, self._factors)
+
     def are_related(self, a: HeldValue, b: HeldValue) -> bool:
-        """Return True if the sizes of two values differ as those of the inputs do."""
+        """Return True if dimensions differ as those of inputs do, or by two of these factors."""
+        return self._are_related(a, b, self._products)
+
+    def _are_related(self, a: HeldValue, b: HeldValue, factors_of: Set[Fraction]) -> bool:
+        # flattened dimensions stay almost the same if one grows as the other shrinks
+        known_factors = factors_of | {Fraction(1)} if factors_of else factors_of
         factors = _factors(a.shape, b.shape)
         if a.is_input:
             # a name in a tree, `layers[2]`, may be another part of another tree
@@ -64,15 +86,36 @@ class InputSizes:
         if factors is not None and not self._factors:
             is_gone = a.shape not in self._shapes_b and b.shape not in self._shapes_a
             return is_gone and len(factors) == 1
-        factors = factors or _factor_of_rank(a.shape, b.shape)
+        if _are_stacks_of_other_turns(a, b):
+            factors = _factors(*(_part(each) for each in (a, b)))
+        factors = factors if factors is not None else _factor_of_rank(a.shape, b.shape)
         return factors is not None and all(
-            any(abs(factor / known - 1) <= _TOLERANCE for known in self._factors)
+            any(abs(factor / known - 1) <= _TOLERANCE for known in known_factors)
             for factor in factors
         )
 
     def _add(self, factors: Iterable[Fraction]) -> None:
-        found = set(factors)
-        self._factors = found | {one * other for one, other in product(found, repeat=2)}
+        self._factors |= set(factors)
+        pairs = product(self._factors, repeat=2)
+        self._products = self._factors | {one * other for one, other in pairs}
+
+
+def is_identifying(name: str) -> bool:
+    """Return True for a name that ends in a word: `state[1][0]` may be anything in another tree."""
+    return not INDEX.fullmatch(name_steps(name)[-1])
+
+
+def _are_stacks_of_other_turns(a: HeldValue, b: HeldValue) -> bool:
+    """Return True if loops with other numbers of iterations stack both, one part after another."""
+    return a.stack_turns != b.stack_turns and all(
+        each.stack_turns and (dimensions(each.shape) or ())[:1] == (each.stack_turns,)
+        for each in (a, b)
+    )
+
+
+def _part(stack: HeldValue) -> str:
+    """Return the shape of what one iteration adds to a stack."""
+    return stack.shape.replace(f"[{stack.stack_turns},", "[", 1)
 
 
 def _terms(factor: Fraction) -> tuple[int, int]:

@@ -3,11 +3,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import name_steps
 from xlagraph.comparison.held_values import HeldValue
-from xlagraph.comparison.size_changes import InputSizes, element_factor, is_split
+from xlagraph.comparison.size_changes import (
+    InputSizes,
+    differ_in_one_factor,
+    element_factor,
+    is_identifying,
+    is_split,
+)
 from xlagraph.hlo.op_names import in_loop, outside_loops, own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
@@ -40,6 +47,9 @@ _Key = Callable[[HeldValue], tuple[Hashable, ...] | None]
 _MOST_TRIED: Final = 8
 """Maximum number of values with an equal key that are tried, so that the search is linear."""
 
+_RARE_FACTOR: Final = 4
+"""If a factor occurs this many times less often than another one, it pairs other ops."""
+
 _SAME_INPUT: Final[Sequence[_Key]] = (
     lambda value: (value.op_name, value.shape_index) if _is_named_input(value) else None,
 )
@@ -62,6 +72,10 @@ _OTHER_TYPE: Final[Sequence[_Key]] = (
 _OTHER_SIZE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), value.dtype, _rank(value)),
 )
+_OTHER_SIZE_RECOMPUTED: Final[Sequence[_Key]] = (
+    # the same op, once inside a checkpoint and once outside
+    lambda value: _of_op(value, stem(value.op_name), value.opcode, value.dtype, _rank(value)),
+)
 _OTHER_RANK: Final[Sequence[_Key]] = (
     # XLA leaves out dimensions of one element
     lambda value: _of_op(value, *_op(value), value.dtype),
@@ -75,6 +89,10 @@ _RENAMED_INPUT: Final[Sequence[_Key]] = (
     *(partial(_name_without_step, at=-step) for step in range(1, 9)),
     # an argument in a deeper or flatter tree
     *(partial(_end_of_name, steps=steps) for steps in range(8, 0, -1)),
+)
+_INPUT_OF_OTHER_SIZE: Final[Sequence[_Key]] = (
+    # an argument of a tree that has other parts too
+    lambda value: (value.op_name, value.dtype) if _is_identified_input(value) else None,
 )
 _OTHER_NAME: Final[Sequence[_Key]] = (
     # the same operation in a scope of another name
@@ -105,8 +123,11 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in (*_SAME_SHAPE, *_OTHER_TYPE):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
-    for key in (*_OTHER_SIZE, *_OTHER_SIZE, *_OTHER_RANK):
-        found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
+    recomputed = _OTHER_SIZE_RECOMPUTED if sizes.are_known else ()
+    of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE, *recomputed))
+    of_products = ((key, sizes.are_related) for key in (*_OTHER_SIZE, *_OTHER_RANK))
+    for key, are_related in (*of_sizes, *of_products):
+        found, left_a, left_b = _match_by(key, left_a, left_b, are_related)
         sizes.learn(found)
         pairs += found
     outside_a, outside_b = _outside_loops(a), _outside_loops(b)
@@ -115,14 +136,19 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
             key, left_a, left_b, partial(_are_of_one_loop, outside_a, outside_b)
         )
         factors = Counter(element_factor(*pair) for pair in found)
+        most = max((count for factor, count in factors.items() if factor != 1), default=0)
         for a_value, b_value in found:
             factor = element_factor(a_value, b_value)
             is_same_line = a_value.user_line and a_value.user_line == b_value.user_line
-            if factor == 1 or factors[factor] > 1 or is_same_line:
+            is_frequent = factors[factor] * _RARE_FACTOR >= most
+            if factor == 1 or (is_frequent and (factors[factor] > 1 or is_same_line)):
                 pairs.append((a_value, b_value))
-            else:  # one value alone may be of another op of the same name
+            else:  # a few values alone may be of another op of the same name
                 left_a.append(a_value)
                 left_b.append(b_value)
+    for key in _INPUT_OF_OTHER_SIZE:
+        found, left_a, left_b = _match_by(key, left_a, left_b, differ_in_one_factor)
+        pairs += found
     for key in (*_RENAMED_INPUT, *_OTHER_NAME):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
@@ -149,13 +175,20 @@ def _match_by(
         known = key(value)
         candidates = waiting.get(known, []) if known is not None else []
         places = range(len(candidates) - 1, max(len(candidates) - _MOST_TRIED, 0) - 1, -1)
-        place = next((each for each in places if are_related(value, candidates[each])), None)
+        related = [each for each in places if are_related(value, candidates[each])]
+        place = min(related, key=partial(_other_dimensions, value, candidates), default=None)
         if place is None:
             left_a.append(value)
         else:
             pairs.append((value, candidates.pop(place)))
     taken = {id(partner) for _, partner in pairs}
     return pairs, left_a, [value for value in b if id(value) not in taken]
+
+
+def _other_dimensions(value: HeldValue, candidates: Sequence[HeldValue], place: int) -> int:
+    """Return how many dimensions of a candidate differ from those of a value."""
+    a, b = dimensions(value.shape) or (), dimensions(candidates[place].shape) or ()
+    return sum(x != y for x, y in zip_longest(a, b))
 
 
 def _place(value: HeldValue) -> tuple[int, str, str]:
@@ -177,8 +210,11 @@ def _are_of_one_loop(
     """Return True for an op that only one program computes in a loop, and only there."""
     if in_loop(a.op_name) is in_loop(b.op_name) or not is_split(a, b):
         return False
-    looped, outside = (a, outside_a) if in_loop(a.op_name) else (b, outside_b)
-    return outside_loops(looped.op_name) not in outside
+    is_looped_a = in_loop(a.op_name)
+    looped, outside = (a, outside_a) if is_looped_a else (b, outside_b)
+    # a loop computes all at once or a part of it, never more
+    factor = element_factor(*((b, a) if is_looped_a else (a, b)))
+    return (factor or 1) <= 1 and outside_loops(looped.op_name) not in outside
 
 
 def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
@@ -188,6 +224,10 @@ def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
 
 def _is_named_input(value: HeldValue) -> bool:
     return value.is_input and bool(value.op_name)
+
+
+def _is_identified_input(value: HeldValue) -> bool:
+    return _is_named_input(value) and is_identifying(value.op_name or "")
 
 
 def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:

@@ -7,13 +7,14 @@ parameter where it is needed (CPU, jaxlib 0.4.30) makes each copy just before it
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from xlagraph.planner.added_copies import AddedCopy, shifted, with_copies
 from xlagraph.planner.needed_copies import Copies, Donor, Readers, is_own_copy, needed_copies
-from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import PlannedProgram
+from xlagraph.planner.value_changes import cut_where_the_next_begins
 
 __all__ = ["DonatedProgram", "Donor", "donate", "step_before_copies"]
 
@@ -83,7 +84,7 @@ def donate(
     joined = [
         donor._replace(
             output=result_copies.get(donor.output, donor.output),
-            needed_until=shifted(donor.needed_until, copied_before),
+            needed_until=shifted(_needed_until(program, donor), copied_before),
         )
         for donor in donors
     ]
@@ -167,6 +168,13 @@ def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[
     return allocation.parameter_number or 0, numbers, donor.parameter
 
 
+def _needed_until(program: PlannedProgram, donor: Donor) -> int:
+    """Return the step until which a parameter is needed if the readers of its copies read it."""
+    members = program.sets[program.by_id[donor.output].buffer_set]
+    copies = (value.live_until for value in members if is_own_copy(program, value, donor))
+    return max(copies, default=donor.needed_until)
+
+
 def _without_own_copies(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
     unneeded = {
         value.value_id
@@ -195,22 +203,11 @@ def _joined(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
         ids_by_set[name].append(donor.parameter)
         last = min(parameter.live_until, donor.needed_until)
         changed[donor.parameter] = parameter._replace(live_until=last, buffer_set=name)
-        changed.update(_cut([changed[value_id] for value_id in ids_by_set[name]]))
+        changed.update(
+            cut_where_the_next_begins([changed[value_id] for value_id in ids_by_set[name]])
+        )
     allocations = tuple(
         allocation._replace(maybe_live_out=True) if allocation.number in freed else allocation
         for allocation in program.allocations
     )
     return replace(program, values=tuple(changed.values()), allocations=allocations)
-
-
-def _cut(members: list[PlannedValue]) -> Iterator[tuple[int, PlannedValue]]:
-    """End each member where the next one begins.
-
-    Follows `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).
-    """
-    members = sorted(members, key=lambda value: (value.live_from, value.live_until, value.value_id))
-    for row in range(len(members) - 1):
-        one, other = members[row], members[row + 1]
-        members[row + 1] = other._replace(live_until=max(one.live_until, other.live_until))
-        members[row] = one._replace(live_until=min(one.live_until, other.live_from))
-    return iter([(value.value_id, value) for value in members])

@@ -1,12 +1,13 @@
 """Changes of chosen values: removed, shortened, shrunk. The schedule is unchanged."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = [
+    "cut_where_the_next_begins",
     "whole_sets",
     "with_shortened_values",
     "with_shrunk_values",
@@ -40,7 +41,8 @@ def with_sources_of_removed_copies(
 ) -> PlannedProgram:
     """Return the program in which a removed copy's source lives until the copy's last reader.
 
-    The readers of the copy read the source instead. A copy that is returned has no reader left.
+    The readers of the copy read the source instead; what is written into the copy's bytes is
+    written into the source's. A copy that is returned has no reader left.
     """
     gone = frozenset(removed)
     by_id = program.by_id
@@ -55,12 +57,80 @@ def with_sources_of_removed_copies(
             last[source.value_id] = max(last.get(source.value_id, 0), value.live_until)
     if not last:
         return program
-    return _with_each_value(
+    changed = _with_each_value(
         program,
         lambda value: value._replace(
             live_until=max(value.live_until, last.get(value.value_id, value.live_until))
         ),
     )
+    copies = (by_id[value_id] for value_id in sorted(gone & by_id.keys()))
+    return _written_into_sources(
+        changed, sorted(copies, key=lambda copy: copy.live_from), gone & by_id.keys()
+    )
+
+
+def _written_into_sources(
+    program: PlannedProgram, copies: Iterable[PlannedValue], removed: Collection[int]
+) -> PlannedProgram:
+    """Join the sets that begin with a removed copy with the sets of what they copy.
+
+    A set stays alone if it interferes with another value there, or if both are given or returned.
+    """
+    by_id, sets = program.by_id, dict(program.sets)
+    joined: dict[int, int] = {}
+    for copy in copies:
+        if not copy.is_copy or len(copy.operands) != 1 or copy.operands[0] not in by_id:
+            continue
+        source = by_id[copy.operands[0]]
+        if source.value_id in removed:
+            continue
+        into = joined.get(source.buffer_set, source.buffer_set)
+        written = [each for each in sets[copy.buffer_set] if each.value_id not in removed]
+        known = {each.value_id: each for each in sets[into] if each.value_id not in removed}
+        source = known.pop(source.value_id)
+        others = known.values()
+        if (
+            not written
+            or into == copy.buffer_set
+            or copy.size_bytes != source.size_bytes
+            or any(each.is_stored or each.live_from < copy.live_from for each in written)
+            or any(_is_fixed(program, each) for each in (source, *others))
+            or (_is_returned(written) and _is_returned((source, *others)))
+            or any(
+                one.live_from < other.live_until and other.live_from < one.live_until
+                for one in written
+                for other in others
+            )
+        ):
+            continue
+        joined[copy.buffer_set] = into
+        members = [each._replace(buffer_set=into) for each in (source, *others, *written)]
+        sets[into] = tuple(each for _, each in cut_where_the_next_begins(members))
+    changed = {each.value_id: each for into in joined.values() for each in sets[into]}
+    return _with_each_value(program, lambda value: changed.get(value.value_id, value))
+
+
+def _is_returned(values: Iterable[PlannedValue]) -> bool:
+    return any(value.lives_out for value in values)
+
+
+def _is_fixed(program: PlannedProgram, value: PlannedValue) -> bool:
+    """Return True for an input that nothing may be written over."""
+    given = program.stored_in(value) if value.is_stored else None
+    return given is not None and not given.maybe_live_out
+
+
+def cut_where_the_next_begins(members: list[PlannedValue]) -> Iterator[tuple[int, PlannedValue]]:
+    """Yield the members of a set by id, each of which ends where the next one begins.
+
+    Follows `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).
+    """
+    members = sorted(members, key=lambda value: (value.live_from, value.live_until, value.value_id))
+    for row in range(len(members) - 1):
+        one, other = members[row], members[row + 1]
+        members[row + 1] = other._replace(live_until=max(one.live_until, other.live_until))
+        members[row] = one._replace(live_until=min(one.live_until, other.live_from))
+    return iter([(value.value_id, value) for value in members])
 
 
 def with_shortened_values(program: PlannedProgram, last_by_id: Mapping[int, int]) -> PlannedProgram:

@@ -13,7 +13,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.op_names import is_checkpointed
+from xlagraph.advice.causes.reduced_stacks import reads_of_parts
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove, Scale
 from xlagraph.planner.edits.returning import KeepInside
@@ -21,7 +21,6 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
     "large_constants",
-    "reduced_stacks",
     "returned_gradients",
     "returned_stacks",
     "wide_floats",
@@ -62,7 +61,7 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             found |= members
             is_unread = is_unread and (
                 not _is_read(program, members)
-                or _reads_of_parts(program, value, members) is not None
+                or reads_of_parts(program, value, members) is not None
             )
             loop = file_and_line(*program.place_of(value.stack_loop or "")) or value.stack_loop
             turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
@@ -113,114 +112,6 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=_LIKELIHOOD_OF_RETURNED,
         )
-
-
-def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
-    """Yield stacks of loops of which only a part, or a reduction, is read after the loop."""
-    found = []
-    removed: list[str] = []
-    for each in program.temporaries:
-        value = program.stack_of(each)
-        parts = 0 if value is None else value.stack_turns or (*value.dimensions, 0)[0]
-        if value is None or parts < 2:
-            continue
-        ids = handed_on(program, [value.value_id])
-        reads = _reads_of_parts(program, value, ids)
-        if reads is not None and reads[0]:
-            readers, gradients = reads
-            place = file_and_line(*program.place_of(min(readers))) or min(readers)
-            reason = f"{place} reads a part or a reduction of a stack of {parts}"
-            what = "values" if value.stack_turns is None else "iterations"
-            found.append((value, f"{reason} {what}, and nothing else reads it"))
-            removed += [each.label for each in gradients]
-            if not _is_kept_for(program, gradients):
-                removed += [program.values[each].label for each in sorted(ids)]
-    if found:
-        yield Cause(
-            "peak/contributors",
-            "A loop stacks values of which only a part or a reduction is read",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed),
-            tuple(evidence_row(value, reason) for value, reason in found),
-            remedies.REDUCED_STACKS,
-            is_exact=True,
-            likelihood=1.0,
-        )
-
-
-def _reads_of_parts(
-    program: PeakProgram, stack: StoredValue, ids: Collection[int]
-) -> tuple[set[str], list[StoredValue]] | None:
-    """Return what reads only a part or a reduction of a stack, and the stack's gradients.
-
-    None if anything else reads it. A backward loop reads one part in each iteration.
-    """
-    readers = {
-        name
-        for each in ids
-        for name in program.readers_of.get(each, ())
-        if program.instructions[name].opcode not in _FORWARDING
-        and not {made.value_id for made in program.made_by.get(name, ())}.intersection(ids)
-    }
-    gradients = _gradients_of(program, stack, readers)
-    readers -= {each.name for each in gradients}
-    made = [each for name in readers for each in program.made_by.get(name, ())]
-    around = program.instructions[_outermost_loop(program, stack, ids)].loop
-    is_less = all(
-        _reads_less(program, name) and program.instructions[name].loop == around for name in readers
-    )
-    if is_less and 2 * sum(each.size_bytes for each in made) <= stack.size_bytes:
-        return readers, gradients
-    return None
-
-
-def _outermost_loop(program: PeakProgram, stack: StoredValue, ids: Collection[int]) -> str:
-    """Return the loop around a stack's loop that also has the stack as its state, else that."""
-    loop = stack.stack_loop or ""
-    states = {program.values[each].name for each in ids}
-    while (around := program.instructions[loop].loop) in states and around is not None:
-        loop = around
-    return loop
-
-
-def _gradients_of(
-    program: PeakProgram, stack: StoredValue, readers: Collection[str]
-) -> list[StoredValue]:
-    """Return the gradients of a stack that are computed from it for the backward loop alone.
-
-    They are of the stack's size, and exist only because the stack does.
-    """
-    around = program.instructions[stack.stack_loop or ""].loop
-    return [
-        made
-        for name in readers
-        if program.is_backward(name)
-        for made in program.made_by.get(name, ())
-        if made.dimensions == stack.dimensions
-        and all(
-            program.instructions[reader].opcode in _FORWARDING
-            or program.instructions[reader].loop != around
-            for reader in program.readers_of.get(made.value_id, ())
-        )
-    ]
-
-
-def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
-    """Return True if gradients need a whole stack, which no checkpoint in the loop recomputes.
-
-    The loop then stacks the same values for its backward pass, wherever they are reduced.
-    """
-    if all(program.computes_with(each.name, "pad") for each in gradients):
-        return False
-    read_in = {
-        program.instructions[reader].loop
-        for each in gradients
-        for reader in program.readers_of.get(each.value_id, ())
-    }
-    return not any(
-        each.loop in read_in and is_checkpointed(each.op_name or "")
-        for each in program.instructions.values()
-    )
 
 
 def large_constants(program: PeakProgram) -> Iterator[Cause]:
@@ -298,14 +189,6 @@ def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
         )
         for name in names
     )
-
-
-def _reads_less(program: PeakProgram, instruction: str) -> bool:
-    """Return True if an instruction reduces what it reads, or reads a part that is always the same.
-
-    A part that the program chooses could be any of them.
-    """
-    return any(program.computes_with(instruction, opcode) for opcode in ("reduce", "slice"))
 
 
 def _takes_an_input(program: PeakProgram, value: StoredValue) -> bool:

@@ -42,6 +42,8 @@ class Cause:
     """Why the change may not apply, in addition to the doubts of the planner."""
     is_exact: bool = False
     """True if the change removes these values and keeps the rest of the program unchanged."""
+    is_fact: bool = False
+    """True if no change of the program is known: only those who ask for all findings see it."""
     likelihood: float | None = None
     """Expected share of the mean savings, 0 to 1; None for the default of this kind of change."""
 

@@ -95,6 +95,8 @@ class _Reason(NamedTuple):
     remedies: tuple[tuple[str, str], ...]
     doubt: str | None = None
     likelihood: float = 1.0
+    is_fact: bool = False
+    """True if no change of the program is known."""
 
 
 def forced_copies(program: PeakProgram) -> Iterator[Cause]:
@@ -103,14 +105,33 @@ def forced_copies(program: PeakProgram) -> Iterator[Cause]:
     found: defaultdict[_Reason, defaultdict[str, list[_Case]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for copies in _chains(program):
-        if (case := _case(program, copies)) is not None:
-            reason = _reason(program, case, moved, places)
-            if reason is not None:
-                # a line may read several old values, each written elsewhere
-                found[reason._replace(text="")][reason.text].append(case)
+    for case in _cases(program):
+        reason = _reason(program, case, moved, places)
+        if reason is not None:
+            # a line may read several old values, each written elsewhere
+            found[reason._replace(text="")][reason.text].append(case)
     for reason, cases in found.items():
         yield _cause(program, reason, cases)
+
+
+def _cases(program: PeakProgram) -> list[_Case]:
+    """Return the cases; copies of what is written into copies belong to the case of these."""
+    cases: list[_Case] = []
+    written: dict[int, int] = {}
+    for copies in _chains(program):
+        case = _case(program, copies)
+        if case is not None:
+            cases.append(case)
+            into = len(cases) - 1
+        else:
+            source = program.program.by_id[copies[0].value_id].operands[0]
+            into = written.get(program.program.by_id[source].buffer_set, -1)
+            if into < 0:
+                continue
+            cases[into] = cases[into]._replace(copies=cases[into].copies + copies)
+        for copy in copies:
+            written[program.program.by_id[copy.value_id].buffer_set] = into
+    return cases
 
 
 def _chains(program: PeakProgram) -> Iterator[tuple[StoredValue, ...]]:
@@ -163,7 +184,10 @@ def _reason(
     if source in moved:
         return _of_move(program, moved[source], moved)
     old = program.program.by_id[source]
+    found = old_value(program, case.copies)
     if old.is_stored and any(_lives_out(program, each) for each in case.copies):
+        if found is not None and found.readers:
+            return None  # without the result a reader would force the copy
         # `unchanged_inputs` names those that are not donated
         if case.kind == "a donated input" or program.compilation.is_donated(source):
             return _Reason(
@@ -173,7 +197,6 @@ def _reason(
                 tuple(_RETURNED.items()),
             )
         return None
-    found = old_value(program, case.copies)
     if found is not None:
         return _of_readers(program, case, found)
     # a carry makes room for the one that takes its place
@@ -223,6 +246,7 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
             tuple(_NOT_ELIDED.items()),
             "the compiler did not elide the copy; no change is known to remove it",
             0.2,
+            is_fact=True,
         )
     if all(_is_same_expression(program, reader, old.writer) for reader in old.readers):
         return None  # no line of the program can be put before another one
@@ -290,5 +314,6 @@ def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Ca
         dict(reason.remedies),
         reason.doubt,
         is_exact=True,
+        is_fact=reason.is_fact,
         likelihood=reason.likelihood,
     )

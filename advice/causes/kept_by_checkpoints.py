@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.loop_states import handed_on
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed, scope_parts
@@ -79,7 +80,7 @@ def kept_by_checkpoints(
         parts = scope_parts(value.attributed_op_name or "")
         loop = _loop(parts)
         if loop is not None:
-            if not _has(scopes.wrapped, loop):
+            if not (_has(scopes.wrapped, loop) and _is_read_in_checkpoint(program, value)):
                 continue
             if not _has(scopes.recomputing, loop):
                 by_policy.append(value)
@@ -89,14 +90,17 @@ def kept_by_checkpoints(
             row["ofCheckpoint"] or _is_read_by_checkpoint(program, value)
         ):
             merged.append(value)
-    seen = {str(row["value"]) for row in rows}
+    named = (program.by_label.get(str(row["value"])) for row in rows)
+    seen = {program.set_of(value) for value in named}
     stacked += [
         value
         for value in program.at_peak
         # values that only recomputed values read are not among the rows
-        if value.stack_loop is not None and value.label not in seen and not value.is_backward
+        if value.stack_loop is not None and not value.is_backward
+        if program.set_of(value) not in seen
         if (loop := _loop(scope_parts(value.attributed_op_name or ""))) is not None
         and _has(scopes.recomputing, loop)
+        and _is_read_in_checkpoint(program, value)
         and value.value_id in program.backward_stacks
         and not program.is_stacked_carry(value)
     ]
@@ -123,6 +127,31 @@ def kept_by_checkpoints(
 def _is_read_by_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
     readers = program.compilation.readers.get(value.value_id, ())
     return any(is_checkpointed(program.values[reader].known_op_name) for reader in readers)
+
+
+def _is_read_in_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True unless the backward loop that reads a stack contains no checkpoint.
+
+    Loops next to each other have the same scopes.
+    """
+    members = handed_on(program, [value.value_id])
+    own = program.stack_of(value)
+    loops = {
+        program.instructions[name].loop
+        for each in members
+        for name in program.readers_of.get(each, ())
+    } - {None, None if own is None else own.stack_loop}
+    return not loops or any(
+        not loops.isdisjoint(_loops_around(program, each.loop))
+        for each in program.instructions.values()
+        if is_checkpointed(each.op_name or "")
+    )
+
+
+def _loops_around(program: PeakProgram, loop: str | None) -> Iterator[str]:
+    while loop is not None:
+        yield loop
+        loop = program.instructions[loop].loop
 
 
 def _scopes(program: PeakProgram) -> _Scopes:

@@ -35,10 +35,9 @@ def copies_in_other_layouts(program: PeakProgram) -> Iterator[Cause]:
     """
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found = [
-        (copy, given)
+        pair
         for value in program.temporaries
-        if value.size_bytes >= least
-        for copy, given in _copies(program, value)
+        if value.size_bytes >= least and (pair := _copy(program, value)) is not None
     ]
     if found:
         yield Cause(
@@ -59,14 +58,15 @@ def copies_in_other_layouts(program: PeakProgram) -> Iterator[Cause]:
 
 def _copies_elsewhere(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredValue]]:
     """Yield the copies of inputs that are in another memory space than the inputs."""
-    for planned in program.program.values:
-        if planned.memory_space != program.memory_space:
-            value = program.values[planned.value_id]
-            yield from _copies(program, value)
+    for members in program.program.sets.values():
+        if members[0].memory_space != program.memory_space:
+            pair = _copy(program, program.values[members[0].value_id])
+            if pair is not None:
+                yield pair
 
 
-def _copies(program: PeakProgram, value: StoredValue) -> Iterator[tuple[StoredValue, StoredValue]]:
-    """Yield the copy among the values that share a value's bytes, with its input."""
+def _copy(program: PeakProgram, value: StoredValue) -> tuple[StoredValue, StoredValue] | None:
+    """Return the copy among the values that share a value's bytes, with its input."""
     members = program.program.sets[program.program.by_id[value.value_id].buffer_set]
     for member in members:
         copy = program.values[member.value_id]
@@ -80,8 +80,8 @@ def _copies(program: PeakProgram, value: StoredValue) -> Iterator[tuple[StoredVa
             and (len(members) == 1 or program.compilation.is_donated(given.value_id))
             and all(_only_moves(program, name) for name in program.readers_of[given.value_id])
         ):
-            yield copy, given
-            return
+            return copy, given
+    return None
 
 
 def _is_reordered(program: PeakProgram, copy: StoredValue) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.compilation.records import StoredValue
@@ -108,7 +109,8 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] 
 def _made_for(program: PeakProgram, value: StoredValue) -> list[StoredValue] | None:
     """Return a value with the large temporaries that are computed only to make it.
 
-    None if one of these needs more than the part of one iteration.
+    None if one of these needs more than the part of one iteration, or if another loop makes it
+    from its carry: no iteration of this loop can.
     """
     least = value.size_bytes // _LEAST_PART
     chosen = {program.set_of(value)}
@@ -117,7 +119,12 @@ def _made_for(program: PeakProgram, value: StoredValue) -> list[StoredValue] | N
         for value_id in program.read_by.get(waiting.pop(), ()):
             each = program.values[value_id]
             number = program.set_of(each)
-            if number in chosen or each.size_bytes < least or not _is_temporary(program, number):
+            if number in chosen or each.size_bytes < least:
+                continue
+            stack = program.stack_of(each)
+            if stack is not None and has_carry(program, stack.stack_loop or ""):
+                return None
+            if not _is_temporary(program, number):
                 continue
             chosen.add(number)
             waiting += _makers(program, {number})

@@ -38,10 +38,55 @@ class OldValue:
 
 
 def old_value(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue | None:
-    """Return the old value that copies of each other keep.
+    """Return the old value that copies of each other, or of what is written into them, keep.
 
     None if nothing is written over it, or if the writer itself cannot run in place.
     """
+    found = _of_one_write(program, copies)
+    return found if found and found.readers else _of_each_copy(program, copies) or found
+
+
+def _of_each_copy(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue | None:
+    """Return the old value whose readers make the compiler write into a copy; None without them.
+
+    What the writer's own line reads, such as that of a sort, no other line can come before.
+    """
+    schedulable, rows = program.schedulable, program.rows
+    copied = {value.value_id for value in copies}
+    if schedulable is None:
+        return None
+    found: list[tuple[StoredValue, str, list[str]]] = []
+    for copy in copies:
+        old = _source(program, copy)
+        writer = _writer(program, copy, copied, after=copy.live_from or 0)
+        if old is None or writer is None or writer.name not in rows:
+            continue
+        write = rows[writer.name]
+        readers = [
+            name
+            for name in _readers(program, {old.value_id})
+            if program.place_of(name) != program.place_of(writer.name)
+            and not is_ordered_before(schedulable, rows[name], write)
+        ]
+        if readers:
+            found.append((old, writer.name, readers))
+    if not found:
+        return None
+    old, name, _ = found[0]
+    names = {each for _, _, readers in found for each in readers}
+    return OldValue(
+        old,
+        name,
+        tuple(sorted(names, key=rows.__getitem__)),
+        any(
+            is_ordered_before(schedulable, rows[writer], rows[each])
+            for _, writer, readers in found
+            for each in readers
+        ),
+    )
+
+
+def _of_one_write(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue | None:
     copied = {value.value_id for value in copies}
     sources = [_source(program, value) for value in copies]
     first = next((each for each in sources if each and each.value_id not in copied), None)

@@ -1,11 +1,9 @@
 """Find gradients of parameters that need not be kept, or not as a whole.
 
-The kinds: gradients of each example, gradients that are only added to each other, and gradients of
-tables of which few rows were read.
+The kinds: gradients of each example, and gradients of tables of which few rows were read.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -13,25 +11,20 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.names import pattern_of
-from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["added_gradients", "dense_gradients", "per_example_gradients"]
+__all__ = ["dense_gradients", "per_example_gradients"]
 
 _PARTS: Final = 8
 """Parts in which per-example gradients could be computed."""
-_MOST_GROUPS: Final = 32
-"""Groups of forward values that are compared, the largest ones."""
-_LEAST_ADDED: Final = 3
-"""Least number of gradients that one instruction adds; two belong to a residual connection."""
 _EXAMPLES_FORWARD: Final = re.compile(
-    r"vmap\((?:jit\()?jvp\(|vmap\(.*\)/(?:.*[/(])?jvp\(|pfor/|vectorized_map"
+    r"vmap\((?:jit\()?jvp\(|vmap\([^;]*\)/(?:[^;]*[/(])?jvp\(|pfor/|vectorized_map"
 )
 """Op names of gradients that are computed for each example, also within an outer gradient."""
 _TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\([^)]*transpose\(")
@@ -39,6 +32,8 @@ _HANDED_ON: Final = frozenset(
     ("parameter", "while", "conditional", "call", "get-tuple-element", "tuple", "bitcast", "copy")
 )
 """Opcodes of instructions that compute no elements."""
+_DATA: Final = ("slice", "concatenate", "pad", "reverse", "gather", "dot", "convolution")
+"""Opcodes that read parts or products of fields and activations."""
 _FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape"))
 """Opcodes of instructions that fill an array with zeros, or copy one."""
 
@@ -69,7 +64,9 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     for value in candidates:
         # without a mark or the sum, batch × sequence × width looks the same
         if is_marked and value.value_id not in marked and _is_example_gradient(program, value):
-            marked |= _of_equal_shape(program, value)
+            alike = _of_equal_shape(program, value)
+            copied = _of_equal_shape(program, value, _HANDED_ON - {"copy"})
+            marked |= set() if _is_data(program, copied) else alike
         if value.value_id not in seen:
             connected = _of_equal_shape(program, value)
             seen |= connected
@@ -103,74 +100,6 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         remedies.PER_EXAMPLE,
         likelihood=0.9,
     )
-
-
-def added_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield gradients of one op that are all kept until one instruction adds them."""
-    inputs = program.compilation.array_parameters
-    names = {
-        lengths: value.op_name or value.label
-        for value in reversed(inputs)
-        for lengths in (value.dimensions, value.dimensions[::-1])
-        if len(lengths) > 1
-    }
-    groups: defaultdict[tuple[str, str, str], list[StoredValue]] = defaultdict(list)
-    for value in program.temporaries:
-        readers = program.readers_of.get(value.value_id, ())
-        adding = [name for name in readers if program.computes_with(name, "add")]
-        if value.is_backward and value.dimensions in names and program.is_alone(value) and adding:
-            key = adding[0], value.shape, value.attributed_op_name or ""
-            groups[key].append(value)
-    found = {key: each for key, each in groups.items() if len(each) >= _LEAST_ADDED}
-    if found:
-        rows = []
-        for (reader, _, _), values in found.items():
-            line = file_and_line(*program.place_of(reader)) or reader
-            reason = (
-                f"one of {len(values)} gradients of the shape of {names[values[0].dimensions]},"
-                f" all kept until {line} adds them"
-            )
-            rows += [evidence_row(value, reason) for value in values[1:]]
-        counts = {len(values) for values in found.values()}
-        parts = counts.pop() if len(counts) == 1 else 0
-        yield Cause(
-            "peak/contributors",
-            "Gradients of the same parameter are kept until they are added",
-            ChangeKind.WITHOUT,
-            Remove.of(
-                program.compilation,
-                [str(row["value"]) for row in rows] + _of_other_parts(program, parts),
-            ),
-            tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
-            remedies.ADDED_GRADIENTS,
-        )
-
-
-def _of_other_parts(program: PeakProgram, parts: int) -> list[str]:
-    """Return the forward values of all parts of a batch but the first, which a loop makes in turn.
-
-    Parts are independent; repeated layers that share a parameter depend on each other.
-    """
-    schedulable = program.schedulable
-    if schedulable is None or not parts:
-        return []
-    groups: defaultdict[tuple[str, str], list[StoredValue]] = defaultdict(list)
-    for value in program.temporaries:
-        if not value.is_backward and program.is_alone(value) and value.name in program.rows:
-            groups[value.attributed_op_name or "", value.shape].append(value)
-    largest = sorted(groups.values(), key=lambda group: -sum(each.size_bytes for each in group))
-    found: list[str] = []
-    for group in largest[:_MOST_GROUPS]:
-        if len(group) % parts:
-            continue
-        group.sort(key=lambda value: program.rows[value.name])
-        each_part = len(group) // parts
-        rows = [program.rows[value.name] for value in group]
-        ends = rows[:: len(rows) - 1] if each_part == 1 else ()
-        if ends and is_ordered_before(schedulable, *ends):
-            return []
-        found += [value.label for value in group[each_part:]]
-    return found
 
 
 def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
@@ -238,7 +167,19 @@ def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
     )
 
 
-def _of_equal_shape(program: PeakProgram, value: StoredValue) -> set[int]:
+def _is_data(program: PeakProgram, value_ids: Collection[int]) -> bool:
+    """Return True if parts or products of values are read: gradients are added, reduced, scaled."""
+    return any(
+        program.computes_with(name, opcode)
+        for value_id in value_ids
+        for name in program.readers_of.get(value_id, ())
+        for opcode in _DATA
+    )
+
+
+def _of_equal_shape(
+    program: PeakProgram, value: StoredValue, between: Collection[str] = _HANDED_ON
+) -> set[int]:
     """Return a value, and those of its shape that are computed from it, or from which it is."""
     found, waiting = {value.value_id}, [value.value_id]
     while waiting:
@@ -250,10 +191,10 @@ def _of_equal_shape(program: PeakProgram, value: StoredValue) -> set[int]:
             else [member.value_id for member in program.program.sets[planned.buffer_set]]
         )
         maker = program.instructions.get(each.name)
-        if maker is not None and maker.opcode not in _HANDED_ON:
+        if maker is not None and maker.opcode not in between:
             near += program.read_by.get(each.name, ())
         for name in program.readers_of.get(each.value_id, ()):
-            if program.instructions[name].opcode not in _HANDED_ON:
+            if program.instructions[name].opcode not in between:
                 near += [made.value_id for made in program.made_by.get(name, ())]
         for value_id in near:
             if value_id not in found and program.values[value_id].shape == value.shape:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import Final
 
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
@@ -238,14 +239,15 @@ class PeakProgram:
         return self.program.by_id[planned.operands[0]].is_stored
 
     def is_stacked_carry(self, value: StoredValue) -> bool:
-        """Return True for a stack of a loop's carries, which no checkpoint recomputes."""
-        made = self.made_by.get(value.stack_element or "", ())
-        sets = (self.set_of(self.values[self.origin_of(each.value_id)]) for each in made)
+        """Return True for a stack of its loop's carries, which no checkpoint recomputes."""
+        part = prod(value.dimensions[1:])
         return any(
-            self.values[member.value_id].is_phi
-            for each in sets
-            if each is not None
-            for member in self.program.sets[each]
+            known.is_phi and self.instructions[known.name].loop == value.stack_loop
+            for each in self.made_by.get(value.stack_element or "", ())
+            if each.opcode != "while" or prod(each.dimensions) == part
+            if (origin := self.planned(self.values[self.origin_of(each.value_id)])) is not None
+            for member in self.program.sets[origin.buffer_set]
+            if (known := self.values[member.value_id]).opcode == "parameter"
         )
 
     @cached_property
@@ -264,14 +266,13 @@ class PeakProgram:
 
     def sources_of(self, value: StoredValue) -> frozenset[int]:
         """Return a value and those of whose elements it only changes the order or type."""
-        found, waiting = {value.value_id}, [value.value_id]
+        found, waiting = frozenset((value.value_id,)), [value.value_id]
         while waiting:
             maker = self.instructions.get(self.values[waiting.pop()].name)
             if maker is not None and maker.computes_only(SAME_ELEMENTS):
-                near = set(self.read_by.get(maker.name, ())) - found
+                waiting += (near := set(self.read_by.get(maker.name, ())) - found)
                 found |= near
-                waiting += near
-        return frozenset(found)
+        return found
 
     def is_recomputable(self, label: str) -> bool:
         """Return False for values that no checkpoint around what computes them removes.

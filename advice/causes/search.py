@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from xlagraph.advice.causes.added_gradients import added_gradients
 from xlagraph.advice.causes.boundaries import (
     large_constants,
-    reduced_stacks,
     returned_gradients,
     returned_stacks,
     wide_floats,
@@ -24,11 +24,11 @@ from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.parameter_gradients import (
-    added_gradients,
     dense_gradients,
     per_example_gradients,
 )
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,

@@ -101,12 +101,13 @@ def _table_of_product(
 
 
 def _connected(program: PeakProgram, value: StoredValue) -> set[int]:
-    """Return a value, and those of its size that are computed from it, or from the same values."""
+    """Return a value, and those of its size that are made with it, from it, or from the same."""
     size, words = math.prod(value.dimensions), max(value.dimensions)
     found, waiting = {value.value_id}, [value]
     while waiting:
         each = waiting.pop()
         near = list(program.read_by.get(each.name, ()))
+        near += [made.value_id for made in program.made_by.get(each.name, ())]
         for reader in program.readers_of.get(each.value_id, ()):
             near += [made.value_id for made in program.made_by.get(reader, ())]
         for value_id in near:

@@ -19,7 +19,7 @@ None means unknown. Live ranges include both ends.
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from xlagraph.graph.engine import Cell, Graph
@@ -300,8 +300,7 @@ def read_records(
     graph: Graph, statement: str, record: type[Record], parameters: Mapping[str, Cell]
 ) -> tuple[Record, ...]:
     """Return a statement's rows, whose columns are the record's fields."""
-    # `_make` would check the number of cells again, and take three times as long
-    return tuple(map(partial(tuple.__new__, record), graph.query(statement, parameters).rows))
+    return tuple(map(record._make, graph.query(statement, parameters).rows))
 
 
 def record_of(record: type[Record], properties: Mapping[str, Cell]) -> Record:

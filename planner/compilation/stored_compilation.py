@@ -49,8 +49,6 @@ _OVERWRITES: Final = load_statement(__file__, "overwrites")
 _PACKED_MODULE: Final = load_statement(__file__, "packed-module")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
 FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
-
-
 _PLANNED: Final = (VALUES_STATEMENT, _USES, _OVERWRITES, _POSITIONS, _INSTRUCTIONS)
 """Statements of large tables that planning needs, the slowest first."""
 
@@ -126,11 +124,16 @@ class StoredCompilation:
     @cached_property
     def operations(self) -> ModuleOperations | None:
         """All operations of the module, also those inside of fusions; None if not stored."""
+        return None if self.module is None else module_operations(self.module)
+
+    @cached_property
+    def module(self) -> PackedModule | None:
+        """The module, as it was dumped; None if not stored."""
         rows = self._graph.query(_PACKED_MODULE, {"compilation": self.key}).rows
         if not rows:
             return None
         form, packed = rows[0]
-        return module_operations(PackedModule(cast("ModuleForm", form), str(packed)))
+        return PackedModule(cast("ModuleForm", form), str(packed))
 
     @cached_property
     def frame_by_value(self) -> Mapping[int, str]:

@@ -34,6 +34,8 @@ __all__ = [
     "scaled_batch",
 ]
 
+_FUSED_BY_SIZE: Final = "ynn_fusion"
+"""Leading part of the names of fusions for YNN, which fuses by size."""
 _MOST_NAMED: Final = 4
 
 
@@ -233,6 +235,8 @@ def _assumptions(
     """
     if not others:
         yield "no computed value carries the batch, so do not trust the figure"
+    if any(compilation.values[each].label.startswith(_FUSED_BY_SIZE) for each in others):
+        yield "YNN is assumed to fuse the same operations; at another size it may fuse others"
     shrunk = [compilation.values[each].label for each in others if each in compilation.parameters]
     if shrunk:
         more = f" and {len(shrunk) - 1} more" if shrunk[1:] else ""

@@ -6,6 +6,11 @@ from typing import Any
 from tests.planner.small_programs import program
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.orders.schedulable import (
+    SchedulableComputation,
+    SchedulableInstruction,
+    SchedulableProgram,
+)
 
 
 def facts(value_id, shape, opcode="add", op_name=None, **known):
@@ -61,3 +66,36 @@ def with_results(program, *labels):
 def with_values(program, values):
     changed_program = replace(program.program, values=tuple(values))
     program.compilation = replace(program.compilation, program=changed_program)
+
+
+def share_one_buffer_set(program, *labels):
+    """Join values like a module's text."""
+    ids = {program.by_label[label].value_id for label in labels}
+    joined = [
+        value._replace(buffer_set=min(ids)) if value.value_id in ids else value
+        for value in program.program.values
+    ]
+    with_values(program, joined)
+
+
+def with_dependences(program, *instructions, callees=None, roots=()):
+    """Store the operands of instructions, `name = opcode(a, b)`, as a module text shows them."""
+    names = [text.partition(" = ")[0] for text in instructions]
+    owners = {name: computation for computation, of in (callees or {}).items() for name in of}
+    read = []
+    for name, text in zip(names, instructions, strict=True):
+        opcode, _, rest = text.partition(" = ")[2].rstrip(")").partition("(")
+        operands = tuple(names.index(each) for each in rest.split(", ") if each)
+        runs = ("cond", "body") if opcode == "while" else ()
+        read.append(SchedulableInstruction(name, opcode, operands, callees=runs))
+    computations: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        computations.setdefault(owners.get(name, "main"), []).append(row)
+    program.schedulable = SchedulableProgram(
+        tuple(read),
+        {
+            name: SchedulableComputation(name, tuple(rows), rows[-1])
+            for name, rows in computations.items()
+        },
+        "main",
+    )

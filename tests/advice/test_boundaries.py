@@ -6,12 +6,12 @@ import pytest
 
 from xlagraph.advice.causes.boundaries import (
     large_constants,
-    reduced_stacks,
     returned_gradients,
     wide_floats,
 )
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
-from xlagraph.advice.causes.parameter_gradients import added_gradients, dense_gradients
+from xlagraph.advice.causes.parameter_gradients import dense_gradients
+from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     is_gradient_only,
@@ -20,7 +20,6 @@ from xlagraph.advice.causes.returned_values import (
     without_new_value,
 )
 from xlagraph.planner.edits.edit import replan
-from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.query_files import load_catalogue
 
@@ -196,32 +195,6 @@ def test_a_new_table_may_be_read_whole_if_rows_of_the_old_one_were_gathered(
     assert found == named
 
 
-ADDED = """
-    0 | w | f32[4,8] | 0   | 128 | 0-5 | parameter(0)
-    1 | a | f32[4,8] | 0   | 128 | 1-4 | dot(w) | jit(f)/transpose(jvp())/dot
-    1 | b | f32[4,8] | 128 | 128 | 2-4 | dot(w) | jit(f)/transpose(jvp())/dot
-    1 | c | f32[4,8] | 256 | 128 | 3-4 | dot(w) | jit(f)/transpose(jvp())/dot
-    2 | s | f32[4,8] | 0   | 128 | 4-5 | {}(a, b, c) | jit(f)/{} @ train.py:9
-"""
-
-
-@pytest.mark.parametrize(("opcode", "named"), [("add", ["b", "c"]), ("concatenate", [])])
-def test_gradients_that_wait_to_be_added_are_named_but_one(returning, opcode, named):
-    program = returning(
-        """
-        0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
-        1 | 384 | preallocated-temp
-        2 | 128 | maybe-live-out
-        """,
-        ADDED.format(opcode, opcode),
-        "s",
-    )
-    found = [row for cause in added_gradients(program) for row in cause.rows]
-    assert [row["value"] for row in found] == named
-    if named:
-        assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
-
-
 def test_the_values_around_the_largest_hole_are_named_with_their_sizes(returning):
     program = returning(
         "0 | 10240 | preallocated-temp",
@@ -299,7 +272,8 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
-def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs):
+@pytest.mark.parametrize(("loop", "is_carry"), [("w", True), ("inner", False)])
+def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop, is_carry):
     program = programs(
         "0 | 12288 | preallocated-temp",
         """
@@ -309,7 +283,8 @@ def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs):
         """,
     )
     stack = program.by_label["s"]._replace(stack_loop="w", stack_element="c")
-    assert program.is_stacked_carry(stack)
+    program.instructions["p"] = program.instructions["p"]._replace(loop=loop)
+    assert program.is_stacked_carry(stack) == is_carry
 
 
 def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(returning):
@@ -329,51 +304,3 @@ def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(return
         "new",
     )
     assert without_new_value(program) == {"ref"}
-
-
-@pytest.mark.parametrize(
-    ("gradient", "removed"),
-    [
-        pytest.param("pad(s)", {"s", "g"}, id="of a part"),
-        pytest.param("multiply(s)", {"g"}, id="of all, so that the loop stacks it for this"),
-    ],
-)
-def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, gradient, removed):
-    program = programs(
-        "0 | 12288 | preallocated-temp",
-        f"""
-        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
-        0 | s    | f32[64,16] | 4096 | 4096 | 1-4 | fusion(loop)
-        0 | part | f32[16]    | 64   | 64   | 2-3 | slice(s) | jit(f)/jvp()/slice @ f.py:9
-        0 | g    | f32[64,16] | 8192 | 4096 | 3-5 | {gradient} | jit(f)/transpose(jvp())/mul
-        0 | back | f32[16]    | 128  | 64   | 5-5 | fusion(g)
-        """,
-    )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
-    back = program.instructions["back"]._replace(loop="other")
-    program.instructions |= {"back": back}
-    (cause,) = reduced_stacks(program)
-    assert isinstance(cause.edit, Remove)
-    assert set(cause.edit.patterns) == removed
-    assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
-
-
-def test_a_stack_is_removed_with_what_a_check_on_the_host_returns_in_its_place(programs):
-    program = programs(
-        "0 | 12288 | preallocated-temp",
-        """
-        0 | loop  | s32[]      | 0    | 4    | 0-1 | iota()
-        0 | s     | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
-        0 | check | f32[64,16] | 8192 | 4096 | 2-4 | custom-call(s)
-        0 | part  | f32[16]    | 64   | 64   | 4-4 | slice(check)
-        """,
-    )
-    for label in ("s", "check"):
-        stack = program.by_label[label]._replace(stack_loop="loop", stack_turns=64)
-        program.compilation.values[stack.value_id] = stack
-    check = program.instructions["check"]._replace(target="xla_ffi_python_cpu_callback")
-    program.instructions |= {"check": check}
-    causes = list(reduced_stacks(program))
-    edits = [cause.edit for cause in causes if isinstance(cause.edit, Remove)]
-    assert {pattern for edit in edits for pattern in edit.patterns} == {"s", "check"}

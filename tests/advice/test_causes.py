@@ -5,11 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from tests.advice.small_compilations import with_results, with_values
+from tests.advice.small_compilations import share_one_buffer_set, with_dependences, with_results
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.advice.causes.loop_states import rewritten_inputs
-from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
@@ -18,11 +17,6 @@ from xlagraph.advice.causes.unused_donations import (
 from xlagraph.graph import Cell
 from xlagraph.planner.compilation.records import StoredPosition
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
-from xlagraph.planner.orders.schedulable import (
-    SchedulableComputation,
-    SchedulableInstruction,
-    SchedulableProgram,
-)
 from xlagraph.planner.planned_program import Overwrite
 
 
@@ -34,29 +28,6 @@ def changed(cause):
 def named(causes):
     """Return the values that each cause names, with their reason."""
     return [(cause.title, [row["value"] for row in cause.rows]) for cause in causes]
-
-
-def with_dependences(program, *instructions, callees=None, roots=()):
-    """Store the operands of instructions, `name = opcode(a, b)`, as a module text shows them."""
-    names = [text.partition(" = ")[0] for text in instructions]
-    owners = {name: computation for computation, of in (callees or {}).items() for name in of}
-    read = []
-    for name, text in zip(names, instructions, strict=True):
-        opcode, _, rest = text.partition(" = ")[2].rstrip(")").partition("(")
-        operands = tuple(names.index(each) for each in rest.split(", ") if each)
-        runs = ("cond", "body") if opcode == "while" else ()
-        read.append(SchedulableInstruction(name, opcode, operands, callees=runs))
-    computations: dict[str, list[int]] = {}
-    for row, name in enumerate(names):
-        computations.setdefault(owners.get(name, "main"), []).append(row)
-    program.schedulable = SchedulableProgram(
-        tuple(read),
-        {
-            name: SchedulableComputation(name, tuple(rows), rows[-1])
-            for name, rows in computations.items()
-        },
-        "main",
-    )
 
 
 DONATED = "0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}, maybe-live-out"
@@ -116,21 +87,56 @@ def test_a_copy_that_no_reader_needs_is_the_compilers(programs):
     (cause,) = forced_copies(program)
     assert cause.title == "The compiler keeps a copy of a donated input that no reader needs"
     assert cause.doubt is not None
+    assert cause.is_fact
 
 
-def test_a_donated_input_that_is_returned_too_is_copied(programs):
+def test_a_reader_of_each_version_that_is_copied_before_the_next_write_is_named(programs):
     program = programs(
-        f"{DONATED}\n1 | 4096 | maybe-live-out",
+        f"{DONATED}\n1 | 8200 | preallocated-temp",
+        """
+        0 | x   | f32[1024] | 0    | 4096 | 0-2 | parameter(0)
+        1 | k   | f32[1024] | 0    | 4096 | 1-3 | copy(x)
+        1 | u   | f32[1024] | 0    | 4096 | 3-5 | scatter(k)    | jit(f)/scatter @ train.py:30
+        1 | old | f32[1]    | 8192 | 4    | 2-5 | reduce(x)     | jit(f)/sum @ train.py:31
+        0 | k2  | f32[1024] | 0    | 4096 | 4-6 | copy(u)
+        1 | v   | f32[1]    | 8196 | 4    | 5-6 | reduce(u)     | jit(f)/sum @ train.py:31
+        0 | out | f32[1024] | 0    | 4096 | 6-7 | scatter(k2)   | jit(f)/scatter @ train.py:30
+        """,
+    )
+    share_one_buffer_set(program, "x", "k2", "out")
+    share_one_buffer_set(program, "k", "u")
+    with_results(program, "out")
+    read = ("old = reduce(x)", "k2 = copy(u)", "v = reduce(u)", "out = scatter(k2)")
+    with_dependences(program, *FIRST[:2], "u = scatter(k)", *read)
+    (cause,) = forced_copies(program)
+    assert changed(cause).patterns == ("k", "k2")
+    assert cause.rows[0]["reason"] == (
+        "train.py:31 (sum) reads the old x, and nothing orders this before train.py:30, which"
+        " overwrites it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reads", "titles"),
+    [
+        ("sum", ["A donated input is also returned, so it is copied"]),
+        pytest.param("x", [], id="a reader would force the copy if it were not returned"),
+    ],
+)
+def test_a_donated_input_that_is_returned_too_is_copied(programs, reads, titles):
+    program = programs(
+        f"{DONATED}\n1 | 4096 | maybe-live-out\n2 | 4 | preallocated-temp",
         """
         0 | x   | f32[1024] | 0 | 4096 | 0-1 | parameter(0)
-        1 | k   | f32[1024] | 0 | 4096 | 1-3 | copy(x)
-        0 | out | f32[1024] | 0 | 4096 | 2-3 | fusion(k)
+        1 | k   | f32[1024] | 0 | 4096 | 1-4 | copy(x)
+        2 | sum | f32[1]    | 0 | 4    | 2-4 | reduce(k) | jit(f)/sum @ train.py:31
+        0 | out | f32[1024] | 0 | 4096 | 3-4 | fusion()  | jit(f)/add @ train.py:30
         """,
     )
     share_one_buffer_set(program, "x", "out")
     with_results(program, "out", "k")
-    (cause,) = forced_copies(program)
-    assert cause.title == "A donated input is also returned, so it is copied"
+    with_dependences(program, *FIRST[:2], "sum = reduce(k)", f"out = fusion({reads})")
+    assert [cause.title for cause in forced_copies(program)] == titles
 
 
 @pytest.mark.parametrize(
@@ -171,16 +177,6 @@ def test_carries_that_an_iteration_passes_on_in_another_place_are_named(programs
     )
     causes = list(forced_copies(program))
     assert [cause.title for cause in causes] == [title]
-
-
-def share_one_buffer_set(program, *labels):
-    """Join values like a module's text."""
-    ids = {program.by_label[label].value_id for label in labels}
-    joined = [
-        value._replace(buffer_set=min(ids)) if value.value_id in ids else value
-        for value in program.program.values
-    ]
-    with_values(program, joined)
 
 
 def test_a_result_of_another_type_than_its_input_cannot_use_its_bytes(programs):
@@ -267,63 +263,6 @@ def test_a_checkpoint_outside_of_loops_that_recomputes_nothing_is_named(programs
     (cause,) = kept_by_checkpoints(program, rows, knows_merged=False)
     assert cause.title.startswith("A checkpoint recomputes nothing")
     assert not list(kept_by_checkpoints(program, rows, knows_merged=True))
-
-
-def example_gradients(programs, forward, backward, examples=8):
-    program = programs(
-        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
-        f"""
-        0 | w | s8[32,32]   | 0    | 1024 | 0-3 | parameter(0)
-        1 | a | s8[{examples},32] | 8192 | {examples * 32} | 1-2 | fusion(w) | jit(f)/{forward}/tanh
-        1 | g | s8[8,32,32] | 0    | 8192 | 2-3 | fusion(a) | jit(f)/{backward}/dot
-        """,
-    )
-    return list(per_example_gradients(program))
-
-
-def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
-    (cause,) = example_gradients(programs, "vmap(jvp())", "vmap(transpose(jvp()))")
-    assert named([cause]) == [("Gradients are kept for each example", ["g"])]
-    assert changed(cause).kept_by_label == {"g": Fraction(1, 8)}
-    assert cause.rows[0]["reason"] == "values for each of 8 examples, each of the shape of w"
-
-
-@pytest.mark.parametrize(
-    ("forward", "backward", "examples"),
-    [
-        ("jvp()", "vmap(transpose(jvp()))", 8),  # jacrev with respect to the parameter
-        ("vmap(jvp())", "vmap(vmap(transpose(jvp())))", 8),  # jacrev for each example
-        ("vmap(jvp())", "transpose(jvp(mlp))", 8),
-        ("vmap(jvp())", "vmap(transpose(jvp()))", 16),  # parts of a product, added up afterwards
-    ],
-)
-def test_a_jacobian_is_not_a_gradient_of_each_example(programs, forward, backward, examples):
-    assert example_gradients(programs, forward, backward, examples) == []
-
-
-@pytest.mark.parametrize(
-    ("read", "added", "expected"),
-    [
-        ("a, b", "reduce", ["g"]),
-        ("a, b", "sort", []),
-        ("w, b", "reduce", []),  # as the gradient of what is added to every example
-        ("a, c", "reduce", []),  # no gradient: both factors are of the forward pass
-    ],
-)
-def test_products_of_two_values_of_each_example_that_are_added(programs, read, added, expected):
-    program = programs(
-        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 10240 | preallocated-temp",
-        f"""
-        0 | w | s8[32,32]   | 0    | 1024 | 0-5 | parameter(0)
-        1 | a | s8[8,32]    | 0    | 256  | 1-4 | fusion(w) | jit(f)/jvp(ode)/tanh
-        1 | c | s8[8,32]    | 256  | 256  | 2-4 | fusion(w) | jit(f)/jvp(ode)/sin
-        1 | b | s8[8,32]    | 512  | 256  | 3-4 | fusion(a) | jit(f)/transpose(jvp(ode))/mul
-        1 | g | s8[8,32,32] | 1024 | 8192 | 4-5 | fusion({read}) | jit(f)/add
-        1 | s | s8[32,32]   | 9216 | 1024 | 5-5 | {added}(g)
-        """,
-    )
-    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
-    assert found == expected
 
 
 def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):

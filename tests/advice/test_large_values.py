@@ -1,5 +1,7 @@
 """`advise` names large values: logits, masks, one-hot matrices, idle values, the largest line."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.advice.small_compilations import with_results
@@ -247,6 +249,30 @@ def test_a_gpu_reduces_long_rows_in_two_steps(programs, partial, is_named):
     summed = program.instructions["part"]._replace(fused_opcodes=("exponential", "reduce"))
     program.instructions |= {"part": summed}
     assert bool(list(logits(program))) == is_named
+
+
+def test_logits_are_made_in_two_types_at_once(programs):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 2621504 | preallocated-temp
+        """,
+        """
+        0 | head  | s8[8192,16]  | 0       | 131072  | 0-6 | parameter(0)
+        1 | wide  | s16[64,8192] | 0       | 1048576 | 1-6 | fusion(head)
+        1 | rows  | s8[64,8192]  | 1048576 | 524288  | 2-4 | fusion(head)
+        1 | exp   | s8[64,8192]  | 1572864 | 524288  | 3-6 | exponential(rows)
+        1 | sum   | s8[64]       | 2621440 | 64      | 4-6 | reduce(exp)
+        1 | share | s8[64,8192]  | 2097152 | 524288  | 5-6 | divide(exp, sum)
+        """,
+    )
+    made = program.instructions["rows"]._replace(fused_opcodes=("convert", "dot"))
+    program.instructions |= {"rows": made}
+    wide = program.by_label["wide"]._replace(name="rows")  # the other result of one fusion
+    values = program.values | {wide.value_id: wide}
+    program.compilation = replace(program.compilation, values=values)
+    (cause,) = logits(program)
+    assert {"wide", "rows"} <= {row["value"] for row in cause.rows}
 
 
 @pytest.mark.parametrize(("summed", "is_named"), [("e", True), ("s", False)])

@@ -81,6 +81,21 @@ def test_what_a_loop_needs_as_a_whole_is_not_named(programs, changes):
     assert not list(computed_ahead(program_of(programs, **changes)))
 
 
+@pytest.mark.parametrize(("carry", "is_named"), [("s32[]", True), ("f32[64]", False)])
+def test_what_another_loop_computes_from_its_carry_is_not_named(programs, carry, is_named):
+    program = program_of(programs)
+    known = program.instructions
+    known["filter"] = known["while.1"]._replace(name="filter")
+    stack = program.by_label["bits"]._replace(stack_loop="filter")
+    kind = carry.partition("[")[0]
+    state = stack._replace(
+        value_id=99, name="filter", label="filter{0}", shape=carry, dtype=kind, is_phi=True,
+        stack_loop=None,
+    )  # fmt: skip
+    program.values[stack.value_id], program.values[99] = stack, state
+    assert bool(list(computed_ahead(program))) == is_named
+
+
 @pytest.mark.parametrize(("reader", "parts"), [(SLICED, 16), (WHOLE, None)])
 def test_a_fusion_reads_a_part_if_all_that_it_does_with_an_operand_is_to_slice_it(
     programs, reader, parts

@@ -5,6 +5,7 @@ import pytest
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
 from xlagraph.advice.planned_savings import PotentialSavings, edit_of_rows
+from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
@@ -44,3 +45,12 @@ def test_a_copy_in_a_loop_of_an_input_has_the_type_of_the_input():
     edit = edit_of_rows([{"value": "v2"}], advice, compilation([given, copy], known))
     assert isinstance(edit, Scale)
     assert edit.kept_by_label == {}
+
+
+def test_a_checkpoint_recomputes_all_values_of_an_op():
+    names = ("jit(f)/jvp(net)/tanh", "jit(f)/jvp(net)/tanh", "jit(f)/jvp(net)/dot")
+    values = [value(number, number, 6) for number in range(3)]
+    known = [facts(number, "f32[4]", "add", name) for number, name in enumerate(names)]
+    advice = Advice("bytes", "reserved", "", (), None, {}, ChangeKind.RECOMPUTE)
+    edit = edit_of_rows([{"value": "v0"}], advice, compilation(values, known))
+    assert edit == Recompute(("v0", "v1"))

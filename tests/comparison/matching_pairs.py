@@ -53,6 +53,79 @@ MATCHING: dict[str, Case] = {
         ),
         ["2 new inputs: m['gru_2'], p['gru_2']: +64 B"],
     ),
+    "values of one line replaced by those of another": Case(
+        temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(96, "1 | b | f32[24]{0} | 0 | 96 | 1-2 | sine(x) | jit(f)/sin @ f.py:2"),
+        [
+            (
+                "1 value replaced by 1 other at the peak, the largest gone is exp f32[16] (f.py:1),"
+                " the largest new is sin f32[24] (f.py:2): +32 B"
+            )
+        ],
+    ),
+    "a branch gone next to a loop that both programs have": Case(
+        temporaries(
+            128,
+            f"""
+            1 | a | f32[16]{{0}} | 0  | 64 | 1-3 | exp(x) | {LOOP}/exp @ f.py:1
+            1 | b | f32[16]{{0}} | 64 | 64 | 2-3 | tanh(x) | {LOOP}/cond/branch_0_fun/tanh @ f.py:2
+            """,
+        ),
+        temporaries(64, f"1 | a | f32[16]{{0}} | 0 | 64 | 1-2 | exp(x) | {LOOP}/exp @ f.py:1"),
+        ["1 value of cond gone, none left (mostly f.py:2): -64 B"],
+    ),
+    "moments of each parameter are no repeated part": Case(
+        arguments(
+            "y f32[8], s[0][0] f32[8], s[0][1] f32[8], s[1][0] f32[8], s[1][1] f32[8]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        arguments("y f32[8], s[0][0] f32[8], s[1][0] f32[8]", 32, TASKS.format("f32[8]{0}", 32)),
+        ["2 inputs are gone: s[*][*]: -64 B"],
+    ),
+    "one more block, which changes the size of the head": Case(
+        arguments(
+            "y f32[8], p['block_0']['w'] f32[8], p['head']['w'] f32[8]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        arguments(
+            "y f32[8], p['block_0']['w'] f32[8], p['block_1']['w'] f32[8], p['head']['w'] f32[16]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        [
+            "p['block_1'] new, with 1 input of a repeated part: +32 B",
+            (
+                "p['head']['w'] f32[8] → f32[16]: 1 value has 2 times as many elements,"
+                " such as f32[8] → f32[16]: +32 B"
+            ),
+        ],
+    ),
+    "a flattened dimension is of another op": Case(
+        arguments(
+            "y f32[2,4]",
+            64,
+            """
+            t | a | f32[8,2]{1,0} | 0 | 64 | 1-2 | exp(x) | jit(f)/mlp/exp @ f.py:1
+            """,
+        ),
+        arguments(
+            "y f32[4,4]",
+            384,
+            """
+            t | b | f32[8,8]{1,0}  | 0   | 256 | 1-2 | exp(x) | jit(f)/mlp/exp @ f.py:1
+            t | a | f32[16,2]{1,0} | 256 | 128 | 1-2 | exp(x) | jit(f)/mlp/exp @ f.py:1
+            """,
+        ),
+        [
+            (
+                "y f32[2,4] → f32[4,4]: 2 values have 2 times as many elements,"
+                " such as f32[8,2] → f32[16,2] (mostly f.py:1): +96 B"
+            ),
+            "1 new value at the peak: exp f32[8,8] (mostly f.py:1): +256 B",
+        ],
+    ),
     "ops of another rank that moved into a loop": Case(
         temporaries(
             192,

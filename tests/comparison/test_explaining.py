@@ -1,7 +1,7 @@
 """Reasons for the growth between values, with what only a module's text would tell."""
 
 from xlagraph.comparison.explaining import explain_pair
-from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
+from xlagraph.comparison.held_values import HeldValue, Mentions, Reserved, ReservedPart
 from xlagraph.comparison.reason_texts import reason_text
 
 LOOP = "jit(f)/while/body/closed_call"
@@ -66,3 +66,36 @@ def test_collectives_are_counted_between_programs_on_as_many_devices():
     gathered = OTHER._replace(opcode="all-gather", held_bytes=0)
     found = lines([VALUE], [VALUE, gathered], partitions=8)
     assert ("collectives: 1 all-gather (none before)", 0) in found
+
+
+def test_a_loop_of_more_iterations_is_named_with_its_stacks():
+    longer = STACK._replace(held_bytes=1280, shape="f32[20,16]", stack_turns=20)
+    text = (
+        "a loop has 20 iterations, was 10: 1 value has 2 times as many elements, such as"
+        " f32[10,16] → f32[20,16] (mostly f.py:1)"
+    )
+    assert lines([STACK], [longer]) == [(text, 640)]
+
+
+def test_code_inside_of_a_fusion_is_not_new():
+    class Fused(Mentions):
+        def count(self, name):
+            return int(name == "jraph/utils.py")
+
+    line = ("/env/lib/python3.11/site-packages/jraph/utils.py", 7)
+    made = OTHER._replace(source_line=line)
+    reasons = explain_pair(Reserved((VALUE,), mentions=Fused()), Reserved((VALUE, made)))
+    texts = [reason_text(each, ("a", "b")) for each in reasons]
+    assert not [text for text in texts if "jraph/utils.py, none before" in text]
+
+
+def test_a_computation_under_vmap_is_named():
+    mapped = OTHER._replace(op_name="jit(f)/vmap()/neg")
+    (text, _), *_ = lines([VALUE], [VALUE, mapped])
+    assert text.startswith("1 value made by jax.vmap, none before; 1 new value at the peak: neg")
+
+
+def test_a_loop_does_not_compute_more_at_once_than_the_program_without_it():
+    gate = VALUE._replace(shape="f32[2,2]", held_bytes=16, op_name="jit(f)/mul")
+    state = VALUE._replace(shape="f32[256,2]", held_bytes=2048, op_name=f"{LOOP}/mul")
+    assert not [text for text, _ in lines([gate], [state]) if "f32[2,2] → f32[256,2]" in text]

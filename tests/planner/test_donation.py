@@ -94,6 +94,15 @@ def test_the_copy_that_preserved_the_parameter_is_not_needed():
     assert sorted(found.program.by_id) == [1, 9]
 
 
+def test_the_parameter_is_needed_as_long_as_the_copy_whose_readers_read_it_now():
+    copy = value(2, 1, 7, buffer_set=2, is_copy=True, reads=(1,), operands=(1,), instruction="copy")
+    gather = value(3, 2, 4, reads=(2,), instruction="gather")
+    scatter = value(9, 7, 10, buffer_set=2, lives_out=True, reads=(2, 3), instruction="scatter")
+    found = donated(parameter(), copy, gather, scatter, until=1)
+    assert found.in_place
+    assert found.program.by_id[1].live_until == 7  # no other value fits into its bytes before
+
+
 def test_a_member_of_a_set_ends_where_the_next_begins():
     found = donated(parameter(), output(5), until=7, knows_schedule=False)
     assert found.in_place  # nothing reads it

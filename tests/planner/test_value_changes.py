@@ -60,3 +60,31 @@ def test_what_reads_a_removed_copy_of_a_copy_reads_the_source():
 def test_a_removed_copy_that_is_returned_has_no_reader():
     made = program(value(1, 0, 1), value(2, 1, 6, is_copy=True, lives_out=True, operands=(1,)))
     assert with_sources_of_removed_copies(made, [2]) == made
+
+
+def test_what_is_written_into_a_removed_copy_is_written_into_what_it_copies():
+    made = program(
+        value(1, 0, 9, buffer_set=1),
+        value(2, 2, 3, buffer_set=2, is_copy=True, operands=(1,)),
+        value(3, 3, 5, buffer_set=2, operands=(2,)),
+        value(4, 5, 6, buffer_set=1, is_copy=True, operands=(3,)),
+        value(5, 6, 9, buffer_set=1, operands=(4,)),
+    )
+    changed = with_sources_of_removed_copies(made, [2, 4]).by_id
+    assert changed[3].buffer_set == changed[5].buffer_set == changed[1].buffer_set
+    assert [(changed[each].live_from, changed[each].live_until) for each in (1, 3, 5)] == [
+        (0, 3),
+        (3, 6),
+        (6, 9),
+    ]
+
+
+def test_carries_that_change_places_stay_apart_without_their_copies():
+    made = program(
+        value(1, 0, 5, buffer_set=1),
+        value(2, 0, 5, buffer_set=2),
+        value(3, 3, 6, buffer_set=2, is_copy=True, operands=(1,)),
+        value(4, 4, 6, buffer_set=1, is_copy=True, operands=(2,)),
+    )
+    changed = with_sources_of_removed_copies(made, [3, 4]).by_id
+    assert changed[1].buffer_set != changed[2].buffer_set

@@ -2,26 +2,16 @@
 
 import threading
 import time
-from collections.abc import Iterator
 
 import ladybug
 import pytest
 
-from tests.graph.made_rows import made_rows
-from xlagraph.graph import Graph, QueryFailed, QueryRefused, open_graph
+from xlagraph.graph import QueryFailed, QueryRefused
 from xlagraph.graph.asked_once import AskedOnce
 
 VALUES = "MATCH (v:Value) RETURN v.key AS key, $half AS half ORDER BY key"
 ENDLESS = "UNWIND range(1, 100000000) AS x UNWIND range(1, 100000) AS y RETURN count(*) AS n"
 HERE = threading.main_thread()
-
-
-@pytest.fixture
-def loaded(tmp_path) -> Iterator[Graph]:
-    with open_graph(tmp_path / "graph.lbug", create=True) as graph:
-        with graph.load() as load:
-            load.write(made_rows())
-        yield graph
 
 
 @pytest.fixture

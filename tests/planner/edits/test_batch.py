@@ -8,7 +8,7 @@ from xlagraph.ingest import ingest
 from xlagraph.queries import BadParameter, Changes, whatif
 
 
-def write_step(folder, size, weights=16):
+def write_step(folder, size, weights=16, name="t"):
     """Write a dump with its module: `y = x + x`, of a batch."""
     folder.mkdir(parents=True)
     stem = "module_0001.jit_f.cpu_after_optimizations"
@@ -17,8 +17,8 @@ def write_step(folder, size, weights=16):
         f"HloModule jit_f, is_scheduled=true\n\n"
         f"ENTRY %main (x: {shape}) -> {shape} {{\n"
         f"  %x = {shape}{{1,0}} parameter(0)\n"
-        f"  %t = {shape}{{1,0}} sine(%x)\n"
-        f"  ROOT %y = {shape}{{1,0}} dot(%x, %t)\n}}\n"
+        f"  %{name} = {shape}{{1,0}} sine(%x)\n"
+        f"  ROOT %y = {shape}{{1,0}} dot(%x, %{name})\n}}\n"
     )
     (folder / f"{stem}-buffer-assignment.txt").write_text(
         tiny_dump(
@@ -29,8 +29,8 @@ def write_step(folder, size, weights=16):
             """,
             f"""
             0 | x | {shape}{{1,0}} | 0 | {total} | 0-3 | parameter(0)
-            2 | t | {shape}{{1,0}} | 0 | {total} | 1-2 | sine(x)
-            1 | y | {shape}{{1,0}} | 0 | {total} | 2-3 | dot(x, t)
+            2 | {name} | {shape}{{1,0}} | 0 | {total} | 1-2 | sine(x)
+            1 | y | {shape}{{1,0}} | 0 | {total} | 2-3 | dot(x, {name})
             """,
         )
     )
@@ -41,6 +41,7 @@ def graph(tmp_path_factory):
     folder = tmp_path_factory.mktemp("batch")
     for run, size, weights in (("large", 8, 16), ("small", 4, 16), ("wide", 8, 8)):
         write_step(folder / "runs" / run, size, weights)
+    write_step(folder / "runs" / "of YNN", 8, name="ynn_fusion.1")
     with open_graph(folder / "g.lbug", create=True) as graph:
         ingest(graph, folder / "runs", jobs=1)
         yield graph
@@ -67,6 +68,9 @@ def test_named_dimensions_are_checked_and_doubts_are_shown(graph):
     assert named.effects[0].text.startswith(
         "--batch 1/2: the batch is dimension 0 of x (8); 3 of 3 values carry it"
     )
+    assert named.assumptions == ("the schedule does not change",)
+    of_ynn = whatif(graph, "of YNN", Changes(batch=2, batch_of=["x"]))
+    assert any(text.startswith("YNN is assumed to fuse") for text in of_ynn.assumptions)
     with pytest.raises(BadParameter, match="x has no dimension 2"):
         whatif(graph, "large", Changes(batch=2, batch_of=["x:2"]))
     with pytest.raises(BadParameter, match="different lengths: 8, 16"):

@@ -1,0 +1,106 @@
+"""Find gradients of one parameter that are only added to each other, but all kept until then."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.old_values import is_ordered_before
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["added_gradients"]
+
+_MOST_GROUPS: Final = 32
+"""Groups of forward values that are compared, the largest ones."""
+_LEAST_ADDED: Final = 3
+"""Least number of gradients that one instruction adds; two belong to a residual connection."""
+
+
+def added_gradients(program: PeakProgram) -> Iterator[Cause]:
+    """Yield gradients of one op that are all kept until one instruction adds them.
+
+    Gradients of equal parts of a program are made of values of the same ops. Those of an outer
+    gradient are not: it has one of each use of a parameter, which no loop can make in turn.
+    """
+    inputs = program.compilation.array_parameters
+    names = {
+        lengths: value.op_name or value.label
+        for value in reversed(inputs)
+        for lengths in (value.dimensions, value.dimensions[::-1])
+        if len(lengths) > 1
+    }
+    groups: defaultdict[tuple[str, str, str], list[StoredValue]] = defaultdict(list)
+    for value in program.temporaries:
+        readers = program.readers_of.get(value.value_id, ())
+        adding = [name for name in readers if program.computes_with(name, "add")]
+        is_gradient = value.is_backward and not is_recomputed(value.attributed_op_name)
+        if is_gradient and value.dimensions in names and program.is_alone(value) and adding:
+            key = adding[0], value.shape, value.attributed_op_name or ""
+            groups[key].append(value)
+    found = {key: each for key, each in groups.items() if _of_equal_parts(program, each)}
+    if found:
+        rows = []
+        for (reader, _, _), values in found.items():
+            line = file_and_line(*program.place_of(reader)) or reader
+            reason = (
+                f"one of {len(values)} gradients of the shape of {names[values[0].dimensions]},"
+                f" all kept until {line} adds them"
+            )
+            rows += [evidence_row(value, reason) for value in values[1:]]
+        counts = {len(values) for values in found.values()}
+        parts = counts.pop() if len(counts) == 1 else 0
+        yield Cause(
+            "peak/contributors",
+            "Gradients of the same parameter are kept until they are added",
+            ChangeKind.WITHOUT,
+            Remove.of(
+                program.compilation,
+                [str(row["value"]) for row in rows] + _of_other_parts(program, parts),
+            ),
+            tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
+            remedies.ADDED_GRADIENTS,
+        )
+
+
+def _of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
+    """Return True if enough gradients are made of values of the same ops and shapes."""
+    made_of = Counter(
+        frozenset(
+            (program.values[each].attributed_op_name, program.values[each].shape)
+            for each in program.read_by.get(value.name, ())
+        )
+        for value in gradients
+    )
+    return max(made_of.values()) >= _LEAST_ADDED
+
+
+def _of_other_parts(program: PeakProgram, parts: int) -> list[str]:
+    """Return the forward values of all parts of a batch but the first, which a loop makes in turn.
+
+    Parts are independent; repeated layers that share a parameter depend on each other.
+    """
+    schedulable = program.schedulable
+    if schedulable is None or not parts:
+        return []
+    groups: defaultdict[tuple[str, str], list[StoredValue]] = defaultdict(list)
+    for value in program.temporaries:
+        if not value.is_backward and program.is_alone(value) and value.name in program.rows:
+            groups[value.attributed_op_name or "", value.shape].append(value)
+    largest = sorted(groups.values(), key=lambda group: -sum(each.size_bytes for each in group))
+    found: list[str] = []
+    for group in largest[:_MOST_GROUPS]:
+        if len(group) % parts:
+            continue
+        group.sort(key=lambda value: program.rows[value.name])
+        each_part = len(group) // parts
+        rows = [program.rows[value.name] for value in group]
+        ends = rows[:: len(rows) - 1] if each_part == 1 else ()
+        if ends and is_ordered_before(schedulable, *ends):
+            return []
+        found += [value.label for value in group[each_part:]]
+    return found

@@ -1,0 +1,183 @@
+"""Find stacks of loops of which the program reads only a part or a reduction."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from enum import Enum, auto
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.loop_states import handed_on
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import is_checkpointed, is_per_example
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["reads_of_parts", "reduced_stacks"]
+
+_FORWARDING: Final = frozenset(
+    ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
+)
+
+
+def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
+    """Yield stacks of loops of which only a part, or a reduction, is read after the loop.
+
+    Stacks of a backward loop may be the gradients of its layers' parameters, which the program
+    does not reduce in a loop.
+    """
+    parameters = {value.dimensions for value in program.compilation.array_parameters}
+    found: defaultdict[_Reduced, list[tuple[StoredValue, str]]] = defaultdict(list)
+    removed: defaultdict[_Reduced, list[str]] = defaultdict(list)
+    for each in program.temporaries:
+        value = program.stack_of(each)
+        parts = 0 if value is None else value.stack_turns or (*value.dimensions, 0)[0]
+        if value is None or parts < 2:
+            continue
+        ids = handed_on(program, [value.value_id])
+        reads = reads_of_parts(program, value, ids)
+        if reads is not None and reads[0]:
+            readers, gradients = reads
+            kind = _Reduced.of(value, parameters)
+            place = file_and_line(*program.place_of(min(readers))) or min(readers)
+            reason = f"{place} reads a part or a reduction of a stack of {parts}"
+            what = "values" if value.stack_turns is None else "iterations"
+            found[kind].append((value, f"{reason} {what}, and nothing else reads it"))
+            removed[kind] += [each.label for each in gradients]
+            if not _is_kept_for(program, gradients):
+                removed[kind] += [program.values[each].label for each in sorted(ids)]
+    for kind, values in found.items():
+        title, texts = _OF_REDUCED[kind]
+        yield Cause(
+            "peak/contributors",
+            title,
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, removed[kind]),
+            tuple(evidence_row(value, reason) for value, reason in values),
+            texts,
+            is_exact=True,
+            likelihood=1.0,
+        )
+
+
+class _Reduced(Enum):
+    """What a stack is of which only a part, or a reduction, is read."""
+
+    VALUE = auto()
+    GRADIENT = auto()
+    """A gradient of the stacked parameters of a loop."""
+    GRADIENT_OF_EXAMPLES = auto()
+    """The same for each example."""
+
+    @classmethod
+    def of(cls, stack: StoredValue, parameters: Collection[tuple[int, ...]]) -> "_Reduced":
+        lengths = stack.dimensions
+        if stack.is_backward and lengths in parameters:
+            return cls.GRADIENT
+        is_of_examples = is_per_example(stack.op_name) and lengths[:1] + lengths[2:] in parameters
+        return cls.GRADIENT_OF_EXAMPLES if stack.is_backward and is_of_examples else cls.VALUE
+
+
+_OF_REDUCED: Final = {
+    _Reduced.VALUE: (
+        "A loop stacks values of which only a part or a reduction is read",
+        remedies.REDUCED_STACKS,
+    ),
+    _Reduced.GRADIENT: (
+        "Gradients are stacked, although only a part or a reduction of them is read",
+        remedies.GRADIENTS_OF_FROZEN,
+    ),
+    _Reduced.GRADIENT_OF_EXAMPLES: ("Gradients are kept for each example", remedies.PER_EXAMPLE),
+}
+
+
+def reads_of_parts(
+    program: PeakProgram, stack: StoredValue, ids: Collection[int]
+) -> tuple[set[str], list[StoredValue]] | None:
+    """Return what reads only a part or a reduction of a stack, and the stack's gradients.
+
+    None if anything else reads it. A backward loop reads one part in each iteration.
+    """
+    readers = {
+        name
+        for each in ids
+        for name in program.readers_of.get(each, ())
+        if program.instructions[name].opcode not in _FORWARDING
+        and not {made.value_id for made in program.made_by.get(name, ())}.intersection(ids)
+    }
+    gradients = _gradients_of(program, stack, readers)
+    readers -= {each.name for each in gradients}
+    made = [each for name in readers for each in program.made_by.get(name, ())]
+    around = program.instructions[_outermost_loop(program, stack, ids)].loop
+    is_less = all(
+        _reads_less(program, name) and program.instructions[name].loop == around for name in readers
+    )
+    if is_less and 2 * sum(_bytes_at_once(program, each) for each in made) <= stack.size_bytes:
+        return readers, gradients
+    return None
+
+
+def _bytes_at_once(program: PeakProgram, value: StoredValue) -> int:
+    """Return the bytes of a value that its maker writes: one part of a stack of a loop around."""
+    stack = program.stack_of(value)
+    loop = program.instructions[value.name].loop
+    is_part = stack is not None and loop is not None and stack.stack_loop == loop
+    return value.size_bytes // ((stack.stack_turns if stack and is_part else None) or 1)
+
+
+def _outermost_loop(program: PeakProgram, stack: StoredValue, ids: Collection[int]) -> str:
+    """Return the loop around a stack's loop that also has the stack as its state, else that."""
+    loop = stack.stack_loop or ""
+    states = {program.values[each].name for each in ids}
+    while (around := program.instructions[loop].loop) in states and around is not None:
+        loop = around
+    return loop
+
+
+def _gradients_of(
+    program: PeakProgram, stack: StoredValue, readers: Collection[str]
+) -> list[StoredValue]:
+    """Return the gradients of a stack that are computed from it for the backward loop alone.
+
+    They are of the stack's size, and exist only because the stack does.
+    """
+    around = program.instructions[stack.stack_loop or ""].loop
+    return [
+        made
+        for name in readers
+        if program.is_backward(name)
+        for made in program.made_by.get(name, ())
+        if made.dimensions == stack.dimensions
+        and all(
+            program.instructions[reader].opcode in _FORWARDING
+            or program.instructions[reader].loop != around
+            for reader in program.readers_of.get(made.value_id, ())
+        )
+    ]
+
+
+def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
+    """Return True if gradients need a whole stack, which no checkpoint in the loop recomputes.
+
+    The loop then stacks the same values for its backward pass, wherever they are reduced.
+    """
+    if all(program.computes_with(each.name, "pad") for each in gradients):
+        return False
+    read_in = {
+        program.instructions[reader].loop
+        for each in gradients
+        for reader in program.readers_of.get(each.value_id, ())
+    }
+    return not any(
+        each.loop in read_in and is_checkpointed(each.op_name or "")
+        for each in program.instructions.values()
+    )
+
+
+def _reads_less(program: PeakProgram, instruction: str) -> bool:
+    """Return True if an instruction reduces what it reads, or reads a part that is always the same.
+
+    A part that the program chooses could be any of them.
+    """
+    return any(program.computes_with(instruction, opcode) for opcode in ("reduce", "slice"))

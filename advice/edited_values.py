@@ -1,0 +1,57 @@
+"""Find the values that an edit of the values at the peak changes too."""
+
+from collections.abc import Iterable
+
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.planned_program import PlannedProgram
+
+__all__ = ["in_whole_sets", "with_equal_ops"]
+
+
+def in_whole_sets(compilation: PlannableCompilation, labels: Iterable[str]) -> list[str]:
+    """Return the labels, and those of values that must share their bytes, such as a loop's state.
+
+    A type is that of the whole state. That of an input or a result belongs to the caller, also
+    where an iteration of a loop copies it.
+    """
+    program, by_label = compilation.program, compilation.id_by_label
+    found = dict.fromkeys(
+        label for label in labels if not _copies_state_of_caller(program, by_label.get(label))
+    )
+    sets = {
+        program.by_id[value_id].buffer_set
+        for label in found
+        if (value_id := by_label.get(label)) in program.by_id
+    }
+    for members in map(program.sets.__getitem__, sorted(sets)):
+        if not any(member.is_stored or member.lives_out for member in members):
+            found |= dict.fromkeys(compilation.values[each.value_id].label for each in members)
+    return list(found)
+
+
+def with_equal_ops(compilation: PlannableCompilation, labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the labels, and those of values of the same ops and shapes that are live elsewhere.
+
+    A checkpoint around an op is one wherever a program computes it. On a CPU only the labels are
+    returned: nothing of a checkpoint is certain there, and more values would only raise the most.
+    """
+    found = dict.fromkeys(labels)
+    if compilation.platform == "cpu":
+        return tuple(found)
+    named = (compilation.values[compilation.id_by_label[label]] for label in found)
+    ops = {(value.known_op_name, value.shape) for value in named}
+    equal = (
+        value
+        for value in compilation.values.values()
+        if value.known_op_name is not None and (value.known_op_name, value.shape) in ops
+    )
+    return tuple(found | dict.fromkeys(value.label for value in equal))
+
+
+def _copies_state_of_caller(program: PlannedProgram, value_id: int | None) -> bool:
+    """Return True for a copy in a loop of a state that lies in an input or a result."""
+    value = program.by_id.get(-1 if value_id is None else value_id)
+    if value is None or not value.is_copy or value.is_in_entry or not value.operands:
+        return False
+    copied = program.by_id.get(value.operands[0], value)
+    return any(each.is_stored or each.lives_out for each in program.sets[copied.buffer_set])

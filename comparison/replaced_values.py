@@ -1,0 +1,71 @@
+"""Describe values that only one of two programs has, and the values that they replace."""
+
+from pathlib import PurePath
+
+from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.hlo.op_names import primitive
+from xlagraph.presentation.byte_sizes import counted
+
+__all__ = ["are", "has_own_lines", "largest", "replaced", "stacked"]
+
+
+def stacked(reason: Reason) -> str:
+    """Return how many stacks of loops only one program has, or which replace others."""
+    if reason.count_a and reason.count_b:
+        return f"{replaced(reason, 'value')} that loops stack"
+    verb = "now" if reason.count_b else "no longer"
+    values = counted(reason.count_a + reason.count_b, "more value" if reason.count_b else "value")
+    return f"loops {verb} stack {values} of each iteration"
+
+
+def replaced(reason: Reason, noun: str) -> str:
+    """Return how many values are new, gone or replaced by others."""
+    if not reason.count_a:
+        return f"{counted(reason.count_b, f'new {noun}')}"
+    if not reason.count_b:
+        return f"{are(reason.count_a, noun, 'gone')}"
+    new = f"{reason.count_b:,} other{'' if reason.count_b == 1 else 's'}"
+    return f"{counted(reason.count_a, noun)} replaced by {new}"
+
+
+def largest(reason: Reason) -> str:
+    """Return the largest value of the side with more bytes; that of both if their lines differ."""
+    gone, new = reason.largest
+    if gone and new and has_own_lines(reason):
+        return (
+            f", the largest gone is {_named(gone)}{_place(gone)}"
+            f", the largest new is {_named(new)}{_place(new)}"
+        )
+    if (value := reason.largest[reason.growth_bytes > 0]) is None:
+        return ""
+    if reason.is_only_one_side:
+        such_as = ":" if reason.count_a + reason.count_b == 1 else ", such as"
+        return f"{such_as} {_named(value)}"
+    return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {_named(value)}"
+
+
+def has_own_lines(reason: Reason) -> bool:
+    """Return True if values of one line replace those of another, so that none has the growth."""
+    lines = [value and value.line for value in reason.largest]
+    return (
+        reason.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED)
+        and None not in lines
+        and lines[0] != lines[1]
+    )
+
+
+def are(count: int, noun: str, what: str) -> str:
+    """Return a count with its verb: ``1 input is gone``, ``2 inputs are gone``."""
+    return f"{counted(count, noun)} {'is' if count == 1 else 'are'} {what}"
+
+
+def _place(value: HeldValue) -> str:
+    file, line = value.line or ("", 0)
+    return f" ({PurePath(file).name}:{line})"
+
+
+def _named(value: HeldValue) -> str:
+    # the op name of a copy of an argument is the argument's name
+    op = primitive(value.op_name) if "/" in (value.op_name or "") else value.opcode
+    return f"{op} {value.shape}"

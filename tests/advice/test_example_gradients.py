@@ -1,0 +1,84 @@
+"""`advise` names gradients that are kept for each example, and nothing that looks like them."""
+
+from fractions import Fraction
+
+import pytest
+
+from xlagraph.advice.causes.parameter_gradients import per_example_gradients
+
+
+def changed(cause):
+    assert cause.edit is not None
+    return cause.edit
+
+
+def example_gradients(programs, forward, backward, examples=8):
+    program = programs(
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        f"""
+        0 | w | s8[32,32]   | 0    | 1024 | 0-3 | parameter(0)
+        1 | a | s8[{examples},32] | 8192 | {examples * 32} | 1-2 | fusion(w) | jit(f)/{forward}/tanh
+        1 | g | s8[8,32,32] | 0    | 8192 | 2-3 | fusion(a) | jit(f)/{backward}/dot
+        """,
+    )
+    return list(per_example_gradients(program))
+
+
+def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
+    (cause,) = example_gradients(programs, "vmap(jvp())", "vmap(transpose(jvp()))")
+    assert [row["value"] for row in cause.rows] == ["g"]
+    assert changed(cause).kept_by_label == {"g": Fraction(1, 8)}
+    assert cause.rows[0]["reason"] == "values for each of 8 examples, each of the shape of w"
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "examples"),
+    [
+        ("jvp()", "vmap(transpose(jvp()))", 8),  # jacrev with respect to the parameter
+        ("vmap(jvp())", "vmap(vmap(transpose(jvp())))", 8),  # jacrev for each example
+        ("vmap(jvp())", "transpose(jvp(mlp))", 8),
+        ("vmap(jvp())", "vmap(transpose(jvp()))", 16),  # parts of a product, added up afterwards
+    ],
+)
+def test_a_jacobian_is_not_a_gradient_of_each_example(programs, forward, backward, examples):
+    assert example_gradients(programs, forward, backward, examples) == []
+
+
+@pytest.mark.parametrize(("reader", "expected"), [("multiply", ["g"]), ("slice", [])])
+def test_a_field_of_each_example_of_which_parts_are_read_is_no_gradient(programs, reader, expected):
+    program = programs(
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 16640 | preallocated-temp",
+        f"""
+        0 | c | s8[32,32]   | 0    | 1024 | 0-4 | parameter(0)
+        1 | a | s8[8,32]    | 8192 | 256  | 1-2 | fusion(c)   | jit(f)/vmap(jvp())/sin
+        1 | g | s8[8,32,32] | 0    | 8192 | 2-3 | fusion(a)   | jit(f)/vmap(transpose(jvp()))/add
+        1 | r | s8[8,32,31] | 8448 | 7936 | 3-4 | {reader}(g) | jit(f)/vmap(transpose(jvp()))/roll
+        """,
+    )
+    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("read", "added", "expected"),
+    [
+        ("a, b", "reduce", ["g"]),
+        ("a, b", "sort", []),
+        ("w, b", "reduce", []),  # as the gradient of what is added to every example
+        ("a, c", "reduce", []),  # no gradient: both factors are of the forward pass
+    ],
+)
+def test_products_of_two_values_of_each_example_that_are_added(programs, read, added, expected):
+    program = programs(
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 10240 | preallocated-temp",
+        f"""
+        0 | w | s8[32,32]   | 0    | 1024 | 0-5 | parameter(0)
+        1 | a | s8[8,32]    | 0    | 256  | 1-4 | fusion(w) | jit(f)/jvp(ode)/tanh
+        1 | c | s8[8,32]    | 256  | 256  | 2-4 | fusion(w) | jit(f)/jvp(ode)/sin
+        1 | b | s8[8,32]    | 512  | 256  | 3-4 | fusion(a) | jit(f)/transpose(jvp(ode))/mul
+        1 | g | s8[8,32,32] | 1024 | 8192 | 4-5 | fusion({read}) | jit(f)/add
+        1 | s | s8[32,32]   | 9216 | 1024 | 5-5 | {added}(g)
+        """,
+    )
+    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
+    assert found == expected

@@ -1,0 +1,103 @@
+"""`advise` names stacks of loops of which only a part or a reduction is read."""
+
+import pytest
+
+from xlagraph.advice.causes.reduced_stacks import reduced_stacks
+from xlagraph.planner.edits.resizing import Remove
+
+
+@pytest.mark.parametrize(
+    ("gradient", "removed"),
+    [
+        pytest.param("pad(s)", {"s", "g"}, id="of a part"),
+        pytest.param("multiply(s)", {"g"}, id="of all, so that the loop stacks it for this"),
+    ],
+)
+def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, gradient, removed):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        f"""
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s    | f32[64,16] | 4096 | 4096 | 1-4 | fusion(loop)
+        0 | part | f32[16]    | 64   | 64   | 2-3 | slice(s) | jit(f)/jvp()/slice @ f.py:9
+        0 | g    | f32[64,16] | 8192 | 4096 | 3-5 | {gradient} | jit(f)/transpose(jvp())/mul
+        0 | back | f32[16]    | 128  | 64   | 5-5 | fusion(g)
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    back = program.instructions["back"]._replace(loop="other")
+    program.instructions |= {"back": back}
+    (cause,) = reduced_stacks(program)
+    assert isinstance(cause.edit, Remove)
+    assert set(cause.edit.patterns) == removed
+    assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
+
+
+def test_a_stack_is_removed_with_what_a_check_on_the_host_returns_in_its_place(programs):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | loop  | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s     | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
+        0 | check | f32[64,16] | 8192 | 4096 | 2-4 | custom-call(s)
+        0 | part  | f32[16]    | 64   | 64   | 4-4 | slice(check)
+        """,
+    )
+    for label in ("s", "check"):
+        stack = program.by_label[label]._replace(stack_loop="loop", stack_turns=64)
+        program.compilation.values[stack.value_id] = stack
+    check = program.instructions["check"]._replace(target="xla_ffi_python_cpu_callback")
+    program.instructions |= {"check": check}
+    causes = list(reduced_stacks(program))
+    edits = [cause.edit for cause in causes if isinstance(cause.edit, Remove)]
+    assert {pattern for edit in edits for pattern in edit.patterns} == {"s", "check"}
+
+
+@pytest.mark.parametrize(("turns", "named"), [(20, ["s"]), (1, [])])
+def test_a_part_of_a_stack_may_be_written_into_a_stack_of_the_loop_around(programs, turns, named):
+    program = programs(
+        "0 | 131072 | preallocated-temp",
+        """
+        0 | outer | s32[]      | 0     | 4     | 0-1 | iota()
+        0 | s     | f32[10240] | 4096  | 40960 | 1-2 | fusion(outer)
+        0 | out   | f32[20480] | 49152 | 81920 | 2-3 | slice(s) | jit(f)/slice @ f.py:9
+        """,
+    )
+    known, values = program.instructions, program.compilation.values
+    known["inner"] = known["outer"]._replace(name="inner", opcode="while", loop="outer")
+    for label, loop, count in (("s", "inner", 10), ("out", "outer", turns)):
+        known[label] = known[label]._replace(loop="outer" if label == "out" else loop)
+        value = program.by_label[label]
+        values[value.value_id] = value._replace(stack_loop=loop, stack_turns=count)
+    found = [row["value"] for cause in reduced_stacks(program) for row in cause.rows]
+    assert found == named
+
+
+@pytest.mark.parametrize(
+    ("given", "op", "title"),
+    [
+        ("8,16", "transpose(jvp())", "Gradients are stacked, although only a part or a reduction"),
+        ("8,4", "vmap(transpose(jvp()))", "Gradients are kept for each example"),
+        ("8,16", "jvp()", "A loop stacks values of which only a part or a reduction is read"),
+        ("16", "transpose(jvp())", "A loop stacks values of which only a part or a reduction"),
+    ],
+)
+def test_stacked_gradients_of_the_parameters_of_a_loop_are_not_summed_in_it(
+    programs, given, op, title
+):
+    shape = "f32[8,2,4]" if given == "8,4" else "f32[8,16]"
+    parameter = f"0 | 512 | parameter 0, shape |f32[{given}]| at ShapeIndex {{}}"
+    program = programs(
+        f"{parameter}\n1 | 4608 | preallocated-temp",
+        f"""
+        0 | w    | f32[{given}] | 0    | 512 | 0-4 | parameter(0)
+        1 | loop | s32[]        | 0    | 4   | 1-2 | iota()
+        1 | s    | {shape}      | 4096 | 512 | 2-3 | fusion(loop) | jit(f)/{op}/while/body/mul
+        1 | norm | f32[1]       | 64   | 4   | 3-4 | reduce(s) | jit(f)/reduce_sum @ f.py:9
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=8)
+    (cause,) = reduced_stacks(program)
+    assert cause.title.startswith(title)
