@@ -117,9 +117,9 @@ class Packer:
 
         Most do not, which the first groups show.
         """
-        has_bound = strategy.has_bounded_top
+        alignment, has_bound = self._least_alignment(alignment), strategy.has_bounded_top
         for order in strategy.orders:
-            chunks = self._chunks(self._least_alignment(alignment), order, has_bound=has_bound)
+            chunks = self._chunks(alignment, order, has_bound=has_bound)
             if all(
                 chunks.place(self._intervals[row], self._groups[row].size_bytes) == offsets[row]
                 for row in self._rows(order)
@@ -127,10 +127,17 @@ class Packer:
                 return True
         return False
 
+    def unit(self, alignment: int) -> int:
+        """Return a number of bytes of which every size of the heap is a multiple."""
+        return self._sizes_unit if self._least_alignment(alignment) == 1 else 1
+
     def _least_alignment(self, alignment: int) -> int:
         """Return 1 if every size is a multiple of the alignment: nothing is rounded up then."""
-        sizes = gcd(*(group.size_bytes for group in self._groups))
-        return 1 if sizes % alignment == 0 else alignment
+        return 1 if self._sizes_unit % alignment == 0 else alignment
+
+    @cached_property
+    def _sizes_unit(self) -> int:
+        return gcd(*(group.size_bytes for group in self._groups)) or 1
 
     def pack(self, alignment: int, strategy: Strategy, enough_bytes: int = 0) -> Packing:
         """Pack the groups; no other order is tried once they take less than `enough_bytes`."""
