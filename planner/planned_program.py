@@ -56,7 +56,11 @@ class Overwrite(NamedTuple):
 
 
 class PlannedValue(NamedTuple):
-    """One HLO value that has a live range."""
+    """One HLO value that has a live range, as a plan needs it.
+
+    Not the value as it is stored, which is a fact with many columns: edits change most of these
+    fields, range and set are always known, and the copies that compilers add are stored nowhere.
+    """
 
     value_id: int
     size_bytes: int

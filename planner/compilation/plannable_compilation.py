@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, get_args
+from typing import Any, Final, get_args
 from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shapes import index_numbers
@@ -183,56 +183,62 @@ def _planned_values(
     run_once: Collection[str],
     uses: Iterable[StoredUse],
 ) -> tuple[PlannedValue, ...]:
-    """Return the values with a live range; `run_once` names computations outside of loops."""
-    operands: defaultdict[str, list[int]] = defaultdict(list)
-    """Values that each instruction reads whole, in the order of the operands."""
-    reads: defaultdict[str, list[int]] = defaultdict(list)
-    """Values that each instruction reads, also as elements of operands."""
-    for value_id, instruction, _, operand_index in sorted(uses, key=_operand_order):
-        reads[instruction].append(value_id)
-        if operand_index in (None, "{}"):
-            operands[instruction].append(value_id)
-    whole = {name: tuple(found) for name, found in operands.items()}
-    elements = {name: tuple(dict.fromkeys(found)) for name, found in reads.items()}
+    """Return the values with a live range; `run_once` names computations outside of loops.
+
+    Each column is made as a whole, which takes half as long as value by value.
+    """
+    if not ranged:
+        return ()
+    columns: dict[str, Iterable[Any]] = dict(
+        zip(StoredValue._fields, zip(*ranged, strict=True), strict=True)
+    )
+    sets = [
+        value_id if named is None else named
+        for value_id, named in zip(columns["value_id"], columns["buffer_set"], strict=True)
+    ]
     sizes: dict[int, int] = {}
-    for value in ranged:
-        buffer_set = _buffer_set(value)
-        sizes[buffer_set] = max(sizes.get(buffer_set, 0), value.size_bytes)
-    planned = []
-    for value in ranged:
-        made_by = instructions[value.name]
-        buffer_set = _buffer_set(value)
-        planned.append(
-            PlannedValue(
-                value_id=value.value_id,
-                size_bytes=sizes[buffer_set],
-                memory_space=value.memory_space,
-                buffer_set=buffer_set,
-                live_from=value.live_from or 0,
-                live_until=value.live_until or 0,
-                post_order=_LAST if made_by.post_order is None else made_by.post_order,
-                allocation=value.allocation,
-                offset_bytes=value.offset_bytes,
-                instruction=value.name,
-                computation=made_by.computation or "",
-                is_in_entry=made_by.computation in run_once,
-                is_stored=value.value_id in stored_ids,
-                is_table=value.dtype == "tuple",
-                is_copy=value.opcode == "copy",
-                lives_out=value.value_id in lives_out,
-                operands=whole.get(value.name, ()) if value.shape_index is None else (),
-                reads=elements.get(value.name, ()),
-            )
-        )
-    return tuple(planned)
+    for buffer_set, size_bytes in zip(sets, columns["size_bytes"], strict=True):
+        sizes[buffer_set] = max(sizes.get(buffer_set, 0), size_bytes)
+    makers = [instructions[value.name] for value in ranged]
+    orders = [each.post_order for each in makers]
+    reads, whole = _reads_by_instruction(uses)
+    columns |= {
+        "size_bytes": [sizes[buffer_set] for buffer_set in sets],
+        "buffer_set": sets,
+        "post_order": [_LAST if order is None else order for order in orders],
+        "instruction": columns["name"],
+        "computation": [each.computation or "" for each in makers],
+        "is_in_entry": [each.computation in run_once for each in makers],
+        "is_stored": [value_id in stored_ids for value_id in columns["value_id"]],
+        "is_table": [dtype == "tuple" for dtype in columns["dtype"]],
+        "is_copy": [opcode == "copy" for opcode in columns["opcode"]],
+        "lives_out": [value_id in lives_out for value_id in columns["value_id"]],
+        "operands": [
+            whole.get(value.name, ()) if value.shape_index is None else () for value in ranged
+        ],
+        "reads": [reads.get(name, ()) for name in columns["name"]],
+    }
+    rows = zip(*[columns[name] for name in PlannedValue._fields], strict=True)
+    return tuple(map(PlannedValue._make, rows))
 
 
-def _operand_order(use: StoredUse) -> tuple[int, str, int]:
-    return use.operand, use.operand_index or "", use.value_id
+def _reads_by_instruction(
+    uses: Iterable[StoredUse],
+) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]:
+    """Return the values that each instruction reads in any part, and those that it reads whole.
 
-
-def _buffer_set(value: StoredValue) -> int:
-    return value.value_id if value.buffer_set is None else value.buffer_set
+    Both are in the order of the operands.
+    """
+    found: defaultdict[str, list[tuple[int, str, int]]] = defaultdict(list)
+    for value_id, instruction, operand, index in uses:
+        found[instruction].append((operand, index or "", value_id))
+    reads: dict[str, tuple[int, ...]] = {}
+    whole: dict[str, tuple[int, ...]] = {}
+    for name, operands in found.items():
+        operands.sort()
+        reads[name] = tuple(dict.fromkeys([value_id for _, _, value_id in operands]))
+        whole[name] = tuple([value_id for _, index, value_id in operands if index in ("", "{}")])
+    return reads, whole
 
 
 def _constants_and_parameters(
