@@ -107,6 +107,7 @@ class Packer:
     def __init__(self, groups: Sequence[Group]) -> None:
         self._groups = tuple(groups)
         self._trials: dict[tuple[int, Order, int | None, bool], _Trial] = {}
+        self._orders: dict[Order, list[int]] = {}
 
     def packs(self, groups: Sequence[Group]) -> bool:
         """Return True if these are the groups that it packs."""
@@ -179,8 +180,10 @@ class Packer:
 
     def _rows(self, order: Order) -> list[int]:
         """Rows of the groups in an order."""
-        key = _KEYS[order]
-        return sorted(range(len(self._groups)), key=lambda row: key(self._groups[row]))
+        if order not in self._orders:
+            keys = list(map(_KEYS[order], self._groups))
+            self._orders[order] = sorted(range(len(keys)), key=keys.__getitem__)
+        return self._orders[order]
 
     @cached_property
     def _least_bytes(self) -> int:
@@ -193,7 +196,8 @@ class Packer:
         Ranks overlap as ticks do, and most programs need no more than two bytes for one.
         """
         ticks = [merged(group.ticks) for group in self._groups]
-        ends = np.unique([last for intervals in ticks for _, last in intervals])
+        # `np.unique` would import much
+        ends = np.array(sorted({last for intervals in ticks for _, last in intervals}))
         ranks = iter(ends.searchsorted(list(chain.from_iterable(chain(*ticks)))).tolist())
         return [[(next(ranks), next(ranks)) for _ in intervals] for intervals in ticks]
 
