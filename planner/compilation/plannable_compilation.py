@@ -4,13 +4,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, get_args
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.records import (
-    StoredAllocation,
     StoredInstruction,
     StoredUse,
     StoredValue,
@@ -24,7 +23,6 @@ from xlagraph.planner.planned_program import (
     PlannedAllocation,
     PlannedProgram,
     PlannedValue,
-    Role,
 )
 from xlagraph.planner.replay import Replay, replay
 from xlagraph.runtime.memory import collector_paused
@@ -38,7 +36,6 @@ _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
 }
 """Possible alignments by platform, largest first; each dump shows which one it uses."""
 _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
-_ROLES: Final[Mapping[str | None, Role]] = {role: role for role in get_args(Role)}
 _LAST: Final = 1 << 40
 """Place in the post-order of instructions that no module text mentions."""
 
@@ -129,7 +126,7 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
 def _plannable(stored: StoredCompilation) -> PlannableCompilation:
     totals = stored.totals
     instructions = {each.name: each for each in stored.instructions}
-    allocations = tuple(map(_allocation, stored.allocations))
+    allocations = stored.allocations
     returned = results(stored.positions, totals.result)
     ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _constants_and_parameters(ranged, allocations)
@@ -287,15 +284,3 @@ def _given_bytes(
         if allocation.role != "threadLocal" and (is_preset or allocation.number not in with_values):
             given[allocation.memory_space] += allocation.size_bytes
     return dict(given)
-
-
-def _allocation(stored: StoredAllocation) -> PlannedAllocation:
-    return PlannedAllocation(
-        stored.number,
-        stored.size_bytes,
-        stored.memory_space,
-        _ROLES.get(stored.role),
-        maybe_live_out=stored.maybe_live_out,
-        parameter_number=stored.parameter_number,
-        shape_index=stored.shape_index,
-    )
