@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -11,6 +11,7 @@ from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.records import (
     StoredInstruction,
+    StoredPosition,
     StoredUse,
     StoredValue,
 )
@@ -63,9 +64,10 @@ class PlannableCompilation:
     """Reserved bytes by memory space in XLA's plan, without thread-local memory."""
     space_names: Mapping[int, str]
     """HBM, VMEM, host, … by memory space, if known."""
-    result_shapes: Mapping[int, str] = field(default_factory=dict)
-    """Shape with layout in which the program returns a value, by value id. A bitcast can make it
-    differ from the value's shape."""
+    returned: tuple[StoredPosition, ...] = ()
+    """Positions of values in the program's result."""
+    result_shape: str | None = None
+    """Shape of that result, with layouts; None if unknown."""
     compiled: "PlannableCompilation | None" = None
     """The compilation as XLA planned it, if the instructions run in another order here."""
 
@@ -94,6 +96,14 @@ class PlannableCompilation:
         """Return True if a parameter is donated already."""
         allocation = self.program.stored_in(self.program.by_id[parameter])
         return allocation is not None and allocation.maybe_live_out
+
+    @cached_property
+    def result_shapes(self) -> Mapping[int, str]:
+        """Shape with layout in which the program returns a value, by value id.
+
+        A bitcast can make it differ from the value's shape.
+        """
+        return result_shapes(self.returned, self.result_shape)
 
     @cached_property
     def id_by_label(self) -> Mapping[str, int]:
@@ -127,14 +137,16 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
     totals = stored.totals
     instructions = {each.name: each for each in stored.instructions}
     allocations = stored.allocations
-    returned = results(stored.positions, totals.result)
+    result = instructions.get(totals.result or "")
+    returned = tuple([each for each in stored.positions if each.instruction == totals.result])
+    result_ids = results(returned)
     ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _constants_and_parameters(ranged, allocations)
     values = _planned_values(
         ranged,
         instructions,
         stored_ids,
-        frozenset(returned),
+        frozenset(result_ids),
         run_once(totals.result, instructions, stored.values, stored.positions),
         stored.uses,
     )
@@ -161,13 +173,14 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
             for value in ranged
             if value.value_id in stored_ids and value.allocation in places
         },
-        results=returned,
+        results=result_ids,
         readers=_readers_by_id(values),
         has_buffer_sets=totals.result is not None
         and any(value.buffer_set is not None for value in stored.values),
         has_ranges=totals.schedule_length is not None,
         reserved_bytes=_reserved_bytes(allocations),
-        result_shapes=result_shapes(stored.positions, instructions.get(totals.result or "")),
+        returned=returned,
+        result_shape=None if result is None else result.shape,
         space_names=space_names,
     )
 
