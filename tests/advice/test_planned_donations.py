@@ -110,7 +110,7 @@ def test_without_a_module_the_savings_stay_an_estimate_and_a_note_says_so(graph)
 
 def argument_and_result(*, is_read_late):
     """A parameter whose copy for a late reader needs as many bytes as donating it saves."""
-    given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0, shape_index="{}")
+    given = PlannedAllocation(0, 64, "parameter", 0, parameter_number=0, shape_index="{}")
     return compilation(
         (
             value(0, 0, 5, 64, allocation=0, is_stored=True, instruction="v0"),
