@@ -5,6 +5,7 @@ from typing import Final
 
 __all__ = [
     "ADDED_GRADIENTS",
+    "ATTENTION_SCORES",
     "COMPUTED_AHEAD",
     "CONSTANTS",
     "DENSE_GRADIENTS",
@@ -171,6 +172,18 @@ LOGITS: Final[Mapping[str, str]] = {
     " tf.recompute_grad around it; or use tf.nn.sampled_softmax_loss.",
     "pytorch": "Compute the loss in parts of the tokens, each inside of"
     " torch_xla.utils.checkpoint.checkpoint; call the head only on tokens that count.",
+}
+ATTENTION_SCORES: Final[Mapping[str, str]] = {
+    "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"
+    " implementation='cudnn') on a GPU in bf16 or f16, splash_attention of"
+    " jax.experimental.pallas.ops.tpu on a TPU; or attend with one block of queries after another:"
+    " jax.lax.map(jax.checkpoint(attend), blocks), so that only the scores of one block exist, in"
+    " the backward pass too.",
+    "tensorflow": "Attend with one block of queries after another in a tf.while_loop, with"
+    " tf.recompute_grad around it.",
+    "pytorch": "Call a kernel that stores no scores (flash_attention of"
+    " torch_xla.experimental.custom_kernel); or attend with one block of queries after another,"
+    " each inside of torch_xla.utils.checkpoint.checkpoint.",
 }
 INFLATED: Final[Mapping[str, str]] = {
     "jax": "Compute it where it is read, so that it is fused: jnp.where(i[:, None] >= i[None, :],"

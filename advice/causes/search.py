@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlagraph.advice.causes.added_gradients import added_gradients
+from xlagraph.advice.causes.attention_scores import stored_scores
 from xlagraph.advice.causes.boundaries import (
     large_constants,
     returned_gradients,
@@ -86,6 +87,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from gathered_rows(program)
     yield from added_gradients(program)
     yield from logits(program)
+    yield from stored_scores(program)
     yield from computed_ahead(program)
     yield from stacked_carries(program)
     yield from returned_stacks(program)
