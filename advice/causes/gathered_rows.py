@@ -58,8 +58,8 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
             continue
         first, last = (_line(program, each) for each in (gather, scatter))
         reason = (
-            f"for {count} rows that {first} gathers from {source.dimensions[0]};"
-            f" {last} adds what is computed from them to {scatter.dimensions[0]}"
+            f"a row for each of {count} that {first} gathers from {source.dimensions[0]} rows;"
+            f" {last} adds what is computed from them to {scatter.dimensions[0]} rows"
         )
         yield Cause(
             "peak/contributors",

@@ -87,7 +87,7 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
         at_peak = [each for each in program.at_peak if program.set_of(each) in sets]
         if not found or sum(each.size_bytes for each in at_peak) < least:
             continue
-        reason = f"derivatives in each of {count} directions, which depend on an identity matrix"
+        reason = f"derivatives in each of {count} directions, the rows of an identity matrix"
         yield Cause(
             "peak/contributors",
             "The derivatives in all directions of a Jacobian are computed at once",

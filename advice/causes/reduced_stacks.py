@@ -9,6 +9,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on
+from xlagraph.advice.causes.needed_only import needed_only_for
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
@@ -33,6 +34,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
     parameters = {value.dimensions for value in program.compilation.array_parameters}
     found: defaultdict[_Reduced, list[tuple[StoredValue, str]]] = defaultdict(list)
     removed: defaultdict[_Reduced, list[str]] = defaultdict(list)
+    reducing: defaultdict[_Reduced, set[str]] = defaultdict(set)
     for each in program.temporaries:
         value = program.stack_of(each)
         parts = 0 if value is None else value.stack_turns or (*value.dimensions, 0)[0]
@@ -50,10 +52,14 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             removed[kind] += [each.label for each in gradients]
             for name in readers:
                 removed[kind] += _scattered_gradients(program, value, name)
+            reducing[kind] |= readers
             if not _is_kept_for(program, gradients):
                 removed[kind] += [program.values[each].label for each in sorted(ids)]
     for kind, values in found.items():
         title, texts = _OF_REDUCED[kind]
+        if kind is _Reduced.GRADIENT:  # without these, nothing is differentiated for them
+            needed = needed_only_for(program, reducing[kind])
+            removed[kind] += [program.values[each].label for each in sorted(needed)]
         yield Cause(
             "peak/contributors",
             title,

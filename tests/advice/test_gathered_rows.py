@@ -40,7 +40,8 @@ def test_gathered_rows_that_are_only_added_are_named(programs, maker, scatter, r
     assert [row["value"] for cause in causes for row in cause.rows] == named
     for cause in causes:
         reason = (
-            "for 256 rows that f.py:4 gathers from 4; f.py:6 adds what is computed from them to 4"
+            "a row for each of 256 that f.py:4 gathers from 4 rows; f.py:6 adds what is computed"
+            " from them to 4 rows"
         )
         assert cause.rows[0]["reason"] == reason
         assert isinstance(cause.edit, ComputeInParts)

@@ -7,13 +7,14 @@ import pytest
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
 from tests.tiny_dumps import tiny_dump
-from xlagraph.advice.planned_donations import best_donation
+from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.planned_program import Overwrite, PlannedAllocation
 from xlagraph.queries import Changes, run, whatif, with_planned_donations
+from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 MODULE = """HloModule jit_f, is_scheduled=true
 
@@ -193,3 +194,16 @@ def test_a_state_that_is_donated_alone_is_paired_anew_with_the_parameters():
     assert 2 not in sets
     assert (sets[0], sets[1]) == (sets[3], sets[4])
     assert replanned.saved_bytes() == 64
+
+
+def test_what_is_donated_already_stays_among_the_arguments_to_donate():
+    given = PlannedAllocation(0, 64, 0, "parameter", maybe_live_out=True, parameter_number=0)
+    compiled = compilation(
+        (value(0, 0, 5, 64, allocation=0, is_stored=True),),
+        (facts(0, "f32[16]{0}", "parameter", "momentum['w']"),),
+        allocations=(given,),
+        parameters={0: (0, "{}")},
+    )
+    advice = Advice("savedBytes", "reserved", "", (), None, {}, ChangeKind.DONATE)
+    named = naming_arguments(advice, [{"opName": "weights['w']"}], compiled)
+    assert 'donate_argnames=("weights", "momentum")' in named.remedies["jax"]
