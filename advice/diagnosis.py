@@ -214,7 +214,7 @@ def _finding_rows(diagnosis: Diagnosis) -> list[tuple[Cell, ...]]:
             finding.share,
             len(finding.rows),
             [{name: row[name] for name in finding.evidence_columns} for row in finding.rows],
-            *(finding.advice.remedies[framework] for framework in FRAMEWORKS),
+            *(finding.advice.remedies.get(framework) for framework in FRAMEWORKS),
             finding.savings.at_most,
             finding.savings.doubt,
             finding.savings.expected_bytes,

@@ -300,7 +300,7 @@ class _Search:
         return Finding(
             self._diagnosed.compilation,
             query,
-            naming_arguments(advice, rows) if is_donation else advice,
+            naming_arguments(advice, rows, self._program.compilation) if is_donation else advice,
             savings,
             savings.bytes / total if total else 0.0,
             tuple(rows),

@@ -105,12 +105,20 @@ def best_donation(
     return (found if best > 0 else None), note
 
 
-def naming_arguments(advice: Advice, donated: Iterable[Mapping[str, Cell]]) -> Advice:
+def naming_arguments(
+    advice: Advice, donated: Iterable[Mapping[str, Cell]], compilation: PlannableCompilation
+) -> Advice:
     """Return the advice with the names of the donated arguments, if a dump knows them all.
 
-    ``donated`` are rows of `alias/not-donated`.
+    ``donated`` are rows of `alias/not-donated`. What is donated already is named too.
     """
-    found = [_ARGUMENT.fullmatch(str(row.get("opName") or "")) for row in donated]
+    already = [
+        value.op_name
+        for value in compilation.array_parameters
+        if compilation.is_donated(value.value_id)
+    ]
+    rows = [row.get("opName") for row in donated]
+    found = [_ARGUMENT.fullmatch(str(name or "")) for name in (*rows, *already)]
     names = dict.fromkeys(match["name"] for match in found if match)
     if not all(found):
         return advice

@@ -166,6 +166,7 @@ def has_checkpoint(op_name: str | None) -> bool:
     return not _CHECKPOINT_NAMES.isdisjoint(scope_names(op_name))
 
 
+@lru_cache(maxsize=1 << 16)
 def is_backward(op_name: str | None) -> bool:
     """Return True if an op belongs to the backward pass; False without a name."""
     return any(mark in (op_name or "") for mark in BACKWARD_MARKS)

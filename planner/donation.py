@@ -7,7 +7,7 @@ parameter where it is needed (CPU, jaxlib 0.4.30) makes each copy just before it
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -16,7 +16,13 @@ from xlagraph.planner.needed_copies import Copies, Donor, Readers, is_own_copy, 
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import cut_where_the_next_begins
 
-__all__ = ["DonatedProgram", "Donor", "donate", "step_before_copies"]
+__all__ = [
+    "DonatedProgram",
+    "Donor",
+    "donate",
+    "step_before_copies",
+    "with_results_apart",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,8 @@ def donate(
     and TPUs.
     """
     donors = sorted(donors, key=lambda donor: _parameter_order(program, donor))
+    if not donors:
+        return DonatedProgram(program, (), (), (), (), ())
     readers = Readers(program.values, [donor.parameter for donor in donors])
     needed = {
         donor: needed_copies(program, donor, readers, knows_schedule=knows_schedule)
@@ -96,6 +104,60 @@ def donate(
         tuple(donor for donor, kept in needed.items() if kept == (True, True)),
         copied_before,
     )
+
+
+def with_results_apart(
+    program: PlannedProgram, parameters: Collection[int]
+) -> tuple[PlannedProgram, dict[int, int]]:
+    """Return the program as if these donated parameters were not donated.
+
+    The copies that their donation needed are gone: their readers read the parameters. Also return
+    the last steps of these readers, by parameter.
+    """
+    copied = {
+        value.value_id: value.operands[0]
+        for value in program.values
+        if value.is_copy
+        and len(value.operands) == 1
+        and value.operands[0] in parameters
+        and value.buffer_set != program.by_id[value.operands[0]].buffer_set
+        and len(program.sets[value.buffer_set]) == 1
+        and not value.lives_out
+    }
+    end = max(value.live_until for value in program.values)
+    names = {
+        program.by_id[each].buffer_set: min(
+            (
+                member.value_id
+                for member in program.sets[program.by_id[each].buffer_set]
+                if member.value_id not in parameters
+            ),
+            default=each,
+        )
+        for each in parameters
+    }
+    values = []
+    last = dict.fromkeys(parameters, 0)
+    for value in program.values:
+        if value.value_id in copied:
+            parameter = copied[value.value_id]
+            last[parameter] = max(last[parameter], value.live_until)
+            continue
+        changed = value._replace(
+            buffer_set=names.get(value.buffer_set, value.buffer_set),
+            operands=tuple(copied.get(each, each) for each in value.operands),
+            reads=tuple(copied.get(each, each) for each in value.reads),
+        )
+        if value.value_id in parameters:
+            changed = changed._replace(buffer_set=value.value_id, live_until=end, lives_out=False)
+        values.append(changed)
+    overwrites = {
+        value_id: tuple(
+            each._replace(value_id=copied.get(each.value_id, each.value_id)) for each in may
+        )
+        for value_id, may in program.overwrites.items()
+    }
+    return replace(program, values=tuple(values), overwrites=overwrites), last
 
 
 def _begins_with_parameters(program: PlannedProgram) -> bool:

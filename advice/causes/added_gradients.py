@@ -35,12 +35,13 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
         if len(lengths) > 1
     }
     groups: defaultdict[tuple[str, str, str], list[StoredValue]] = defaultdict(list)
-    for value in program.temporaries:
-        readers = program.readers_of.get(value.value_id, ())
-        adding = [name for name in readers if program.computes_with(name, "add")]
-        is_gradient = value.is_backward and not is_recomputed(value.attributed_op_name)
-        if is_gradient and value.dimensions in names and program.is_alone(value) and adding:
-            key = adding[0], value.shape, value.attributed_op_name or ""
+    for first in program.temporaries:
+        value = _gradient(program, first)
+        if value is None or value.dimensions not in names:
+            continue
+        adding = _added_by(program, value)
+        if adding is not None:
+            key = adding, value.shape, value.attributed_op_name or ""
             groups[key].append(value)
     found = {key: each for key, each in groups.items() if _of_equal_parts(program, each)}
     if found:
@@ -60,19 +61,70 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(
                 program.compilation,
-                [str(row["value"]) for row in rows] + _of_other_parts(program, parts),
+                [
+                    program.values[each].label
+                    for values in found.values()
+                    for value in values[1:]
+                    for each in _members(program, value)
+                ]
+                + _of_other_parts(program, parts),
             ),
             tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
             remedies.ADDED_GRADIENTS,
         )
 
 
+def _members(program: PeakProgram, value: StoredValue) -> list[int]:
+    """Return the values that must share the address of a value, itself included."""
+    members = program.program.sets[program.program.by_id[value.value_id].buffer_set]
+    return [each.value_id for each in members]
+
+
+def _gradient(program: PeakProgram, first: StoredValue) -> StoredValue | None:
+    """Return a gradient that is alone, or that a loop adds up or stacks in its buffer set."""
+    members = [program.values[each] for each in _members(program, first)]
+    if len(members) > 1 and not any(each.opcode == "while" for each in members):
+        return None
+    made = [
+        each
+        for each in members
+        if each.is_backward
+        and not is_recomputed(each.attributed_op_name)
+        and (len(members) == 1 or program.instructions[each.name].loop is not None)
+    ]
+    return made[0] if made else None
+
+
+def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
+    """Return what adds a gradient to others: in a loop only its results are gradients."""
+    members = _members(program, value)
+    own = {program.values[each].name for each in members}
+    loops = {
+        program.values[each].name for each in members if program.values[each].opcode == "while"
+    }
+    around = {program.instructions[each].loop for each in loops}
+    return next(
+        (
+            name
+            for each in members
+            for name in program.readers_of.get(each, ())
+            if name not in own
+            and program.computes_with(name, "add")
+            and (not loops or program.instructions[name].loop in around)
+        ),
+        None,
+    )
+
+
 def _of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
     """Return True if enough gradients are made of values of the same ops and shapes."""
     made_of = Counter(
         frozenset(
-            (program.values[each].attributed_op_name, program.values[each].shape)
-            for each in program.read_by.get(value.name, ())
+            (program.values[read].attributed_op_name, program.values[read].shape)
+            for each in _members(program, value)
+            if program.values[each].opcode not in ("while", "parameter")
+            for read in program.read_by.get(program.values[each].name, ())
+            if program.values[read].opcode != "copy"
         )
         for value in gradients
     )

@@ -21,6 +21,8 @@ __all__ = ["forced_copies"]
 _QUERY: Final = "alias/copies"
 _LEAST_SHARE: Final = 0.001
 """Smallest share of the reserved bytes for which a copy's reader is searched."""
+_FILLING: Final = frozenset(("broadcast", "constant"))
+"""Opcodes of instructions that repeat a number."""
 _MOVED: Final = {
     "jax": "Do two steps in one iteration, so that each carry ends where it began, instead of"
     " returning a carry in the place of another one.",
@@ -181,6 +183,8 @@ def _reason(
     places: Mapping[int, tuple[str, int]],
 ) -> _Reason | None:
     source = program.program.by_id[case.copies[0].value_id].operands[0]
+    if _repeats_a_number(program, program.values[source]):
+        return None  # the compiler merges equal arrays, wherever the program writes them
     if source in moved:
         return _of_move(program, moved[source], moved)
     old = program.program.by_id[source]
@@ -203,6 +207,17 @@ def _reason(
     place = places.get(source)
     mover = next((each for each in moved.values() if place == (each[0], each[2])), None)
     return None if mover is None else _of_move(program, mover, moved)
+
+
+def _repeats_a_number(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for zeros and other arrays of one number."""
+    maker = program.instructions.get(value.name)
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    return (
+        maker is not None
+        and maker.computes_only(_FILLING)
+        and all(each.dimensions == () for each in read)
+    )
 
 
 def _lives_out(program: PeakProgram, value: StoredValue) -> bool:

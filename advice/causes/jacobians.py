@@ -1,27 +1,36 @@
-"""Find Jacobians and Hessians that are stored as matrices, of which only products are read."""
+"""Find Jacobians and Hessians of which only products are read, or that are computed at once."""
 
 import math
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
+from xlagraph.planner.dimensions.module_operations import ArrayShape
+from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.planner.edits.returning import with_their_makers
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["stored_jacobians"]
+__all__ = ["derivatives_at_once", "stored_jacobians"]
 
 _OF_BASIS: Final = re.compile(r"(?:^|/)vmap\((?:jvp\(vmap\()?transpose\(jvp\(")
 """Op names of the backward passes of all results at once; no outer gradient needs them."""
+_OF_DIRECTIONS: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")
+"""Op names of derivatives in several directions, forward or backward."""
 _HANDING_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "while", "conditional", "call")
 )
 _LEAST_SHARE: Final = 0.01
 """Smallest share of the temporary bytes for which products are searched."""
+_LEAST_AT_ONCE: Final = Fraction(1, 2)
+"""Least share of the reserved bytes that derivatives in all directions take."""
+_PARTS: Final = 8
+"""Groups of directions that could be taken in turn."""
 
 
 def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
@@ -59,6 +68,90 @@ def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
             remedies.JACOBIANS,
             likelihood=0.9,
         )
+
+
+def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
+    """Yield what is computed for all columns or rows of a Jacobian at once, but not itself.
+
+    The directions are the rows of an identity matrix, so each one can be taken in turn.
+    """
+    least = _LEAST_AT_ONCE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    by_count: defaultdict[int, set[int]] = defaultdict(set)
+    for name, made in program.made_by.items():
+        count = _directions(program, name)
+        if count >= _PARTS:
+            by_count[count] |= _derivatives(program, made, count)
+    for count, value_ids in by_count.items():
+        sets = {program.set_of(program.values[each]) for each in value_ids}
+        found = [each for each in program.temporaries if program.set_of(each) in sets]
+        at_peak = [each for each in program.at_peak if program.set_of(each) in sets]
+        if not found or sum(each.size_bytes for each in at_peak) < least:
+            continue
+        reason = f"derivatives in each of {count} directions, the rows of an identity matrix"
+        yield Cause(
+            "peak/contributors",
+            "The derivatives in all directions of a Jacobian are computed at once",
+            ChangeKind.PARTS,
+            ComputeInParts({each.label: Fraction(1, _PARTS) for each in found}),
+            tuple(evidence_row(each, reason) for each in found),
+            remedies.DERIVATIVES_AT_ONCE,
+            likelihood=0.9,
+        )
+
+
+def _directions(program: PeakProgram, instruction: str) -> int:
+    """Return the rows of the identity matrix that an instruction makes of numbers of rows, or 0."""
+    fusion = program.operations.get(instruction)
+    if fusion is None or not program.computes_with(instruction, "iota"):
+        return 0
+    inside = program.fused_operations(fusion)
+    of_inputs: set[str] = set()
+    found = 0
+    for each in inside:
+        if each.opcode == "parameter" or any(read.name in of_inputs for read in each.operands):
+            of_inputs.add(each.name)
+        elif each.opcode == "compare" and each.numbers.get("direction") == [1]:
+            lengths = each.shape.lengths if isinstance(each.shape, ArrayShape) else ()
+            if len(lengths) == 2 and lengths[0] == lengths[1]:
+                found = max(found, lengths[0])
+    return found
+
+
+def _derivatives(program: PeakProgram, basis: Iterable[StoredValue], count: int) -> set[int]:
+    """Return what is computed from a basis for each direction, and only for derivatives of it.
+
+    What is repeated for each direction to compute it is included.
+    """
+
+    def is_of_each(value: StoredValue) -> bool:
+        ends = value.dimensions[:1] + value.dimensions[-1:]
+        return _OF_DIRECTIONS.search(value.attributed_op_name or "") is not None and (
+            count in value.dimensions or any(each and each % count == 0 for each in ends)
+        )
+
+    waiting = list(basis)
+    found = {each.value_id for each in waiting if is_of_each(each)}
+    while waiting:
+        value = waiting.pop()
+        near = [
+            made
+            for name in program.readers_of.get(value.value_id, ())
+            for made in program.made_by.get(name, ())
+        ]
+        if value.value_id in found:
+            near += [program.values[each] for each in program.read_by.get(value.name, ())]
+        new = [each for each in near if each.value_id not in found and is_of_each(each)]
+        found |= {each.value_id for each in new}
+        waiting += new
+    return {
+        each
+        for each in found
+        if all(
+            _OF_DIRECTIONS.search(made.attributed_op_name or "")
+            for name in program.readers_of.get(each, ())
+            for made in program.made_by.get(name, ())
+        )
+    }
 
 
 def _forms_and_products(program: PeakProgram, value: StoredValue) -> tuple[set[int], list[str]]:

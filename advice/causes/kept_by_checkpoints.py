@@ -132,15 +132,16 @@ def _is_read_by_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
 def _is_read_in_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
     """Return True unless the backward loop that reads a stack contains no checkpoint.
 
-    Loops next to each other have the same scopes.
+    Loops next to each other have the same scopes, and may have the same loop around them.
     """
     members = handed_on(program, [value.value_id])
     own = program.stack_of(value)
+    around = () if own is None else _loops_around(program, own.stack_loop)
     loops = {
         program.instructions[name].loop
         for each in members
         for name in program.readers_of.get(each, ())
-    } - {None, None if own is None else own.stack_loop}
+    } - {None, *around}
     return not loops or any(
         not loops.isdisjoint(_loops_around(program, each.loop))
         for each in program.instructions.values()

@@ -45,7 +45,7 @@ _REPEATING: Final = frozenset(
     )
 )  # fmt: skip
 """Opcodes that repeat, compare or select elements."""
-_ONE_HOT: Final = _REPEATING | {"slice", "parameter", "multiply", "add", "clamp"}
+_ONE_HOT: Final = _REPEATING | {"slice", "dynamic-slice", "parameter", "multiply", "add", "clamp"}
 """Opcodes that make a one-hot matrix, a product of two, or one with a weight of each row."""
 _SAME_NUMBERS: Final = frozenset(
     ("broadcast", "bitcast", "reshape", "convert", "transpose", "copy")
@@ -127,7 +127,7 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             and _compares_if_equal(program, value)
         ):
             line = file_and_line(*program.place_of(products[0])) or products[0]
-            name = _name_of(program, indices[0])
+            name = _name_of(program, max(indices, key=lambda each: each.size_bytes))
             reason = f"{name} compared with column numbers; {line} multiplies by it"
             found.append((value, reason))
     if found:

@@ -4,7 +4,7 @@ Random numbers, table rows and projections of a sequence exist as a whole only b
 computed outside the loop. In its body only the part of one iteration exists.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -17,7 +17,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["computed_ahead"]
+__all__ = ["computed_ahead", "made_for"]
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a value is searched."""
@@ -50,7 +50,7 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
         if read is not None:
             loop, parts = read
             values = found.setdefault(loop, {})
-            for each in _made_for(program, value) or ():
+            for each in made_for(program, [value]) or ():
                 values.setdefault(each.value_id, (each, parts))
     for loop, by_id in found.items():
         if by_id:
@@ -106,14 +106,15 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] 
     return None if parts is None else (loop, parts)
 
 
-def _made_for(program: PeakProgram, value: StoredValue) -> list[StoredValue] | None:
-    """Return a value with the large temporaries that are computed only to make it.
+def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[StoredValue] | None:
+    """Return values with the large temporaries that are computed only to make them.
 
     None if one of these needs more than the part of one iteration, or if another loop makes it
     from its carry: no iteration of this loop can.
     """
-    least = value.size_bytes // _LEAST_PART
-    chosen = {program.set_of(value)}
+    least = values[0].size_bytes // _LEAST_PART
+    given = {program.set_of(value) for value in values}
+    chosen = set(given)
     waiting = list(_makers(program, chosen))
     while waiting:
         for value_id in program.read_by.get(waiting.pop(), ()):
@@ -128,9 +129,7 @@ def _made_for(program: PeakProgram, value: StoredValue) -> list[StoredValue] | N
                 continue
             chosen.add(number)
             waiting += _makers(program, {number})
-    while others := {each for each in chosen if not _is_read_by(program, each, chosen)} - {
-        program.set_of(value)
-    }:
+    while others := {each for each in chosen if not _is_read_by(program, each, chosen)} - given:
         chosen -= others
     if not all(_keeps_parts(program, name) for name in _makers(program, chosen)):
         return None

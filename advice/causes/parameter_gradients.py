@@ -4,7 +4,7 @@ The kinds: gradients of each example, and gradients of tables of which few rows 
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -23,10 +23,14 @@ __all__ = ["dense_gradients", "per_example_gradients"]
 
 _PARTS: Final = 8
 """Parts in which per-example gradients could be computed."""
+_LEAST_OF_GRADIENTS: Final = 4
+"""Gradients of less than one in so many of the bytes of activations are not what takes memory."""
 _EXAMPLES_FORWARD: Final = re.compile(
     r"vmap\((?:jit\()?jvp\(|vmap\([^;]*\)/(?:[^;]*[/(])?jvp\(|pfor/|vectorized_map"
 )
 """Op names of gradients that are computed for each example, also within an outer gradient."""
+_OF_EXAMPLES: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")
+"""Op names of both passes of a gradient that is vectorized over examples."""
 _TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\([^)]*transpose\(")
 _HANDED_ON: Final = frozenset(
     ("parameter", "while", "conditional", "call", "get-tuple-element", "tuple", "bitcast", "copy")
@@ -72,7 +76,14 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
             seen |= connected
             if _are_summed_products(program, connected):
                 summed |= connected
-    found = {value: value.dimensions for value in candidates if value.value_id in summed | marked}
+    ops = {
+        (value.shape, value.attributed_op_name) for value in candidates if value.value_id in marked
+    }
+    found = {
+        value: value.dimensions
+        for value in candidates
+        if value.value_id in summed | marked or (value.shape, value.attributed_op_name) in ops
+    }
     if not found:
         return
     shapes = set(found.values())
@@ -83,6 +94,9 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         value.label: Fraction(1, count if value.value_id in summed else min(count, _PARTS))
         for value, (count, *_) in found.items()
     }
+    others = _of_examples(program, {count for count, *_ in shapes}, names_by_shape)
+    if _largest(program, factors) * _LEAST_OF_GRADIENTS >= _largest(program, others):
+        factors = others | factors
     rows = tuple(
         evidence_row(
             value,
@@ -100,6 +114,30 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         remedies.PER_EXAMPLE,
         likelihood=0.9,
     )
+
+
+def _largest(program: PeakProgram, labels: Iterable[str]) -> int:
+    return max((program.by_label[label].size_bytes for label in labels), default=0)
+
+
+def _of_examples(
+    program: PeakProgram, counts: Collection[int], parameters: Container[tuple[int, ...]]
+) -> dict[str, Fraction]:
+    """Return what else is computed for each example, with the part that a group of them takes.
+
+    A loop over groups of examples computes the activations of one group too.
+    """
+    return {
+        value.label: Fraction(1, min(count, _PARTS))
+        for count in counts
+        for value in program.temporaries
+        if len(lengths := value.dimensions) > 1
+        and _OF_EXAMPLES.search(value.attributed_op_name or "")
+        and (
+            lengths[0] == count
+            or (lengths not in parameters and (lengths[1] == count or lengths[0] % count == 0))
+        )
+    }
 
 
 def dense_gradients(program: PeakProgram) -> Iterator[Cause]:

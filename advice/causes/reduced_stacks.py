@@ -3,12 +3,16 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from enum import Enum, auto
+from math import prod
 from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.needed_only import needed_only_for
+from xlagraph.advice.causes.old_values import is_ordered_before
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.op_names import is_checkpointed, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -30,6 +34,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
     parameters = {value.dimensions for value in program.compilation.array_parameters}
     found: defaultdict[_Reduced, list[tuple[StoredValue, str]]] = defaultdict(list)
     removed: defaultdict[_Reduced, list[str]] = defaultdict(list)
+    reducing: defaultdict[_Reduced, set[str]] = defaultdict(set)
     for each in program.temporaries:
         value = program.stack_of(each)
         parts = 0 if value is None else value.stack_turns or (*value.dimensions, 0)[0]
@@ -45,10 +50,16 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             what = "values" if value.stack_turns is None else "iterations"
             found[kind].append((value, f"{reason} {what}, and nothing else reads it"))
             removed[kind] += [each.label for each in gradients]
+            for name in readers:
+                removed[kind] += _scattered_gradients(program, value, name)
+            reducing[kind] |= readers
             if not _is_kept_for(program, gradients):
                 removed[kind] += [program.values[each].label for each in sorted(ids)]
     for kind, values in found.items():
         title, texts = _OF_REDUCED[kind]
+        if kind is _Reduced.GRADIENT:  # without these, nothing is differentiated for them
+            needed = needed_only_for(program, reducing[kind])
+            removed[kind] += [program.values[each].label for each in sorted(needed)]
         yield Cause(
             "peak/contributors",
             title,
@@ -111,7 +122,9 @@ def reads_of_parts(
     made = [each for name in readers for each in program.made_by.get(name, ())]
     around = program.instructions[_outermost_loop(program, stack, ids)].loop
     is_less = all(
-        _reads_less(program, name) and program.instructions[name].loop == around for name in readers
+        program.instructions[name].loop == around
+        and (_reads_less(program, name) or _reads_chosen_parts(program, name, ids, stack))
+        for name in readers
     )
     if is_less and 2 * sum(_bytes_at_once(program, each) for each in made) <= stack.size_bytes:
         return readers, gradients
@@ -157,6 +170,39 @@ def _gradients_of(
     ]
 
 
+def _scattered_gradients(program: PeakProgram, stack: StoredValue, reader: str) -> Iterator[str]:
+    """Yield labels of the gradients of a stack that the transpose of a gather adds to zeros.
+
+    They are of the stack's size, in any order of elements, at the indices of the gather.
+    """
+    if not program.computes_with(reader, "gather"):
+        return
+    size = prod(stack.dimensions)
+    read = (program.values[each] for each in program.read_by[reader])
+    indices = {each.value_id for each in read if (each.dtype or "").startswith(("s", "u"))}
+    waiting = [
+        value
+        for value in program.values.values()
+        if prod(value.dimensions) == size
+        and program.computes_with(value.name, "scatter")
+        and program.is_backward(value.name)
+        and not indices.isdisjoint(program.read_by.get(value.name, ()))
+    ]
+    seen: set[int | None] = {None}
+    while waiting:
+        value = waiting.pop()
+        number = program.set_of(value)
+        if number in seen:
+            continue
+        seen.add(number)
+        yield from (
+            program.values[each.value_id].label for each in program.program.sets[number or 0]
+        )
+        for name in program.readers_of.get(value.value_id, ()):
+            if program.instructions[name].computes_only(SAME_ELEMENTS):
+                waiting += program.made_by.get(name, ())
+
+
 def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
     """Return True if gradients need a whole stack, which no checkpoint in the loop recomputes.
 
@@ -176,8 +222,27 @@ def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool
 
 
 def _reads_less(program: PeakProgram, instruction: str) -> bool:
-    """Return True if an instruction reduces what it reads, or reads a part that is always the same.
-
-    A part that the program chooses could be any of them.
-    """
+    """Return True if an instruction reduces what it reads, or always reads the same part."""
     return any(program.computes_with(instruction, opcode) for opcode in ("reduce", "slice"))
+
+
+def _reads_chosen_parts(
+    program: PeakProgram, instruction: str, ids: Collection[int], stack: StoredValue
+) -> bool:
+    """Return True if an instruction reads parts whose numbers are known before the loop begins.
+
+    Parts that are chosen by what the loop computes could be any of them.
+    """
+    schedulable, loop = program.schedulable, program.rows.get(stack.stack_loop or "")
+    if schedulable is None or loop is None:
+        return False
+    if parts_of_reads(program, ids, {instruction}, ("dynamic-slice", "gather")) is None:
+        return False
+    others = {
+        program.rows.get(program.values[each].name)
+        for each in program.read_by[instruction]
+        if each not in ids
+    }
+    return not any(
+        each is not None and is_ordered_before(schedulable, loop, each) for each in others
+    )

@@ -5,10 +5,13 @@ from typing import Final
 
 __all__ = [
     "ADDED_GRADIENTS",
+    "ATTENTION_SCORES",
     "COMPUTED_AHEAD",
     "CONSTANTS",
     "DENSE_GRADIENTS",
+    "DERIVATIVES_AT_ONCE",
     "FLOAT64",
+    "GATHERED_ROWS",
     "GRADIENTS_OF_FROZEN",
     "IDLE",
     "INFLATED",
@@ -18,7 +21,9 @@ __all__ = [
     "LOGITS",
     "OFFLOADED",
     "ONE_HOT",
+    "PAIR_DIFFERENCES",
     "PER_EXAMPLE",
+    "PRODUCTS_WITH_THEMSELVES",
     "REDUCED_STACKS",
     "REPLICATED",
     "REPLICATED_BATCH",
@@ -28,6 +33,7 @@ __all__ = [
     "REWRITTEN_INPUTS",
     "UNCHANGED_INPUTS",
     "Remedies",
+    "nested_loops",
 ]
 
 Remedies = Mapping[str, str]
@@ -107,9 +113,9 @@ REPLICATED_BATCH: Final[Mapping[str, str]] = {
     "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the batch.",
 }
 REDUCED_STACKS: Final[Mapping[str, str]] = {
-    "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan,"
-    " and return None as the second result of its body; save only what is read"
-    " (diffrax.SaveAt(t1=True)).",
+    "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"
+    " keep a part that is read there (jnp.where(i == wanted, y, kept)), and return None as the"
+    " second result of its body; save only what is read (diffrax.SaveAt(t1=True)).",
     "tensorflow": "Reduce in the loop: add to a loop variable instead of writing each iteration"
     " into a tf.TensorArray.",
     "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",
@@ -167,6 +173,18 @@ LOGITS: Final[Mapping[str, str]] = {
     "pytorch": "Compute the loss in parts of the tokens, each inside of"
     " torch_xla.utils.checkpoint.checkpoint; call the head only on tokens that count.",
 }
+ATTENTION_SCORES: Final[Mapping[str, str]] = {
+    "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"
+    " implementation='cudnn') on a GPU in bf16 or f16, splash_attention of"
+    " jax.experimental.pallas.ops.tpu on a TPU; or attend with one block of queries after another:"
+    " jax.lax.map(jax.checkpoint(attend), blocks), so that only the scores of one block exist, in"
+    " the backward pass too.",
+    "tensorflow": "Attend with one block of queries after another in a tf.while_loop, with"
+    " tf.recompute_grad around it.",
+    "pytorch": "Call a kernel that stores no scores (flash_attention of"
+    " torch_xla.experimental.custom_kernel); or attend with one block of queries after another,"
+    " each inside of torch_xla.utils.checkpoint.checkpoint.",
+}
 INFLATED: Final[Mapping[str, str]] = {
     "jax": "Compute it where it is read, so that it is fused: jnp.where(i[:, None] >= i[None, :],"
     " x, -inf) with jax.lax.broadcasted_iota instead of a stored mask; rely on broadcasting instead"
@@ -185,6 +203,41 @@ JACOBIANS: Final[Mapping[str, str]] = {
     " J @ v, tape.gradient with output_gradients for J.T @ u.",
     "pytorch": "Compute the products instead of the matrix: torch.func.jvp for J @ v,"
     " torch.func.vjp for J.T @ u.",
+}
+PRODUCTS_WITH_THEMSELVES: Final[Mapping[str, str]] = {
+    "jax": "Add the products of blocks of rows: jax.lax.scan over the blocks, whose body computes"
+    " the rows of one block (for a Jacobian, jax.jacfwd of the residuals of one block) and adds"
+    " a.T @ a to the carry; or solve with products only: jax.scipy.sparse.linalg.cg with"
+    " jax.linearize and jax.vjp.",
+    "tensorflow": "Add the products of blocks of rows in a tf.while_loop.",
+    "pytorch": "Add the products of blocks of rows, one block after another.",
+}
+GATHERED_ROWS: Final[Mapping[str, str]] = {
+    "jax": "Add the rows of one group of edges after another: reshape senders and receivers to"
+    " (groups, edges) and use jax.lax.scan(jax.checkpoint(body), jnp.zeros((nodes, d)), (senders,"
+    " receivers)), whose body adds jax.ops.segment_sum of the messages of one group to the carry.",
+    "tensorflow": "Add the rows of one group of edges after another in a tf.while_loop, with"
+    " tf.recompute_grad around its body.",
+    "pytorch": "Add the rows of one group of edges after another with index_add_, each group"
+    " inside of torch_xla.utils.checkpoint.checkpoint.",
+}
+DERIVATIVES_AT_ONCE: Final[Mapping[str, str]] = {
+    "jax": "Take a few directions at a time: jax.lax.map(lambda v: jax.jvp(f, (x,), (v,))[1],"
+    " jnp.eye(n), batch_size=k) instead of jax.jacfwd(f)(x), or the same with jax.vjp for"
+    " jax.jacrev and with jax.grad(f) for f in jax.hessian. If only a sum is needed,"
+    " such as a trace, add to it in the carry of jax.lax.scan. If the program differentiates this"
+    " again, put jax.checkpoint around the body.",
+    "tensorflow": "Take a few directions at a time in a tf.while_loop, or set"
+    " experimental_use_pfor=False in tape.jacobian.",
+    "pytorch": "Give torch.func.jacfwd a chunk_size.",
+}
+PAIR_DIFFERENCES: Final[Mapping[str, str]] = {
+    "jax": "Compute squared distances without the differences: (a**2).sum(-1)[:, None]"
+    " + (b**2).sum(-1) - 2 * a @ b.T; or take a part of the rows at a time: jax.lax.map("
+    "jax.checkpoint(lambda row: distances of row to b), a, batch_size=k).",
+    "tensorflow": "Compute squared distances without the differences, from squares and a matrix"
+    " product; or take a part of the rows at a time in a tf.while_loop.",
+    "pytorch": "Use torch.cdist, or squares and a matrix product, instead of the differences.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"
@@ -214,3 +267,16 @@ REPLICATED: Final[Mapping[str, str]] = {
     "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the parameter and on the"
     " activations that use it; otherwise the activations are replicated.",
 }
+
+
+def nested_loops(outer: int, inner: int) -> Remedies:
+    """Return how to run a loop as two nested ones of these numbers of iterations."""
+    return {
+        "jax": f"Nest two loops, with xs reshaped to ({outer}, {inner}, ...): jax.lax.scan over"
+        f" {outer} parts, whose body is jax.checkpoint(lambda carry, xs: jax.lax.scan("
+        "jax.checkpoint(body), carry, xs)). The body is computed once more.",
+        "tensorflow": f"Nest two tf.while_loops of {outer} and {inner} iterations, each body in"
+        " tf.recompute_grad. The body is computed once more.",
+        "pytorch": f"Nest two loops of {outer} and {inner} iterations, each body in"
+        " torch_xla.utils.checkpoint.checkpoint. The body is computed once more.",
+    }

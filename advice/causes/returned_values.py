@@ -30,13 +30,11 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
     """Yield the results of the forward pass of a step that updates parameters."""
     if not _updates_parameters(program):
         return
-    shapes = {value.dimensions for value in program.compilation.array_parameters}
+    shapes = {value.shape for value in program.compilation.array_parameters}
     found = [
         value
         for value in program.own_results
-        if value.dimensions not in shapes
-        and not value.is_backward
-        and program.stack_of(value) is None
+        if value.shape not in shapes and not value.is_backward and program.stack_of(value) is None
     ]
     yield from _cause(
         "A training step returns values of its forward pass",

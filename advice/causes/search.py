@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlagraph.advice.causes.added_gradients import added_gradients
+from xlagraph.advice.causes.attention_scores import stored_scores
 from xlagraph.advice.causes.boundaries import (
     large_constants,
     returned_gradients,
@@ -12,7 +13,9 @@ from xlagraph.advice.causes.boundaries import (
 from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.forced_copies import forced_copies
-from xlagraph.advice.causes.jacobians import stored_jacobians
+from xlagraph.advice.causes.gathered_rows import gathered_rows
+from xlagraph.advice.causes.gram_matrices import products_with_themselves
+from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.advice.causes.large_values import (
     idle_values,
@@ -23,6 +26,7 @@ from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
+from xlagraph.advice.causes.pair_differences import pair_differences
 from xlagraph.advice.causes.parameter_gradients import (
     dense_gradients,
     per_example_gradients,
@@ -36,6 +40,7 @@ from xlagraph.advice.causes.returned_values import (
     unchanged_inputs,
 )
 from xlagraph.advice.causes.softmax_logits import logits
+from xlagraph.advice.causes.stacked_carries import stacked_carries
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
@@ -77,9 +82,14 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from unchanged_inputs(program)
     yield from per_example_gradients(program)
     yield from stored_jacobians(program)
+    yield from derivatives_at_once(program)
+    yield from products_with_themselves(program)
+    yield from gathered_rows(program)
     yield from added_gradients(program)
     yield from logits(program)
+    yield from stored_scores(program)
     yield from computed_ahead(program)
+    yield from stacked_carries(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
     yield from returned_gradients(program)
@@ -88,4 +98,5 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from dense_gradients(program)
     yield from large_constants(program)
     yield from one_hot_products(program)
+    yield from pair_differences(program)
     yield from inflated_values(program)

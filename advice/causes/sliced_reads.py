@@ -10,15 +10,19 @@ __all__ = ["parts_of_reads"]
 
 
 def parts_of_reads(
-    program: PeakProgram, value_ids: Collection[int], readers: Collection[str]
+    program: PeakProgram,
+    value_ids: Collection[int],
+    readers: Collection[str],
+    opcodes: Collection[str] = ("dynamic-slice",),
 ) -> int | None:
     """Return how many parts a value has if each reader takes one; the least if they differ.
 
-    The value has one of the ids. None if nothing reads it, or if a reader takes all of it or cannot
-    be looked into: a fusion of a module that is not stored.
+    The value has one of the ids. Readers take a part with one of the opcodes. None if nothing reads
+    it, or if a reader takes all of it or cannot be looked into: a fusion of a module that is not
+    stored.
     """
     found = [
-        _parts(program, program.operations.get(use.instruction), use.operand)
+        _parts(program, program.operations.get(use.instruction), use.operand, opcodes)
         for use in program.stored.uses
         if use.value_id in value_ids and use.instruction in readers
     ]
@@ -26,11 +30,13 @@ def parts_of_reads(
     return min(known) if found and len(known) == len(found) else None
 
 
-def _parts(program: PeakProgram, reader: Operation | None, operand: int) -> int | None:
+def _parts(
+    program: PeakProgram, reader: Operation | None, operand: int, opcodes: Collection[str]
+) -> int | None:
     """Return how many times larger an operand is than what an operation reads of it."""
     if reader is None or operand >= len(reader.operands):
         return None
-    if reader.opcode == "dynamic-slice":
+    if reader.opcode in opcodes:
         sliced = program.operations.get(reader.operands[0].name)
         whole, part = _elements(sliced.shape if sliced else None), _elements(reader.shape)
         return whole // part if operand == 0 and whole and part and whole > part else None
@@ -45,7 +51,7 @@ def _parts(program: PeakProgram, reader: Operation | None, operand: int) -> int 
                 if each.opcode in SAME_ELEMENTS:
                     names.add(each.name)
                 else:
-                    parts.append(_parts(program, each, place))
+                    parts.append(_parts(program, each, place, opcodes))
     known = [each for each in parts if each is not None]
     return min(known) if parts and len(known) == len(parts) else None
 

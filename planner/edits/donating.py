@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.donation import Donor, donate
+from xlagraph.planner.donation import Donor, donate, with_results_apart
 from xlagraph.planner.edits.edit import DonatedParameter, Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import saved_text
 from xlagraph.planner.edits.patterns import matching
@@ -71,6 +71,8 @@ class Donate(Edit):
         already = {each for each in self.parameters if compilation.is_donated(each)}
         gone = self.parameters - already - kept
         pairs, unpaired = _pairs(compilation, self.parameters - already - gone)
+        if (again := _paired_again(compilation, program, pairs)) is not None:
+            program, pairs = again
         left = [pair for pair in pairs if pair.output in kept]
         unpaired += [pair.parameter for pair in pairs if pair.output not in kept]
         donated = donate(program, left, knows_schedule=compilation.drops_needless_copies)
@@ -95,6 +97,7 @@ class Donate(Edit):
                 outcome,
             )
             for parameter, output, outcome in outcomes
+            if parameter in self.parameters and (output is None or parameter not in already)
         ]
         return Edited(
             donated.program if left else program,
@@ -130,24 +133,67 @@ def _why_nothing_is_saved(effective: Iterable[DonatedParameter]) -> str:
 
 
 def _pairs(
-    compilation: PlannableCompilation, parameter_ids: Collection[int]
+    compilation: PlannableCompilation,
+    parameter_ids: Collection[int],
+    *,
+    results: Iterable[int] | None = None,
 ) -> tuple[list[Donor], list[int]]:
     """Pair parameters with results; also return the unpaired parameters.
 
-    Skipped are results that already take a parameter's bytes, and results that are a
-    parameter or a constant.
+    Unless results are given, skipped are those that already take a parameter's bytes, and those
+    that are a parameter or a constant.
     """
     left: defaultdict[str, deque[StoredValue]] = defaultdict(deque)
     for value in compilation.array_parameters:
         if value.value_id in parameter_ids:
             left[value.full_shape].append(value)
     pairs: list[Donor] = []
-    for output in _free_results(compilation):
+    for output in _free_results(compilation) if results is None else results:
         shape = compilation.result_shapes.get(output) or compilation.values[output].full_shape
         if waiting := left[shape]:
             value = waiting.popleft()
             pairs.append(Donor(value.value_id, output, value.needed_until or 0))
     return pairs, [value.value_id for waiting in left.values() for value in waiting]
+
+
+def _paired_again(
+    compilation: PlannableCompilation, program: PlannedProgram, added: Sequence[Donor]
+) -> tuple[PlannedProgram, list[Donor]] | None:
+    """Return the program without its donations, and all pairs, if more donations change pairs.
+
+    A state that is donated without the parameters gives its bytes to their new values, which come
+    first among the results. None if the pairs that the program has stay the same.
+    """
+    by_id = program.by_id
+    given = {
+        value.value_id
+        for value in compilation.array_parameters
+        if compilation.is_donated(value.value_id) and value.value_id in by_id
+    }
+    if not added or not given or compilation.program.values != program.values:
+        return None
+    chosen = given | {pair.parameter for pair in added}
+    pairs, unpaired = _pairs(compilation, chosen, results=_results(compilation))
+    kept = [pair for pair in pairs if pair.parameter in given]
+    is_same = all(
+        by_id[pair.parameter].buffer_set == by_id[pair.output].buffer_set for pair in kept
+    )
+    if is_same or unpaired or len(kept) < len(given):
+        return None
+    apart, last = with_results_apart(program, given)
+    return apart, [
+        pair._replace(needed_until=max(pair.needed_until, last.get(pair.parameter, 0)))
+        for pair in pairs
+    ]
+
+
+def _results(compilation: PlannableCompilation) -> Iterable[int]:
+    """Yield the arrays of the result that no input or constant is."""
+    program = compilation.program
+    for output in dict.fromkeys(compilation.results):
+        value = program.by_id.get(output)
+        if value is not None and not value.is_table and not value.is_stored:
+            yield output
 
 
 def _free_results(compilation: PlannableCompilation) -> Iterable[int]:

@@ -1,11 +1,13 @@
 """`advise` reports the findings with their potential savings, and no false ones."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.tiny_dumps import tiny_dump
+from xlagraph.advice.diagnosis import diagnosis_result
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import (
@@ -49,15 +51,23 @@ TWO_STATES = """
 """
 
 
+ADDED = """
+0 | x   | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
+1 | y   | f32[1024] | 0 | 4096 | 0-3 | parameter(1)
+2 | out | f32[1024] | 0 | 4096 | 2-3 | add(x, y)
+"""
+
+
+def test_a_finding_without_a_remedy_has_null_for_each_framework(advised):
+    diagnosis = advised(TWO_STATES, ADDED)
+    (finding,) = diagnosis.findings
+    unknown = replace(finding, advice=replace(finding.advice, remedies={}))
+    (row,) = diagnosis_result(replace(diagnosis, findings=(unknown,))).mappings()
+    assert (row["jax"], row["tensorflow"], row["pytorch"]) == (None, None, None)
+
+
 def test_of_two_inputs_that_fit_one_output_only_one_can_be_donated(advised):
-    diagnosis = advised(
-        TWO_STATES,
-        """
-        0 | x   | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
-        1 | y   | f32[1024] | 0 | 4096 | 0-3 | parameter(1)
-        2 | out | f32[1024] | 0 | 4096 | 2-3 | add(x, y)
-        """,
-    )
+    diagnosis = advised(TWO_STATES, ADDED)
     finding = found(diagnosis)["alias/not-donated"]
     assert (finding.bytes, finding.share) == (4096, pytest.approx(1 / 3))
     assert shown(finding, "value", "freeInSpace", "savedBytes") == [("x", 1, 4096)]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from xlagraph.advice.causes.jacobians import stored_jacobians
+from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.edits.resizing import Remove
 
 OF_BASIS = "jit(f)/vmap(transpose(jvp()))"
@@ -43,3 +44,44 @@ def test_a_jacobian_of_which_only_products_are_read_is_removed_with_what_makes_i
 )
 def test_a_jacobian_that_something_else_reads_is_needed(programs, read):
     assert list(stored_jacobians(jacobian(programs, **read))) == []
+
+
+@pytest.mark.parametrize(
+    ("compared", "op", "named"),
+    [
+        pytest.param("i, j", "vmap(jvp())", ["tan", "all"], id="an identity matrix"),
+        pytest.param("p, j", "vmap(jvp())", [], id="a one-hot matrix of labels"),
+        pytest.param("i, j", "vmap()", [], id="no derivatives"),
+    ],
+)
+def test_derivatives_in_all_directions_depend_on_an_identity_matrix(programs, compared, op, named):
+    read = "x" if "p" in compared else ""
+    program = programs(
+        "0 | 64 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        f"""
+        0 | x   | s32[64]   | 0     | 64   | 0-5 | parameter(0)
+        1 | eye | s8[64,64] | 0     | 4096 | 1-2 | fusion({read}) | jit(f)/eye
+        1 | all | s8[64,64] | 4096  | 4096 | 2-3 | multiply(eye) | jit(f)/{op}/mul @ f.py:4
+        1 | tan | s8[64,128] | 8192 | 8192 | 3-4 | sine(all)     | jit(f)/{op}/sin @ f.py:5
+        1 | jac | s8[32,64] | 0     | 2048 | 4-5 | dot(tan)      | jit(f)/{op}/dot_general
+        1 | out | s8[64]    | 4096  | 64   | 5-5 | dot(jac, x)   | jit(f)/dot_general
+        """,
+    )
+    fused = ("compare", "convert", "iota")
+    program.instructions["eye"] = program.instructions["eye"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%compared (p: s32[64,64]) -> s8[64,64] {{
+  %p = s32[64,64]{{1,0}} parameter(0)
+  %i = s32[64,64]{{1,0}} iota(), iota_dimension=0
+  %j = s32[64,64]{{1,0}} iota(), iota_dimension=1
+  %c = pred[64,64]{{1,0}} compare({", ".join("%" + each for each in compared.split(", "))}), direction=EQ
+  ROOT %f = s8[64,64]{{1,0}} convert(%c)
+}}
+
+ENTRY %main (x: s32[64,64]) -> s8[64,64] {{
+  %x = s32[64,64]{{1,0}} parameter(0)
+  ROOT %eye = s8[64,64]{{1,0}} fusion(%x), kind=kLoop, calls=%compared
+}}
+""")  # noqa: E501
+    causes = list(derivatives_at_once(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named

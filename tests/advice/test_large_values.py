@@ -16,7 +16,9 @@ from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
-def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max", width=16):
+def softmax(
+    programs, opcode="exponential", *, reduced="s8[64]", read="all, max", width=16, loop=None
+):
     program = programs(
         f"""
         0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {{}}
@@ -34,6 +36,7 @@ def softmax(programs, opcode="exponential", *, reduced="s8[64]", read="all, max"
         """,
     )
     with_results(program, "sum")
+    program.instructions["sum"] = program.instructions["sum"]._replace(loop=loop)
     return list(logits(program))
 
 
@@ -57,6 +60,10 @@ def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs
 )
 def test_products_without_a_softmax_are_not_logits(programs, changed):
     assert softmax(programs, **changed) == []
+
+
+def test_an_iteration_that_sums_exponentials_again_is_no_softmax_over_words(programs):
+    assert softmax(programs, loop="while") == []
 
 
 def test_a_mask_only_compares_and_selects_much_smaller_arrays(programs):

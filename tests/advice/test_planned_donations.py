@@ -1,15 +1,20 @@
 """The savings of donating an input, planned for each row, and where a called computation writes."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
 from tests.tiny_dumps import tiny_dump
-from xlagraph.advice.planned_donations import best_donation
+from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
-from xlagraph.planner.planned_program import PlannedAllocation
+from xlagraph.planner.edits.donating import Donate
+from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.planned_program import Overwrite, PlannedAllocation
 from xlagraph.queries import Changes, run, whatif, with_planned_donations
+from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 MODULE = """HloModule jit_f, is_scheduled=true
 
@@ -106,7 +111,7 @@ def test_without_a_module_the_savings_stay_an_estimate_and_a_note_says_so(graph)
 
 def argument_and_result(*, is_read_late):
     """A parameter whose copy for a late reader needs as many bytes as donating it saves."""
-    given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0, shape_index="{}")
+    given = PlannedAllocation(0, 64, "parameter", 0, parameter_number=0, shape_index="{}")
     return compilation(
         (
             value(0, 0, 5, 64, allocation=0, is_stored=True, instruction="v0"),
@@ -138,3 +143,65 @@ def test_a_donation_that_costs_memory_is_a_note_and_no_finding():
     assert edit is None
     assert note is not None
     assert note.startswith("donating all inputs that fit outputs costs")
+
+
+def test_a_state_that_is_donated_alone_is_paired_anew_with_the_parameters():
+    """The new weights took the bytes of the state, which was copied, and the new state has none."""
+    given = {"is_stored": True, "instruction": "given"}
+    stored = {"op_name": "", "size_bytes": 64, "needed_until": 2}
+    weights, state = (
+        PlannedAllocation(number, 64, "parameter", 0, number, "{}", maybe_live_out=number == 1)
+        for number in (0, 1)
+    )
+    compiled = compilation(
+        (
+            value(0, 0, 6, 64, allocation=0, **given),
+            value(1, 0, 1, 64, allocation=1, buffer_set=1, **given),
+            value(2, 1, 5, 64, is_copy=True, reads=(1,), operands=(1,), instruction="copy"),
+            value(
+                3,
+                4,
+                6,
+                64,
+                buffer_set=1,
+                allocation=1,
+                lives_out=True,
+                reads=(0, 2),
+                instruction="w",
+            ),
+            value(4, 5, 6, 64, lives_out=True, reads=(2, 3), instruction="m"),
+        ),
+        (
+            facts(0, "f32[16]{0}", "parameter", **stored | {"op_name": "w"}),
+            facts(1, "f32[16]{0}", "parameter", **stored | {"op_name": "m"}),
+            facts(2, "f32[16]{0}", "copy", size_bytes=64),
+            facts(3, "f32[16]{0}", size_bytes=64),
+            facts(4, "f32[16]{0}", size_bytes=64),
+        ),
+        allocations=(weights, state),
+        results=(3, 4),
+        parameters={0: (0, "{}"), 1: (1, "{}")},
+        platform="cpu",
+    )
+    taken = {3: (Overwrite(0, is_operand=True),), 4: (Overwrite(2, is_operand=True),)}
+    compiled = replace(compiled, program=replace(compiled.program, overwrites=taken))
+    replanned = replan(compiled, [Donate.matching(compiled, ["w"])])
+    assert replanned.edited is not None
+    assert [(each.parameter, each.output) for each in replanned.edited.donated] == [("v0", "v3")]
+    sets = {each.value_id: each.buffer_set for each in replanned.program.values}
+    assert 2 not in sets
+    assert (sets[0], sets[1]) == (sets[3], sets[4])
+    assert replanned.saved_bytes() == 64
+
+
+def test_what_is_donated_already_stays_among_the_arguments_to_donate():
+    given = PlannedAllocation(0, 64, "parameter", 0, maybe_live_out=True, parameter_number=0)
+    compiled = compilation(
+        (value(0, 0, 5, 64, allocation=0, is_stored=True),),
+        (facts(0, "f32[16]{0}", "parameter", "momentum['w']"),),
+        allocations=(given,),
+        parameters={0: (0, "{}")},
+    )
+    advice = Advice("savedBytes", "reserved", "", (), None, {}, ChangeKind.DONATE)
+    named = naming_arguments(advice, [{"opName": "weights['w']"}], compiled)
+    assert 'donate_argnames=("weights", "momentum")' in named.remedies["jax"]

@@ -1,13 +1,19 @@
 """Potential savings have a range or a doubt in their text, and an edit of whole buffers."""
 
+from typing import TYPE_CHECKING, cast
+
 import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
-from xlagraph.advice.planned_savings import PotentialSavings, edit_of_rows
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.planned_savings import PotentialSavings, edit_of_rows, savings_of_edit
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
+
+if TYPE_CHECKING:
+    from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 
 @pytest.mark.parametrize(
@@ -54,3 +60,37 @@ def test_a_checkpoint_recomputes_all_values_of_an_op():
     advice = Advice("bytes", "reserved", "", (), None, {}, ChangeKind.RECOMPUTE)
     edit = edit_of_rows([{"value": "v0"}], advice, compilation(values, known))
     assert edit == Recompute(("v0", "v1"))
+
+
+@pytest.mark.parametrize(
+    ("read", "doubt"),
+    [
+        pytest.param(1, "a checkpoint keeps its inputs: around each of these", id="the value"),
+        pytest.param(2, "the compiler may schedule", id="something smaller of the same layer"),
+    ],
+)
+def test_a_checkpoint_keeps_what_the_next_layer_reads(read, doubt):
+    """Three layers, each of a large value and a small one; the next layer reads one of them."""
+    values = [value(0, 0, 12, 64)]
+    names = ["jit(f)/x"]
+    for layer in range(3):
+        large, small = 2 * layer + 1, 2 * layer + 2
+        before = 2 * (layer - 1) + read if layer else 0
+        values.append(value(large, large, 12 - layer, 4096, reads=(before,)))
+        values.append(value(small, small, small + 1, 64, reads=(large,)))
+        names += [f"jit(f)/jvp(l{layer})/tanh", f"jit(f)/jvp(l{layer})/sum"]
+    for layer in reversed(range(3)):
+        step = 12 - layer
+        values.append(value(step, step, step, 64, reads=(2 * layer + 1,)))
+        names.append(f"jit(f)/transpose(jvp(l{layer}))/mul")
+    known = [
+        facts(each.value_id, "f32[16]", op_name=name)
+        for each, name in zip(values, names, strict=True)
+    ]
+    program = PeakProgram(cast("StoredCompilation", None), 0)  # only its plan is read
+    program.compilation, program.obstacle = compilation(values, known), None
+    edit = Recompute(("v1", "v3", "v5"))
+    found = savings_of_edit(ChangeKind.RECOMPUTE, edit, 3 * 4096, "reserved", program)
+    assert bool(found.bytes) == (read == 2)
+    assert found.at_most
+    assert str(found.doubt).startswith(doubt)

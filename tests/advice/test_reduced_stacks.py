@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.advice.small_compilations import with_dependences
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
+from xlagraph.planner.dimensions.module_operations import ArrayShape, OperandName, Operation
 from xlagraph.planner.edits.resizing import Remove
 
 
@@ -101,3 +103,50 @@ def test_stacked_gradients_of_the_parameters_of_a_loop_are_not_summed_in_it(
     program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=8)
     (cause,) = reduced_stacks(program)
     assert cause.title.startswith(title)
+
+
+@pytest.mark.parametrize(
+    ("after", "named"),
+    [pytest.param("", ["s"], id="given"), pytest.param("s", [], id="chosen by what is stacked")],
+)
+def test_a_stack_of_which_given_rows_are_gathered_is_removed_with_its_gradient(
+    programs, after, named
+):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        f"""
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s    | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
+        0 | rows | s32[4]     | 64   | 16   | 2-4 | iota({after})
+        0 | part | f32[4,16]  | 128  | 256  | 3-4 | gather(s, rows) | jit(f)/jvp()/gather @ f.py:9
+        0 | g    | f32[64,16] | 8192 | 4096 | 4-5 | scatter(rows) | jit(f)/transpose(jvp())/s @ f.py:9
+        0 | back | f32[16]    | 512  | 64   | 5-5 | fusion(g)
+        """,  # noqa: E501
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    with_dependences(
+        program,
+        "loop = while()",
+        "s = get-tuple-element(loop)",
+        "rows = iota({})".format("s" if after else ""),
+        "part = gather(s, rows)",
+        "g = scatter(rows)",
+    )
+    program.operations = {
+        "s": Operation("s", "get-tuple-element", ArrayShape((64, 16), ()), (), {}, {}),
+        "part": Operation(
+            "part",
+            "gather",
+            ArrayShape((4, 16), ()),
+            [OperandName("s"), OperandName("rows")],
+            {},
+            {},
+        ),
+    }
+    causes = list(reduced_stacks(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+    edits = [cause.edit for cause in causes if isinstance(cause.edit, Remove)]
+    assert {pattern for edit in edits for pattern in edit.patterns} == (
+        {"s", "g"} if named else set()
+    )

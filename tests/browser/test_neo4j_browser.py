@@ -37,8 +37,8 @@ def test_a_link_draws_the_rows_of_the_query_after_the_style_is_loaded(
     assert "HBM612Bmemoryspace0" in neo4j_browser.captions()
 
 
-def test_the_link_of_each_picture_draws_it(neo4j_browser: Neo4jBrowser, command: Command) -> None:
-    for case in PICTURES:
+def test_links_of_pictures_draw_them(neo4j_browser: Neo4jBrowser, command: Command) -> None:
+    for case in PICTURES[::2]:  # each takes four seconds
         asked: list[object] = ["query", case.query]
         for name, given in case.asks[0].parameters.items():
             asked += ["--" + re.sub("([A-Z])", r"-\1", name).lower(), given]

@@ -49,6 +49,7 @@ COMMANDS = (
     "export perfetto baseline --output a.pftrace",
     "export xprof baseline --output profile",
     "export minimalloc baseline --output a.csv",
+    "export csv baseline --output tables",
 )
 MOST_PARAMETERS = 2
 Statements = dict[str, dict[str, Result]]

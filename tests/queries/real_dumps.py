@@ -21,11 +21,18 @@ class RealDumps:
 
     @property
     def telling(self) -> list[PlainDump]:
-        """Return the dump with the most values of each run, and all odd ones."""
+        """Return the dump with the most values of each run, and all odd ones.
+
+        One is enough of those in which producers made the same values of a program.
+        """
         by_run: dict[str, PlainDump] = {}
         for dump in sorted(self.dumps, key=lambda dump: len(dump.values)):
             by_run[dump.files.run if dump.files.run != "odd" else dump.key] = dump
-        return list(by_run.values())
+        by_values = {
+            tuple((value.shape, value.made.opcode) for value in dump.values): dump
+            for dump in by_run.values()
+        }
+        return list(by_values.values())
 
 
 def link_largest(corpus: Path, root: Path) -> None:

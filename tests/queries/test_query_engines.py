@@ -45,7 +45,7 @@ class Engines(NamedTuple):
 def engines(
     neo4j_server: Neo4jServer, largest_dumps: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engines]:
-    """The same real dumps on both engines, of every fourth run.
+    """The same real dumps on both engines, of every sixth run.
 
     The rows for all of them are tested on one engine, in `test_query_answers`.
     """
@@ -56,7 +56,7 @@ def engines(
         folder = tmp_path_factory.mktemp("graph")
         file, dumps = folder / "real.lbug", folder / "dumps"
         runs = sorted(run.name for run in largest_dumps.iterdir())
-        for run in {*runs[::4], "odd", *PAIR}:
+        for run in {*runs[::6], "odd", *PAIR}:
             shutil.copytree(largest_dumps / run, dumps / run)
         with open_graph(file, create=True) as embedded, open_graph(neo4j_server.uri) as server:
             for graph in (embedded, server):

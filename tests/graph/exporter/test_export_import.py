@@ -165,15 +165,14 @@ ONE_OF_EACH_THEME = {query.theme: query for query in CATALOGUE.values()}
 
 
 @pytest.mark.parametrize("query", ONE_OF_EACH_THEME.values(), ids=lambda query: query.id)
-@pytest.mark.parametrize("run", ["baseline", ODD_RUN], ids=["plain", "odd"])
-def test_a_query_gives_the_same_rows(engines: Engines, run: str, query: Query):
-    asked: dict[str, Cell] = engines.embedded.query(BUSIEST_VALUE, {"run": run}).mappings()[0]
+def test_a_query_gives_the_same_rows(engines: Engines, query: Query):
+    asked: dict[str, Cell] = engines.embedded.query(BUSIEST_VALUE, {"run": ODD_RUN}).mappings()[0]
     ops = engines.embedded.query("MATCH (o:Op) RETURN o.name AS name ORDER BY name").rows
     asked |= {
         "allocation": 0,
         "opName": next(name for (name,) in ops if '"' in str(name)),
         "runA": "baseline",
-        "runB": run,
+        "runB": ODD_RUN,
         "limit": 100_000,
     }
     parameters = suitable_parameters(query, asked)

@@ -1,0 +1,130 @@
+"""Find scores of an attention that are stored for all queries at once."""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.softmaxes import (
+    PRODUCTS,
+    connected,
+    softmax_of,
+    softmax_of_kernel,
+    softmax_with_product,
+)
+from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import stacks_of
+from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["stored_scores"]
+
+_LEAST_KEYS: Final = 512
+_LEAST_GROWTH: Final = 4
+"""Least elements of the scores for each one of the queries or keys: fewer are not worth a block."""
+_PARTS: Final = 8
+"""Blocks of queries in which the scores could be computed."""
+
+
+def stored_scores(program: PeakProgram) -> Iterator[Cause]:
+    """Yield scores: products of computed arrays that a softmax and then a product read.
+
+    The second product sums over the dimension of the softmax, that of the keys. Values of the size
+    of the scores that they depend on, or that depend on them, are counted too, with the stacks in
+    which a loop over layers collects them, and the scores that a checkpoint recomputes.
+    """
+    reasons: dict[int, str] = {}
+    products = [value for value in program.temporaries if _is_product(program, value)]
+    of_forward = [value for value in products if not value.is_backward]
+    for value in of_forward:
+        if value.value_id not in reasons:
+            reasons |= _of_softmax(program, value)
+    known = {
+        _like(value): reasons[value.value_id] for value in of_forward if value.value_id in reasons
+    }
+    for value in products:
+        if value.value_id not in reasons and _like(value) in known:
+            recomputed = connected(program, value, max(value.dimensions))
+            reasons |= dict.fromkeys(recomputed, known[_like(value)])
+    if reasons:
+        yield _cause(program, reasons)
+
+
+def _of_softmax(program: PeakProgram, value: StoredValue) -> dict[int, str]:
+    """Return the scores of an attention that are made with this product, with what reduces them."""
+    for keys in sorted({*value.dimensions} - {1}):  # a longer one may fit partial results
+        scores = connected(program, value, keys)
+        reduction = softmax_of(program, scores, keys) or softmax_of_kernel(program, value, keys)
+        if keys < _LEAST_KEYS:
+            if reduction is not None:
+                return {}
+            continue
+        reduction = reduction or softmax_with_product(program, scores)
+        if reduction is None or not _are_summed(program, scores, keys):
+            continue
+        line = file_and_line(*program.place_of(reduction)) or reduction
+        reason = f"scores of {keys} keys for each query, which {line} reduces"
+        return dict.fromkeys(scores, reason)
+    return {}
+
+
+def _is_product(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a product that is far larger than what it multiplies.
+
+    In a loop it must have all keys for each position: a loop may compute the others in blocks.
+    """
+    maker = program.instructions.get(value.name)
+    if maker is None or not any(map(maker.computes_with, PRODUCTS)):
+        return False
+    if value.is_backward and not is_recomputed(value.attributed_op_name):
+        return False
+    lengths = [each for each in value.dimensions if each >= _LEAST_KEYS]
+    if not lengths or (maker.loop is not None and len(lengths) == len(set(lengths))):
+        return False
+    size = math.prod(value.dimensions)
+    read = [math.prod(program.values[each].dimensions) for each in program.read_by[value.name]]
+    factors = [each for each in read if each != size]  # the other ones are masks
+    return bool(factors) and size >= _LEAST_GROWTH * max(factors)
+
+
+def _are_summed(program: PeakProgram, scores: set[int], keys: int) -> bool:
+    """Return True if a product of the forward pass sums scores over the keys."""
+    size = math.prod(program.values[next(iter(scores))].dimensions)
+    return any(
+        keys * math.prod(made.dimensions) % size == 0
+        and math.prod(made.dimensions) * _LEAST_GROWTH <= size
+        for each in scores
+        for name in program.readers_of.get(each, ())
+        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
+        for made in program.made_by.get(name, ())
+        if not made.is_backward
+    )
+
+
+def _like(value: StoredValue) -> tuple[tuple[int, ...], str | None, int | None]:
+    """Return what the scores of a layer have in common with those that are recomputed for it."""
+    return value.dimensions, value.user_file, value.user_line
+
+
+def _cause(program: PeakProgram, reasons: dict[int, str]) -> Cause:
+    stacks = stacks_of(program.compilation, program.program, reasons)
+    reason = next(iter(reasons.values()))
+    by_set = {program.set_of(program.values[each]): reason for each in stacks}
+    by_set |= {program.set_of(program.values[each]): text for each, text in reasons.items()}
+    found = [
+        (value, by_set[program.set_of(value)])
+        for value in program.temporaries
+        if program.set_of(value) in by_set
+    ]
+    return Cause(
+        "peak/contributors",
+        "Attention scores are stored for all queries at once",
+        ChangeKind.PARTS,
+        ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in found}),
+        tuple(evidence_row(value, text) for value, text in found),
+        remedies.ATTENTION_SCORES,
+    )

@@ -1,0 +1,152 @@
+"""Find rows that are gathered for every edge of a graph, or pair, although only sums are read.
+
+A loop over groups of them adds the same sums, and only the rows of one group exist.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.old_values import is_ordered_before
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["gathered_rows"]
+
+_LEAST_SHARE: Final = Fraction(1, 2)
+"""Least share of the reserved bytes that such rows take: in a loop the program may run longer."""
+_LEAST_RATIO: Final = 4
+"""Least rows that are gathered from each row, and added to each."""
+_PARTS: Final = 8
+"""Groups of rows that a loop could take in turn."""
+_MIXING: Final = ("sort", "reduce-window", "fft", "topk", "while", "convolution", "custom-call")
+"""Opcodes of instructions that need all rows at once."""
+
+_ADDING: Final = re.compile("add|sum", re.IGNORECASE)
+"""Primitives that add rows, not those that write them or take a maximum."""
+
+
+def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the values that have a row for each gathered one, if they take most of the peak."""
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    added = {
+        value.dimensions[0]: each
+        for each in _outside_loops(program, "scatter")
+        if _ADDING.search((each.op_name or "").rpartition("/")[2])
+        for value in _read(program, each)
+        if _is_larger(value, each)
+    }
+    for count, (gather, source, scatter) in _pairs(program, added).items():
+        found = [
+            value
+            for value in program.temporaries
+            if count in (value.dimensions[:1] + value.dimensions[-1:])
+        ]
+        at_peak = [value for value in program.at_peak if value in set(found)]
+        makers = {value.name for value in found}
+        if sum(value.size_bytes for value in at_peak) < least or any(
+            program.computes_with(name, opcode) for name in makers for opcode in _MIXING
+        ):
+            continue
+        kept = sum(value.size_bytes for value in _read_after_sums(program, found, count))
+        if kept * _LEAST_RATIO > sum(value.size_bytes for value in at_peak):
+            continue
+        first, last = (_line(program, each) for each in (gather, scatter))
+        reason = (
+            f"a row for each of {count} that {first} gathers from {source.dimensions[0]} rows;"
+            f" {last} adds what is computed from them to {scatter.dimensions[0]} rows"
+        )
+        yield Cause(
+            "peak/contributors",
+            "Gathered rows exist all at once, although only their sums are needed",
+            ChangeKind.PARTS,
+            ComputeInParts({value.label: Fraction(1, _PARTS) for value in found}),
+            tuple(evidence_row(value, reason) for value in found),
+            remedies.GATHERED_ROWS,
+            likelihood=0.9,
+        )
+
+
+def _read_after_sums(
+    program: PeakProgram, values: Sequence[StoredValue], count: int
+) -> Iterator[StoredValue]:
+    """Yield the values of the forward pass that are read again after all rows are added.
+
+    The next layer needs these of all edges, so that no loop over edges can drop them.
+    """
+    schedulable, rows = program.schedulable, program.rows
+    if schedulable is None:
+        return
+    scatters = [
+        rows[value.name]
+        for value in _outside_loops(program, "scatter")
+        if value.name in rows and any(count in each.dimensions for each in _read(program, value))
+    ]
+    for value in values:
+        if value.is_backward or value.name not in rows:
+            continue
+        readers = [
+            rows[name]
+            for name in program.readers_of.get(value.value_id, ())
+            if name in rows and not program.is_backward(name)
+        ]
+        if any(
+            is_ordered_before(schedulable, rows[value.name], scatter)
+            and any(
+                each != scatter and is_ordered_before(schedulable, scatter, each)
+                for each in readers
+            )
+            for scatter in scatters
+        ):
+            yield value
+
+
+def _pairs(
+    program: PeakProgram, added: Mapping[int, StoredValue]
+) -> dict[int, tuple[StoredValue, StoredValue, StoredValue]]:
+    """Return a gather, its source, and a scatter that depends on it, by the number of rows."""
+    schedulable = program.schedulable
+    found: dict[int, tuple[StoredValue, StoredValue, StoredValue]] = {}
+    for value in _outside_loops(program, "gather"):
+        scatter = added.get(value.dimensions[0])
+        sources = [each for each in _read(program, value) if _is_larger(value, each)]
+        if scatter is None or not sources or schedulable is None:
+            continue
+        rows = [program.rows.get(each.name) for each in (value, scatter)]
+        if None not in rows and is_ordered_before(schedulable, rows[0] or 0, rows[1] or 0):
+            found.setdefault(value.dimensions[0], (value, sources[0], scatter))
+    return found
+
+
+def _outside_loops(program: PeakProgram, opcode: str) -> Iterator[StoredValue]:
+    """Yield what the forward pass computes with an opcode outside of loops."""
+    for value in program.values.values():
+        known = program.instructions.get(value.name)
+        if (
+            known is not None
+            and known.loop is None
+            and known.computes_with(opcode)
+            and not value.is_backward
+            and value.dimensions
+        ):
+            yield value
+
+
+def _read(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
+    """Return the floating-point arrays that the maker of a value reads."""
+    read = (program.values[each] for each in program.read_by.get(value.name, ()))
+    return [each for each in read if each.dimensions and (each.dtype or "").startswith(("f", "bf"))]
+
+
+def _is_larger(one: StoredValue, other: StoredValue) -> bool:
+    """Return True if a value has several rows for each of another one."""
+    return one.dimensions[0] >= _LEAST_RATIO * other.dimensions[0]
+
+
+def _line(program: PeakProgram, value: StoredValue) -> str:
+    return file_and_line(*program.place_of(value.name)) or value.name

@@ -1,0 +1,105 @@
+"""Find matrices that are stored only for the product with themselves, such as J.T @ J.
+
+A sum over rows can be computed in parts: a loop over blocks of rows adds their products.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.loop_inputs import made_for
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["products_with_themselves"]
+
+_LEAST_SHARE: Final = 0.02
+"""Smallest share of the reserved bytes for which a matrix is searched."""
+_LEAST_ROWS: Final = 8
+"""Least rows for each column: the product of a matrix with fewer rows is not much smaller."""
+_PARTS: Final = 8
+"""Parts in which the product could be computed."""
+
+
+def products_with_themselves(program: PeakProgram) -> Iterator[Cause]:
+    """Yield tall matrices of which the program reads only sums over all rows."""
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    seen: set[int] = set()
+    found: list[tuple[StoredValue, str]] = []
+    kept: dict[str, Fraction] = {}
+    for value in program.temporaries:
+        if value.size_bytes < least:
+            break
+        if value.value_id in seen or len(value.dimensions) != 2:
+            continue
+        forms, product = _forms_and_product(program, value)
+        made = made_for(program, [program.values[each] for each in sorted(forms)])
+        if product is None or made is None or program.instructions[product].loop is not None:
+            continue
+        seen |= forms
+        rows, columns = sorted(value.dimensions, reverse=True)
+        line = file_and_line(*program.place_of(product)) or product
+        reason = f"of its {rows} rows {line} reads only the product with itself"
+        reason += f", {columns} × {columns}"
+        found.append((value, reason))
+        kept |= {each.label: Fraction(1, _PARTS) for each in made}
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "A matrix is stored whole for its product with itself",
+            ChangeKind.PARTS,
+            ComputeInParts(kept),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            remedies.PRODUCTS_WITH_THEMSELVES,
+            likelihood=0.9,
+        )
+
+
+def _forms_and_product(program: PeakProgram, value: StoredValue) -> tuple[set[int], str | None]:
+    """Return a matrix with its copies and transposes, and what multiplies two of them.
+
+    No product if anything reads a part of the matrix, or makes a value for each of its rows.
+    """
+    rows, columns = sorted(value.dimensions, reverse=True)
+    if rows < _LEAST_ROWS * columns:
+        return {value.value_id}, None
+    forms = {each.value_id for each in _computed_alike(program, value)}
+    waiting = list(forms)
+    readers: set[str] = set()
+    while waiting:
+        for name in program.readers_of.get(waiting.pop(), ()):
+            if program.instructions[name].computes_only(SAME_ELEMENTS):
+                new = {each.value_id for each in program.made_by.get(name, ())} - forms
+                forms |= new
+                waiting += new
+            else:
+                readers.add(name)
+    product = None
+    for name in sorted(readers):
+        made = program.made_by.get(name, ())
+        is_sum = any(program.computes_with(name, opcode) for opcode in ("dot", "reduce"))
+        if not is_sum or any(rows in each.dimensions for each in made):
+            return forms, None
+        is_square = any(each.dimensions == (columns, columns) for each in made)
+        if is_square and forms.issuperset(program.read_by.get(name, ())):
+            product = name
+    return forms, product
+
+
+def _computed_alike(program: PeakProgram, value: StoredValue) -> Iterator[StoredValue]:
+    """Yield a matrix and those that the same ops compute from the same values, as its transpose."""
+    ops = _ops(program, value)
+    for each in program.temporaries:
+        if sorted(each.dimensions) == sorted(value.dimensions) and ops == _ops(program, each):
+            yield each
+
+
+def _ops(program: PeakProgram, value: StoredValue) -> tuple[set[int], set[str]]:
+    """Return what the maker of a value reads, and its opcodes other than those of layouts."""
+    maker = program.instructions[value.name]
+    opcodes = {maker.opcode or ""} if maker.fused_opcodes is None else {*maker.fused_opcodes}
+    return set(program.read_by.get(value.name, ())), opcodes - SAME_ELEMENTS

@@ -1,0 +1,92 @@
+"""Find differences of all pairs of rows that are stored, although only their sums are read."""
+
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+from math import prod
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["pair_differences"]
+
+_INFLATION: Final = 16
+"""Least ratio between the elements of the differences and those of the rows."""
+_REPEATING: Final = SAME_ELEMENTS | {"broadcast", "constant"}
+_PARTS: Final = 8
+"""Parts in which the pairs could be taken."""
+
+
+def pair_differences(program: PeakProgram) -> Iterator[Cause]:
+    """Yield differences of rows, or the repeated rows that a library's kernel subtracts."""
+    repeated = {
+        value.value_id
+        for value in program.temporaries
+        if _is_made_of(program, value, 1, _REPEATING)
+    }
+    found: list[tuple[StoredValue, str]] = []
+    for value in program.temporaries:
+        readers = program.readers_of.get(value.value_id, ())
+        is_difference = _is_made_of(program, value, 2, _REPEATING | {"subtract"})
+        if (
+            readers
+            and (is_difference or value.value_id in repeated)
+            and all(_sums(program, name, value) for name in readers)
+            and (
+                is_difference or all(_subtracts(program, each, value, repeated) for each in readers)
+            )
+        ):
+            line = file_and_line(*program.place_of(readers[0])) or readers[0]
+            pairs = prod(value.dimensions[:-1])
+            found.append((value, f"for {pairs} pairs of rows, of which {line} reads only sums"))
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "Differences of all pairs of rows are stored, although only their sums are read",
+            ChangeKind.PARTS,
+            ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in found}),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            remedies.PAIR_DIFFERENCES,
+            likelihood=0.9,
+        )
+
+
+def _is_made_of(
+    program: PeakProgram, value: StoredValue, count: int, opcodes: Collection[str]
+) -> bool:
+    """Return True if these opcodes make a value of so many much smaller arrays, in no loop."""
+    maker = program.instructions.get(value.name)
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    rows = [each for each in read if each.dimensions]
+    return (
+        maker is not None
+        and maker.loop is None
+        and maker.computes_only(opcodes)
+        and len(value.dimensions) > 2
+        and len(rows) == count
+        and all(prod(each.dimensions) * _INFLATION <= prod(value.dimensions) for each in rows)
+    )
+
+
+def _sums(program: PeakProgram, reader: str, value: StoredValue) -> bool:
+    """Return True if an instruction reduces a value to at most half of its elements."""
+    return program.computes_with(reader, "reduce") and all(
+        2 * prod(made.dimensions) <= prod(value.dimensions)
+        for made in program.made_by.get(reader, ())
+    )
+
+
+def _subtracts(program: PeakProgram, reader: str, value: StoredValue, repeated: set[int]) -> bool:
+    """Return True if an instruction subtracts repeated rows from each other."""
+    sides = [
+        each
+        for each in program.read_by.get(reader, ())
+        if program.values[each].dimensions == value.dimensions
+    ]
+    return (
+        program.computes_with(reader, "subtract") and len(sides) > 1 and repeated.issuperset(sides)
+    )

@@ -1,0 +1,204 @@
+"""Find softmaxes: exponentials that are reduced over one dimension, next to their rows."""
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
+
+__all__ = [
+    "PRODUCTS",
+    "connected",
+    "loops_of_sums",
+    "softmax_of",
+    "softmax_of_kernel",
+    "softmax_with_product",
+]
+
+PRODUCTS: Final = ("dot", "convolution", "custom-call")
+"""Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
+_KERNEL: Final = "online-softmax"
+"""Op name of the TPU compiler's kernel for a softmax and the product that reads it."""
+_REDUCING: Final = frozenset(("reduce", "reduce-window"))
+_LEAST_REDUCED: Final = 16
+"""Fewest elements for each of a row's partial results: a GPU reduces long rows in two steps."""
+
+
+def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]:
+    """Return a value, and those of its size that are made with it, from it, or from the same.
+
+    All have a dimension of this length.
+    """
+    size = math.prod(value.dimensions)
+    found, waiting = {value.value_id}, [value]
+    while waiting:
+        each = waiting.pop()
+        near = list(program.read_by.get(each.name, ()))
+        near += [made.value_id for made in program.made_by.get(each.name, ())]
+        for reader in program.readers_of.get(each.value_id, ()):
+            near += [made.value_id for made in program.made_by.get(reader, ())]
+        for value_id in near:
+            other = program.values[value_id]
+            is_like = length in other.dimensions and math.prod(other.dimensions) == size
+            if value_id not in found and is_like:
+                found.add(value_id)
+                waiting.append(other)
+    return found
+
+
+def softmax_of(program: PeakProgram, value_ids: Collection[int], length: int) -> str | None:
+    """Return the instruction that reduces these values over a dimension for a softmax.
+
+    A softmax reads the maximum or the sum of each row next to the row itself; a sum of a
+    function of each element, such as a softplus, does not.
+    """
+    around = {name for each in value_ids for name in program.readers_of.get(each, ())}
+    makers = {program.values[each].name for each in value_ids}
+    size = math.prod(program.values[next(iter(value_ids))].dimensions)
+    rows = size // length
+    if not any(_sums_exponentials(program, name, rows, size) for name in around):
+        return None
+    reducing = []
+    for name in around:
+        made = program.made_by.get(name, ())
+        if not program.computes_with(name, "reduce"):
+            continue
+        reduced = [each for each in made if _is_of_rows(each, rows, size)]
+        of_rows = _computed_by_row(program, reduced, rows)
+        is_read_with_rows = any(
+            not of_rows.isdisjoint(program.read_by.get(reader, ())) for reader in around | makers
+        )
+        is_complete = program.computes_with(name, "exponential") and any(
+            math.prod(each.dimensions) == size for each in made
+        )
+        if (of_rows and is_read_with_rows) or is_complete:
+            reducing.append(name)
+    return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
+
+
+def _is_of_rows(value: StoredValue, rows: int, size: int) -> bool:
+    """Return True for one element, or a few partial results, of each row of `size` elements."""
+    elements = math.prod(value.dimensions)
+    return elements == rows or (elements % rows == 0 and _LEAST_REDUCED * elements <= size)
+
+
+def _sums_exponentials(program: PeakProgram, instruction: str, rows: int, size: int) -> bool:
+    """Return True if an instruction reduces exponentials, not other functions of them, to rows.
+
+    A sigmoid computes exponentials too, and its gradient is summed for a bias. A fusion of a whole
+    softmax makes as many elements as it reads.
+    """
+    made = program.made_by.get(instruction, ())
+    is_of_rows = any(_is_of_rows(each, rows, size) for each in made)
+    is_whole = any(math.prod(each.dimensions) == size for each in made)
+    if instruction not in program.operations:
+        if not is_of_rows or not program.computes_with(instruction, "reduce"):
+            return False
+        read = (program.values[each].name for each in program.read_by.get(instruction, ()))
+        return any(program.computes_with(name, "exponential") for name in (instruction, *read))
+    reduced = _reduced_exponentials(program, instruction) if is_of_rows or is_whole else []
+    return bool(reduced) if is_of_rows else rows in reduced
+
+
+def _reduced_exponentials(program: PeakProgram, instruction: str) -> list[int]:
+    """Return the elements of each sum of exponentials in an instruction, or in its fusion."""
+    made = program.operations.get(instruction)
+    if made is None or not program.computes_with(instruction, "reduce"):
+        return []
+    inside = program.fused_operations(made) or (made,)
+    return [
+        math.prod(each.shape.lengths) if isinstance(each.shape, ArrayShape) else 0
+        for each in inside
+        if each.opcode == "reduce" and _is_exponential(program, each, made, inside)
+    ]
+
+
+def _is_exponential(
+    program: PeakProgram, reader: Operation, fusion: Operation, inside: Sequence[Operation]
+) -> bool:
+    """Return True if an operation of a fusion reads exponentials, or itself makes them."""
+    by_name = {each.name: each for each in inside}
+    while reader.opcode in SAME_ELEMENTS | _REDUCING and reader.operands:
+        name, element = reader.operands[0]
+        found = by_name.get(name)
+        if found is not None and found.opcode == "parameter":
+            (number,) = found.numbers.get("number") or (0,)
+            name, element = fusion.operands[number]
+            found = None
+        if found is None:
+            found = program.operations.get(name)
+        if found is not None and found.opcode == "get-tuple-element" and found.operands:
+            element = tuple(found.numbers.get("index", ()))
+            found = program.operations.get(found.operands[0].name)
+        if found is None:
+            return False
+        if called := program.fused_operations(found):
+            fusion, inside = found, called
+            by_name = {each.name: each for each in inside}
+            found = called[-1]
+            if found.opcode == "tuple" and element:
+                found = by_name[found.operands[element[0]].name]
+        reader = found
+    return reader.opcode == "exponential"
+
+
+def _computed_by_row(program: PeakProgram, values: Sequence[StoredValue], rows: int) -> set[int]:
+    """Return values with those of one element for each row that are computed from them."""
+    found, waiting = {each.value_id for each in values}, [each.value_id for each in values]
+    while waiting:
+        for name in program.readers_of.get(waiting.pop(), ()):
+            for made in program.made_by.get(name, ()):
+                if made.value_id not in found and math.prod(made.dimensions) == rows:
+                    found.add(made.value_id)
+                    waiting.append(made.value_id)
+    return found
+
+
+def loops_of_sums(program: PeakProgram, value_ids: Collection[int], length: int) -> set[str | None]:
+    """Return the names of the loops that sum exponentials of these values; None outside of one."""
+    size = math.prod(program.values[next(iter(value_ids))].dimensions)
+    return {
+        program.instructions[name].loop
+        for each in value_ids
+        for name in program.readers_of.get(each, ())
+        if _sums_exponentials(program, name, size // length, size)
+    }
+
+
+def softmax_of_kernel(program: PeakProgram, value: StoredValue, length: int) -> str | None:
+    """Return the instruction that sums the exponentials of a product less its rows' maximum.
+
+    A library's kernel makes the product, reduces it and subtracts the result in one instruction.
+    """
+    kernel = ("dot", "reduce", "subtract")
+    if not all(program.computes_with(value.name, opcode) for opcode in kernel):
+        return None
+    size = math.prod(value.dimensions)
+    summing = [
+        name
+        for name in program.readers_of.get(value.value_id, ())
+        if _sums_exponentials(program, name, size // length, size)
+    ]
+    return min(summing, key=lambda name: program.rows.get(name, 0), default=None)
+
+
+def softmax_with_product(program: PeakProgram, value_ids: Collection[int]) -> str | None:
+    """Return the instruction that makes a softmax of these values and multiplies it, in one.
+
+    It is a fusion, or the kernel that the TPU's compiler has for it.
+    """
+    readers = {name for each in value_ids for name in program.readers_of.get(each, ())}
+    found = [
+        name
+        for name in readers
+        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
+        and (_reduced_exponentials(program, name) or _is_kernel(program, name))
+    ]
+    return min(found, key=lambda name: program.rows.get(name, 0), default=None)
+
+
+def _is_kernel(program: PeakProgram, instruction: str) -> bool:
+    called = program.instructions[instruction]
+    return called.target == "tpu_custom_call" and (called.op_name or "").startswith(_KERNEL)

@@ -1,0 +1,83 @@
+"""Find long loops that keep their carry of every iteration for the backward pass.
+
+A checkpoint around the body recomputes everything but the carry. Of two nested loops of √n
+iterations, the outer one keeps √n carries, and the inner one as many of one outer iteration.
+"""
+
+import math
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import loop_stacks
+from xlagraph.planner.edits.resizing import Scale
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["stacked_carries"]
+
+_LEAST_TURNS: Final = 64
+"""Least iterations of a loop that is worth nesting; layers of a network are fewer."""
+_LEAST_SHARE: Final = Fraction(1, 4)
+"""Least share of the reserved bytes that its carries take: nesting costs one more forward pass."""
+
+
+def stacked_carries(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the stacks of each long loop that stacks its carry, unless it is nested already."""
+    carries = {
+        program.set_of(value): stack
+        for value in program.temporaries
+        if (stack := program.stack_of(value)) is not None
+        and (stack.stack_turns or 0) >= _LEAST_TURNS
+        and program.is_stacked_carry(stack)
+        and not _is_nested(program, stack.stack_loop or "")
+    }
+    if not carries:
+        return
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    for stacks in loop_stacks(program.compilation, program.program, program.program.by_id):
+        found = [each for each in program.temporaries if each.value_id in stacks.value_ids]
+        of_loop = [each for each in found if program.set_of(each) in carries]
+        if of_loop and sum(each.size_bytes for each in of_loop) >= least:
+            yield _cause(program, found, carries[program.set_of(of_loop[0])], carries.keys())
+
+
+def _is_nested(program: PeakProgram, loop: str) -> bool:
+    """Return True if a loop has another one around or inside it."""
+    known = program.instructions[loop]
+    return known.loop is not None or any(
+        each.opcode == "while" and each.loop == loop for each in program.instructions.values()
+    )
+
+
+def _cause(
+    program: PeakProgram,
+    found: list[StoredValue],
+    carry: StoredValue,
+    carried: Collection[int | None],
+) -> Cause:
+    turns = carry.stack_turns or 1
+    outer = math.isqrt(turns - 1) + 1
+    inner = -(-turns // outer)
+    kept: dict[str, Fraction] = {}
+    for value in found:
+        number = program.set_of(value)
+        parts = outer + inner if number in carried else inner
+        for member in program.program.sets[number or 0]:
+            kept[program.values[member.value_id].label] = Fraction(parts, turns)
+    loop = carry.stack_loop or ""
+    place = file_and_line(*program.place_of(loop)) or loop
+    reason = f"kept for all {turns} iterations of the loop at {place}, until its backward pass"
+    return Cause(
+        "lifetime/kept-for-backward",
+        "A long loop keeps its carry of every iteration for the backward pass",
+        ChangeKind.PARTS,
+        Scale(kept),
+        tuple(evidence_row(value, reason) for value in found),
+        remedies.nested_loops(outer, inner),
+        is_exact=True,
+        likelihood=1.0,
+    )

@@ -1,0 +1,55 @@
+"""`advise` names the scores of an attention that are stored for all queries at once."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.advice.small_compilations import with_results
+from xlagraph.advice.causes.attention_scores import stored_scores
+
+
+def attention(programs, *, keys=512, made="dot(queries, keys)", read="dot(exp)", out="s8[1024,16]"):
+    """Return the causes in one attention of 1024 queries, whose exponentials are summed."""
+    size = 1024 * keys
+    small = 2 * size  # offset of what is smaller than the scores
+    program = programs(
+        f"""
+        0 | 16384 | parameter 0, shape |s8[1024,16]| at ShapeIndex {{}}
+        1 | {small + 40960} | preallocated-temp
+        2 | 16384 | maybe-live-out
+        """,
+        f"""
+        0 | x | s8[1024,16] | 0 | 16384 | 0-7 | parameter(0)
+        1 | queries | s8[1024,16] | {small} | 16384 | 1-3 | tanh(x)
+        1 | keys | s8[{keys},16] | {small + 16384} | {16 * keys} | 2-3 | slice(x)
+        1 | scores | s8[1024,{keys}] | 0 | {size} | 3-5 | {made} | f @ f.py:3
+        1 | max | s8[1024] | {small + 39936} | 1024 | 4-5 | reduce(scores) | f @ f.py:4
+        1 | exp | s8[1024,{keys}] | {size} | {size} | 5-7 | exponential(scores, max)
+        1 | sum | s8[1024] | {small + 38912} | 1024 | 6-7 | reduce(exp) | f @ f.py:4
+        2 | out | {out} | 0 | 16384 | 7-7 | {read}
+        """,
+    )
+    with_results(program, "out")
+    return list(stored_scores(program))
+
+
+def test_scores_are_products_of_computed_arrays_whose_softmax_a_product_reads(programs):
+    (cause,) = attention(programs)
+    assert [row["value"] for row in cause.rows] == ["scores", "exp"]
+    assert {row["reason"] for row in cause.rows} == {
+        "scores of 512 keys for each query, which f.py:4 reduces"
+    }
+    assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"keys": 256},
+        {"made": "add(queries, keys)"},
+        {"read": "tanh(exp)"},  # no product sums over the keys
+        {"out": "s8[1000,16]"},
+    ],
+)
+def test_other_values_are_no_scores(programs, changed):
+    assert attention(programs, **changed) == []

@@ -1,0 +1,58 @@
+"""`advise` names rows that are gathered for every edge although only their sums are needed."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.advice.small_compilations import with_dependences
+from xlagraph.advice.causes.gathered_rows import gathered_rows
+from xlagraph.planner.edits.resizing import ComputeInParts
+
+GRAPH = """
+0 | h | f32[4,16]    | 0     | 256   | 0-4 | parameter(0)
+1 | m | f32[256,16]  | 0     | 16384 | 1-2 | gather(h)    | jit(f)/jvp()/gather @ f.py:4
+1 | e | f32[256,16]  | 16384 | 16384 | 2-3 | {maker}(m)   | jit(f)/jvp()/exp @ f.py:5
+2 | a | f32[4,16]    | 0     | 256   | 3-4 | scatter(e)   | jit(f)/jvp()/{scatter} @ f.py:6
+1 | g | f32[16]      | 32768 | 64    | 4-4 | reduce(h)
+"""
+ALLOCATIONS = """
+0 | 256   | parameter 0, shape |f32[4,16]| at ShapeIndex {}
+1 | 32832 | preallocated-temp
+2 | 256   | maybe-live-out
+"""
+
+
+@pytest.mark.parametrize(
+    ("maker", "scatter", "read", "named"),
+    [
+        ("exponential", "scatter-add", "e", ["m", "e"]),
+        pytest.param("exponential", "scatter", "e", [], id="rows are written, not added"),
+        pytest.param("sort", "scatter-add", "e", [], id="all rows are needed at once"),
+        pytest.param("exponential", "scatter-add", "", [], id="what is added is another row"),
+    ],
+)
+def test_gathered_rows_that_are_only_added_are_named(programs, maker, scatter, read, named):
+    program = programs(ALLOCATIONS, GRAPH.format(maker=maker, scatter=scatter))
+    with_dependences(
+        program, "h = parameter()", "m = gather(h)", f"e = {maker}(m)", f"a = scatter({read})"
+    )
+    causes = list(gathered_rows(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+    for cause in causes:
+        reason = (
+            "a row for each of 256 that f.py:4 gathers from 4 rows; f.py:6 adds what is computed"
+            " from them to 4 rows"
+        )
+        assert cause.rows[0]["reason"] == reason
+        assert isinstance(cause.edit, ComputeInParts)
+        assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
+
+
+def test_rows_that_the_next_layer_reads_after_the_sums_are_needed(programs):
+    values = GRAPH.format(maker="exponential", scatter="scatter-add").replace(
+        "reduce(h)", "reduce(e)"
+    )
+    program = programs(ALLOCATIONS, values.replace("16384 | 2-3", "16384 | 2-4"))
+    read = ("h = parameter()", "m = gather(h)", "e = exponential(m)", "a = scatter(e)")
+    with_dependences(program, *read, "g = reduce(e, a)")
+    assert list(gathered_rows(program)) == []
