@@ -14,6 +14,8 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 __all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "read_reserved"]
 
 _HELD_VALUES: Final = load_statement(__file__, "held-values")
+_MAKES_EVERY_OP: Final = "tensorflow/python/framework/ops.py"
+"""File that has the innermost line of each op of TensorFlow; text has no other line."""
 _COPIES: Final = load_statement(__file__, "copies")
 
 
@@ -83,8 +85,9 @@ class HeldValue(NamedTuple):
 
     @property
     def line(self) -> SourceLine | None:
-        """The user's line, else that of the instruction."""
-        return self.user_line or self.source_line
+        """The user's line, else that of the instruction; None for one that makes every op."""
+        line = self.user_line or self.source_line
+        return None if line is None or line[0].endswith(_MAKES_EVERY_OP) else line
 
     @property
     def is_input(self) -> bool:

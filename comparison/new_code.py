@@ -153,7 +153,7 @@ def _is_made_by(reason: Reason, code: Reason, *, is_new: bool) -> bool:
 
 
 def _library_file(value: HeldValue) -> str | None:
-    if value.source_line is None or value.source_line == value.user_line:
+    if value.line is None or value.source_line in (None, value.user_line):
         return None
     return from_packages(value.source_line[0])
 

@@ -108,3 +108,9 @@ def test_live_values_of_one_side_explain_nothing_if_the_peak_of_the_other_is_unk
     for before, after, growth in ((unknown, known, 216), (known, unknown, -216)):
         (reason,) = [each for each in explain_pair(before, after) if each.growth_bytes]
         assert (reason.subject.kind, reason.growth_bytes) == (ReasonKind.UNKNOWN, growth)
+
+
+def test_a_line_that_makes_every_op_of_tensorflow_is_no_place():
+    line = ("/env/lib/python3.11/site-packages/tensorflow/python/framework/ops.py", 1221)
+    made = VALUE._replace(user_line=None, source_line=line, op_name="MatMul/MatMul")
+    assert lines([], [made]) == [("1 value of MatMul at the peak, none before", 64)]
