@@ -255,6 +255,17 @@ def test_an_update_that_is_fused_with_its_gradient_is_no_gradient(returning):
     assert list(gradients_of_frozen(program)) == []
 
 
+def test_a_cast_of_an_updated_parameter_is_no_value_of_the_forward_pass(returning):
+    cast = "6 | cast | bf16[512] | 0 | 1024 | 4-5 | convert(new) | jit(f)/convert_element_type\n"
+    program = returning(
+        f"{BLOCKS}6 | 1024 | maybe-live-out\n",
+        f"{STEP.format('old, d')}{cast}",
+        *("acts", "g", "new", "cast"),
+    )
+    (cause,) = returned_forward_values(program)
+    assert [row["value"] for row in cause.rows] == ["acts"]
+
+
 @pytest.mark.parametrize(("opcode", "named"), [("copy", ["out"]), ("negate", [])])
 def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode, named):
     program = returning(
