@@ -34,7 +34,8 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
     found = [
         value
         for value in program.own_results
-        if value.shape not in shapes and not value.is_backward and program.stack_of(value) is None
+        if value.dimensions and value.shape not in shapes
+        if not value.is_backward and program.stack_of(value) is None
     ]
     yield from _cause(
         "A training step returns values of its forward pass",
