@@ -128,7 +128,7 @@ class LackingSpace:
 
     @property
     def would_fit(self) -> bool:
-        """True if the changes together save at least the missing bytes."""
+        """True if changes without a doubt save at least the missing bytes together."""
         return any(change.fits for change in self.changes)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.diagnosis import Finding
-from xlagraph.advice.planned_savings import replanned_savings
+from xlagraph.advice.planned_savings import replanned_savings, sure_edit
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.resizing import PackTightly
 
@@ -18,12 +18,13 @@ class CombinedChange:
 
     finding: Finding
     together_bytes: int | None
-    """Bytes saved together, the least of a range. None if the change is not combined: it cannot be
-    replanned, saves nothing in addition, or the changes before it are enough."""
+    """Bytes saved together, the least of a range: what the changes without a doubt save, and what
+    each promises alone. None if the change is not combined: it cannot be replanned, saves nothing
+    in addition, or the changes before it are enough."""
     together_at_most: int | None
     """Most of the range; None if there is no range."""
     fits: bool
-    """True if even the least saving makes the compilation fit."""
+    """True if the changes without a doubt are enough to make the compilation fit."""
 
 
 def combine(
@@ -31,22 +32,27 @@ def combine(
 ) -> tuple[CombinedChange, ...]:
     """Add changes in the order of the findings and replan them together until enough is saved."""
     edits: list[Edit] = []
-    saved = 0
+    sure: list[Edit] = []
+    least = most = 0
     combined: list[CombinedChange] = []
     for finding in findings:
-        edit = finding.edit
-        if edit is None or not _can_be_combined(finding) or saved >= missing_bytes:
+        edit, savings = finding.edit, finding.savings
+        if edit is None or not _can_be_combined(finding) or least >= missing_bytes:
             combined.append(CombinedChange(finding, None, None, fits=False))
             continue
-        found = replanned_savings(program, [*edits, edit])
-        if found.bytes <= saved and (found.at_most or 0) <= saved:
+        added = [*sure, sure_edit(program, edit)] if savings.doubt is None else sure
+        surely = replanned_savings(program, added).bytes if added else 0
+        together = replanned_savings(program, [*edits, edit])
+        found_least = max(surely, least, savings.least_bytes)
+        found_most = max(together.bytes, together.at_most or 0)
+        if found_most < most or (found_least, found_most) == (least, most):
             combined.append(CombinedChange(finding, None, None, fits=False))
             continue
         edits.append(edit)
-        saved = found.bytes
-        combined.append(
-            CombinedChange(finding, found.bytes, found.at_most, fits=saved >= missing_bytes)
-        )
+        sure = added
+        least, most = found_least, max(found_least, found_most)
+        at_most = most if most > least else None
+        combined.append(CombinedChange(finding, least, at_most, fits=surely >= missing_bytes))
     return tuple(combined)
 
 

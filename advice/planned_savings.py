@@ -23,6 +23,7 @@ __all__ = [
     "edit_of_rows",
     "replanned_savings",
     "savings_of_edit",
+    "sure_edit",
 ]
 
 _SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be replanned"
@@ -101,6 +102,11 @@ class PotentialSavings:
     """Part of the range's middle to expect; 0 if nothing is expected here."""
     in_memory_order: Savings | None = None
     """Further savings once the memory-optimized order is used, if other orders prevent them."""
+
+    @property
+    def least_bytes(self) -> int:
+        """The range's beginning; 0 if the text says `up to`."""
+        return 0 if self.at_most is None and self.doubt is not None else self.bytes
 
     @property
     def middle(self) -> int:
@@ -260,14 +266,25 @@ def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
     return Savings(max(0, found.bytes - alone), max(0, most - alone))
 
 
+def sure_edit(program: PeakProgram, edit: Edit) -> Edit:
+    """Return the part of an edit that compilers do not undo: the stacks of loops to recompute.
+
+    It is the edit itself if it recomputes nothing else, or no stacks.
+    """
+    compilation = program.compilation
+    found = edit.apply(compilation, compilation.program)
+    if not found.stacked_ids or found.is_of_loops:
+        return edit
+    return Recompute(tuple(compilation.values[each].label for each in sorted(found.stacked_ids)))
+
+
 def _savings_of_stacks(program: PeakProgram, edit: Edit) -> Savings | None:
     """Return the savings of recomputing only stacks of loops; None if nothing is stacked."""
     compilation, space = program.compilation, program.memory_space
-    found = edit.apply(compilation, compilation.program)
-    if not found.stacked_ids or found.is_of_loops:
+    stacks = sure_edit(program, edit)
+    if stacks is edit:
         return None
-    labels = tuple(compilation.values[each].label for each in sorted(found.stacked_ids))
-    after = replan(compilation, [Recompute(labels)])
+    after = replan(compilation, [stacks])
     saved = after.saved_bytes(space)
     other = compilation.plan.reserved_bytes(space) - after.most_reserved_bytes(space)
     return Savings(min(saved, other), max(saved, other)) if max(saved, other) > 0 else None

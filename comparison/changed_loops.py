@@ -5,7 +5,7 @@ from typing import Final
 
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue, SourceLine
-from xlagraph.hlo.op_names import OF_ANY_LOOP, in_loop, own_op_name, primitive, stem
+from xlagraph.hlo.op_names import OF_ANY_LOOP, loop_depth, primitive, stem
 
 __all__ = ["ChangedLoops", "is_now_looped"]
 
@@ -13,8 +13,8 @@ _LEAST_REPEATED: Final = 2
 """Minimum number of scopes of one pattern that a loop replaces."""
 Op = tuple[str, ...]
 """Scopes and primitive of an op, without the names of loops."""
-Line = tuple[SourceLine, str]
-"""Source line and primitive."""
+Line = tuple[SourceLine, str, int]
+"""Source line, primitive, and number of loops around it."""
 
 
 class ChangedLoops:
@@ -22,20 +22,19 @@ class ChangedLoops:
 
     def __init__(self, a: Iterable[HeldValue], b: Iterable[HeldValue]) -> None:
         a, b = tuple(a), tuple(b)
-        inside_a, outside_a, self._first_a = _ops(a)
-        inside_b, outside_b, self._first_b = _ops(b)
-        self._new = (outside_a - inside_a) & (inside_b - outside_b)
-        self._gone = (inside_a - outside_a) & (outside_b - inside_b)
-        lines_a, lines_b = _lines_inside(a), _lines_inside(b)
-        # a line that both compute in a loop, in other functions, did not move into one
-        self._in_both = lines_a & lines_b
+        depths_a, self._first_a = _ops(a)
+        depths_b, self._first_b = _ops(b)
+        self._depths = {
+            op: (max(depths_a[op]), max(depths_b[op]))
+            for op in depths_a.keys() & depths_b.keys()
+            if _are_deeper(depths_a[op], depths_b[op]) or _are_deeper(depths_b[op], depths_a[op])
+        }
+        # a line that both compute in as many loops, in other functions, did not move into one
+        self._in_both = _lines_inside(a) & _lines_inside(b)
 
-    def moved(self, value: HeldValue) -> str:
-        """Return ``new`` or ``gone`` for an op in a loop on one side only; else an empty string."""
-        op = _op(value)
-        if _line(value) in self._in_both:
-            return ""
-        return "new" if op in self._new else "gone" if op in self._gone else ""
+    def moved(self, value: HeldValue) -> tuple[int, int] | None:
+        """Return the numbers of loops around an op in both programs; None if they are equal."""
+        return None if _line(value) in self._in_both else self._depths.get(_op(value))
 
     def is_first_stack(self, value: HeldValue, *, is_new: bool) -> bool:
         """Return True if the other program has the loop of a stack, but stacks nothing in it."""
@@ -69,34 +68,38 @@ def is_now_looped(
     return sum(found) * 2 >= len(found) > 0
 
 
+def _are_deeper(depths: set[int], others: set[int]) -> bool:
+    """Return True if an op is in more loops in the other program, wherever it is computed."""
+    return max(depths) < min(others) or {depth + 1 for depth in depths} == others
+
+
 def _lines_inside(values: Iterable[HeldValue]) -> set[Line]:
-    """Return the lines that the program computes in loops, with their primitives."""
-    return {line for value in values if in_loop(value.op_name) and (line := _line(value))}
+    """Return the lines that the program computes in loops, with primitives and numbers of loops."""
+    return {line for value in values if _depth(value) and (line := _line(value))}
 
 
 def _line(value: HeldValue) -> Line | None:
     op = primitive(value.op_name)
-    return (value.user_line, op) if value.user_line and op else None
+    return (value.user_line, op, _depth(value)) if value.user_line and op else None
 
 
 def _depth(value: HeldValue) -> int:
-    return (own_op_name(value.op_name) or "").count("while/body/")
+    return loop_depth(value.op_name)
 
 
-def _ops(values: Iterable[HeldValue]) -> tuple[set[Op], set[Op], set[Op]]:
-    """Return the ops in loops, those outside of loops, and the loops that stack no values."""
-    inside: set[Op] = set()
-    outside: set[Op] = set()
+def _ops(values: Iterable[HeldValue]) -> tuple[dict[Op, set[int]], set[Op]]:
+    """Return the numbers of loops around each op, and the loops that stack no values."""
+    depths: dict[Op, set[int]] = {}
     loops: set[Op] = set()
     stacks: set[Op] = set()
     for value in values:
         if value.is_computed and (op := _op(value)):
-            (inside if in_loop(value.op_name) else outside).add(op)
-        if in_loop(value.op_name):
+            depths.setdefault(op, set()).add(_depth(value))
+        if _depth(value):
             loops.add(_loop(value))
         if (value.stack_turns or 0) > 1:
             stacks.add(_loop(value))
-    return inside, outside, loops - stacks
+    return depths, loops - stacks
 
 
 def _op(value: HeldValue) -> Op:

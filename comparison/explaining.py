@@ -17,6 +17,7 @@ from xlagraph.comparison.joined_reasons import (
     Sides,
     input_names,
     join_element_type,
+    join_fusions,
     join_loops,
     join_order,
     join_placed,
@@ -27,9 +28,9 @@ from xlagraph.comparison.joined_reasons import (
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.new_code import name_collectives, name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
-from xlagraph.comparison.size_changes import element_factor
+from xlagraph.comparison.size_changes import element_factor, without_ones
 from xlagraph.comparison.value_matching import Matching, match_values
-from xlagraph.hlo.op_names import has_checkpoint, in_loop, primitive, scope_names, stem
+from xlagraph.hlo.op_names import has_checkpoint, loop_depth, primitive, scope_names, stem
 
 __all__ = ["explain_pair", "merge_reasons"]
 
@@ -39,14 +40,19 @@ _UNMATCHED: Final = {
     ReservedPart.CONSTANTS: ReasonKind.CONSTANTS,
     ReservedPart.LIVE: ReasonKind.REPLACED,
 }
+_KEPT_BY_POLICY: Final = "reduce_precision"
+"""Primitive that JAX puts after what the policy of a checkpoint keeps."""
 
 
 def explain_pair(a: Reserved, b: Reserved) -> list[Reason]:
     """Return the reasons for the growth from one compilation to another.
 
     Their growths add up to the growth of the reserved bytes. Changed checkpoints and donations
-    are always included, even without growth.
+    are always included, even without growth. If the peak of one is unknown, that of the other
+    explains nothing.
     """
+    if bool(a.unknown_bytes) is not bool(b.unknown_bytes):
+        a, b = a.without_peak(), b.without_peak()
     return _Explanation(a, b).reasons()
 
 
@@ -70,6 +76,9 @@ class _Explanation:
         self.found, self.of = self.reasons_found.found, self.reasons_found.of
         self.sides = Sides(a, b, self.matching)
         self.scopes_a, self.scopes_b = _all_scopes(a.values), _all_scopes(b.values)
+        self.have_checkpoints = all(
+            any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
+        )
         self.loops = ChangedLoops(a.values, b.values)
         self.libraries = libraries(a.values) ^ libraries(b.values)
         self.library_ops = {
@@ -110,12 +119,13 @@ class _Explanation:
         join_loops(self.sides, self.reasons_found)
         name_inputs(self.sides, self.reasons_found)
         join_element_type(self.sides, self.reasons_found)
+        join_fusions(self.sides, self.reasons_found)
         for split in [
             each for each in self.found.values() if each.subject.kind is ReasonKind.SPLIT
         ]:
-            for kind in (ReasonKind.REPLACED, ReasonKind.STACKED):
-                if replaced := self.found.pop(Subject(kind), None):
-                    split.absorb(replaced)
+            for replaced in list(self.found.values()):
+                if replaced.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED):
+                    split.absorb(self.found.pop(replaced.subject))
         unmatched = self.matching.only_a or self.matching.only_b
         is_all_equal = not unmatched and not any(
             reason.growth_bytes for reason in self.found.values()
@@ -154,15 +164,16 @@ class _Explanation:
             kind = ReasonKind.UNDONATED if is_input_a else ReasonKind.DONATED
             sizes = self.undonated_sizes if is_input_a else self.donated_sizes
             return self.of(kind if self._take(sizes, b if is_input_a else a) else ReasonKind.REUSED)
-        is_looped = in_loop(a.op_name) is not in_loop(b.op_name)
-        if a.shape != b.shape:
+        depths = loop_depth(a.op_name), loop_depth(b.op_name)
+        is_looped = depths[0] != depths[1]
+        if (a.dtype, without_ones(a)) != (b.dtype, without_ones(b)):
             factor = element_factor(a, b)
             if factor == 1 and a.dtype != b.dtype:
                 return self.of(ReasonKind.DTYPE, before=a.dtype or "", after=b.dtype or "")
             change = None if a.held_bytes and b.held_bytes else self.checkpoints.around(b)
             if change and a.part is b.part is ReservedPart.LIVE:  # one keeps it, one computes it
                 return self.of(change)
-            reason = looped(self.reasons_found, in_loop(b.op_name)) if is_looped else self.of_sizes
+            reason = looped(self.reasons_found, *depths) if is_looped else self.of_sizes
             reason.factors.update(() if factor is None else {factor})
             if a.stack_turns and b.stack_turns and a.stack_turns != b.stack_turns:
                 reason.turns.add((a.stack_turns, b.stack_turns))
@@ -172,7 +183,7 @@ class _Explanation:
         if a.is_result is not b.is_result:
             return self.of(ReasonKind.OUTPUTS)
         if is_looped and a.part is b.part:
-            return looped(self.reasons_found, in_loop(b.op_name))
+            return looped(self.reasons_found, *depths)
         if library(a) != library(b) and {library(a), library(b)} & self.libraries:
             return self._of_library(a, b)
         if a.part is not b.part:
@@ -196,9 +207,12 @@ class _Explanation:
                 return self.of(change)
             if stem(value.op_name) in self.library_ops:
                 return self._of_library(value)
-            if word := self.loops.moved(value):
-                return self.of(ReasonKind.LOOPED, after=word)
+            if depths := self.loops.moved(value):
+                return looped(self.reasons_found, *depths)
             is_stack = (value.stack_turns or 0) > 1
+            if self.have_checkpoints and primitive(value.op_name) == _KEPT_BY_POLICY:
+                kind = ReasonKind.STACKED if is_stack else ReasonKind.REPLACED
+                return self.of(kind, after="policy")
             if is_stack and self.loops.is_first_stack(value, is_new=is_new):
                 return self.of(ReasonKind.STACKED)
             others = self.scopes_a if is_new else self.scopes_b

@@ -143,6 +143,18 @@ class Reserved(NamedTuple):
         held_bytes = sum(value.held_bytes for value in self.values)
         return held_bytes + self.idle_bytes + self.fragmentation_bytes + self.unknown_bytes
 
+    def without_peak(self) -> "Reserved":
+        """Return the same with temporary allocations of unknown peak, as without live ranges."""
+        is_live = [value.part is ReservedPart.LIVE for value in self.values]
+        values = tuple(
+            value._replace(held_bytes=0) if live else value
+            for value, live in zip(self.values, is_live, strict=True)
+        )
+        unknown = self.total_bytes - sum(value.held_bytes for value in values)
+        return self._replace(
+            values=values, idle_bytes=0, fragmentation_bytes=0, unknown_bytes=unknown
+        )
+
 
 class _Row(NamedTuple):
     compilation: str

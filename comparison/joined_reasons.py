@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from xlagraph.comparison.argument_names import are_repeated, branches, stacked
 from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
+from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching
 from xlagraph.hlo.op_names import own_op_name
@@ -16,6 +17,7 @@ __all__ = [
     "Sides",
     "input_names",
     "join_element_type",
+    "join_fusions",
     "join_loops",
     "join_order",
     "join_placed",
@@ -28,6 +30,8 @@ _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
 _FLOAT: Final = re.compile(r"b?f\d")
 _NEARLY_ALL: Final = 0.1
 """Share of bytes that may remain if those of two reasons cancel out."""
+_LEAST_FUSIONS: Final = 5
+"""Minimum number of fusions that a program has, if the other has none."""
 _LEAST_SHARE: Final = 0.05
 _LEAST_VALUES: Final = 3
 """Minimum share and number of the computed values that make an element type a change."""
@@ -41,9 +45,10 @@ class Sides(NamedTuple):
     matching: Matching
 
 
-def looped(reasons: FoundReasons, is_new: bool) -> Reason:
-    """Return the reason of what is computed in a loop on one side only."""
-    return reasons.of(ReasonKind.LOOPED, after=_word(is_new))
+def looped(reasons: FoundReasons, depth_a: int, depth_b: int) -> Reason:
+    """Return the reason of what is computed in more loops on one side, of how many on each."""
+    before = "loop" if depth_a and depth_b else ""
+    return reasons.of(ReasonKind.LOOPED, before=before, after=_word(depth_b > depth_a))
 
 
 def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
@@ -109,7 +114,7 @@ def join_loops(sides: Sides, reasons: FoundReasons) -> None:
         stacks = _stacked_inputs(sides, is_new=is_new)
         if not (has_ops or repeated or stacks):  # another loop, which replaces nothing
             continue
-        reason = looped(reasons, is_new)
+        reason = reasons.of(ReasonKind.LOOPED, after=_word(is_new))
         for other in repeated:
             reason.scopes |= other.scopes
             reason.join(reasons.found.pop(other.subject))
@@ -158,6 +163,26 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
             reason.absorb(reasons.found.pop(each.subject))
     reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
     reason.of = counts[0], counts[1]
+
+
+def join_fusions(sides: Sides, reasons: FoundReasons) -> None:
+    """Join values without a partner if one program has no fusion of several instructions."""
+    before, after = (_fusions(side.values) for side in (sides.a, sides.b))
+    if before is None or after is None or min(before, after) or before + after < _LEAST_FUSIONS:
+        return
+    reason = reasons.of(ReasonKind.FUSED, after=_word(after > 0))
+    reason.count_a, reason.count_b = before, after
+    if replaced := reasons.found.pop(Subject(ReasonKind.REPLACED), None):
+        reason.absorb(replaced)
+
+
+def _fusions(values: Sequence[HeldValue]) -> int | None:
+    """Return how many fusions XLA made of several instructions; None if that is not known."""
+    if not all(value.opcode for value in values):
+        return None
+    names = {value.name for value in values if value.opcode == "fusion" and not library(value)}
+    # a CPU wraps single instructions, too
+    return sum(not name.startswith("wrapped_") for name in names)
 
 
 def join_placed(reasons: FoundReasons) -> None:

@@ -39,11 +39,16 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
 
     New code becomes a part of a reason, unless it is ops, if it makes at least half of its values.
     """
+    # without fusions, a program has the instructions that were in them
+    has_other_fusions = any(
+        each.subject.kind is ReasonKind.FUSED for each in reasons.found.values()
+    )
     for is_new, less, more in ((True, sides.a, sides.b), (False, sides.b, sides.a)):
         code = _transformation_of_one(less, more, is_new=is_new)
         code = code or _more_code(less, more, _library_file, is_new=is_new)
         of_library = code is not None
-        code = code or _more_code(less, more, _last_names, is_new=is_new)
+        if not has_other_fusions:
+            code = code or _more_code(less, more, _last_names, is_new=is_new)
         if code is None:
             continue
         made = [
@@ -124,7 +129,12 @@ def _more_code(
     if not names:
         return None
     code = Reason(Subject(ReasonKind.NEW_CODE, after="new" if is_new else "gone"))
-    made = [value for value in more.values if value.is_computed and name_of(value) in names]
+    # a loop's stack may be a parameter of its body
+    made = [
+        value
+        for value in more.values
+        if (value.is_computed or value.stack_turns) and name_of(value) in names
+    ]
     code.scopes, code.labels = names, {value.label for value in made}
     counts = sum(before[name] for name in names), sum(after[name] for name in names)
     code.count_a, code.count_b = counts if is_new else counts[::-1]
@@ -138,7 +148,7 @@ def _is_more(before: int, after: int) -> bool:
 def _is_made_by(reason: Reason, code: Reason, *, is_new: bool) -> bool:
     if not reason.growth_bytes or (reason.growth_bytes > 0) is not is_new:
         return False
-    bytes_ = sum(each for label, each in reason.growth_by_label.items() if label in code.labels)
+    bytes_ = sum(reason.growth_by_label[is_new, label] for label in code.labels)
     return bytes_ / reason.growth_bytes >= 1 / 2
 
 

@@ -72,10 +72,8 @@ class _Found(NamedTuple):
 
     def bytes_of(self, reason: Reason) -> int:
         """Return how much of a reason's growth the values are, with its sign."""
-        growth = sum(
-            bytes_ for label, bytes_ in reason.growth_by_label.items() if label in self.labels
-        )
-        return growth if reason.growth_bytes > 0 else -growth
+        is_new = reason.growth_bytes > 0
+        return abs(sum(reason.growth_by_label[is_new, label] for label in self.labels))
 
 
 class _Side:
@@ -96,11 +94,9 @@ class _Side:
         """Reserved bytes of memory space 0."""
         return self._program.compilation.reserved_bytes.get(0, 0)
 
-    def saves(self, cause: _Found) -> float:
-        """Return the bytes that the edits of a cause save together; unlimited without an edit."""
-        if not cause.edits:
-            return inf
-        savings = replanned_savings(self._program, cause.edits)
+    def saves(self, edits: Sequence[Edit]) -> int:
+        """Return the bytes that edits save together."""
+        savings = replanned_savings(self._program, edits)
         return max(savings.bytes, savings.at_most or 0)
 
     def _causes(self) -> Iterator[_Found]:
@@ -117,7 +113,8 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     """Name the causes of large reasons that only say which values a pair of compilations has.
 
     A cause is printed with the reason in which its values have most bytes. A replan without it
-    must save at least half of these bytes, or half of the whole growth.
+    must save at least half of these bytes, or half of the whole growth; beside other causes, in
+    addition to what a replan without them saves.
     """
     growth = sum(reason.growth_bytes for reason in reasons)
     large = [
@@ -140,6 +137,8 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
         for title, cause in side.causes.items()
         if side.share(title) > _LEAST_FACTOR * other.share(title)
     }
+    edits: tuple[Edit, ...] = ()
+    saved = 0.0
     for reason in covered:
         best = _best(found.values(), reason)
         if best is None:
@@ -149,12 +148,15 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
         costs = min(
             best.bytes_of(reason), max(abs(growth), _LEAST_SHARE_OF_ALL * side.reserved_bytes)
         )
-        if side.saves(best) >= _LEAST_SHARE_OF_REASON * costs:
+        together = side.saves((*edits, *best.edits)) if best.edits else inf
+        if together - saved >= _LEAST_SHARE_OF_REASON * costs:
             reason.cause = best.text
+            if best.edits:
+                edits, saved = (*edits, *best.edits), together
     is_indirect &= abs(growth) >= _LEAST_SHARE_OF_ALL * side.reserved_bytes
     if is_indirect and not any(reason.cause for reason in large):
         for cause in found.values():
-            if cause.edits and side.saves(cause) >= _LEAST_SHARE_OF_REASON * abs(growth):
+            if cause.edits and side.saves(cause.edits) >= _LEAST_SHARE_OF_REASON * abs(growth):
                 indirect[0].cause = cause.text
                 return
 

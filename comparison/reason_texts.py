@@ -63,6 +63,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return f"split over {after} devices, was {before}: {_sizes(reason)}"
         case ReasonKind.LOOPED:
             return _looped(reason)
+        case ReasonKind.FUSED:
+            return _fused(reason)
         case ReasonKind.ORDER:
             return "same values, other order: " + (
                 "more of them are live together" if is_more else "fewer of them are live together"
@@ -86,9 +88,9 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
             return replaced(reason, kind.value.removesuffix("s")) + named
         case ReasonKind.STACKED:
-            return f"{stacked(reason)}{largest(reason)}"
+            return f"{stacked(reason)}{_kept(after)}{largest(reason)}"
         case ReasonKind.REPLACED:
-            return f"{replaced(reason, 'value')} at the peak{largest(reason)}"
+            return f"{replaced(reason, 'value')} at the peak{_kept(after)}{largest(reason)}"
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
@@ -212,6 +214,9 @@ def _looped(reason: Reason) -> str:
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
     sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if is_other else ""
+    if reason.subject.before:
+        more = "more" if reason.subject.after == "new" else "less"
+        return f"{values} now computed in one loop {more}{sizes}"
     return f"{values} {verb} computed in a loop{sizes}"
 
 
@@ -245,6 +250,17 @@ def _library(reason: Reason, name: str) -> str:
     if reason.count_b:
         return f"{name} now makes {counted(calls, 'value')}{turned_off}"
     return f"{name} no longer makes {counted(calls, 'value')}{turned_off}"
+
+
+def _kept(by: str) -> str:
+    return ", which the policy of a checkpoint keeps" if by else ""
+
+
+def _fused(reason: Reason) -> str:
+    before, after = reason.count_a, reason.count_b
+    counts = f"{after:,} fusions of several instructions now" if after else "no fusion of several"
+    counts += ", none before" if after else f" instructions now, {before:,} before"
+    return f"{counts}, with what they replace"
 
 
 def _repeated(reason: Reason) -> str:

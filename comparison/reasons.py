@@ -41,6 +41,8 @@ class ReasonKind(StrEnum):
     """Same values in another order, so other ones are live together."""
     LIBRARY = "library"
     """Values that calls of a library make on one side only, and those that they replace."""
+    FUSED = "fused"
+    """Values of a program without any fusion of several instructions, and those they replace."""
     REPEATED = "repeated"
     """Inputs that only one side has more often, such as one more layer, and new values."""
     SCOPE_NEW = "scopeNew"
@@ -91,6 +93,7 @@ CONSEQUENCES: Final = {
     ReasonKind.PEAK,
     ReasonKind.IDLE,
     ReasonKind.FRAGMENTATION,
+    ReasonKind.UNKNOWN,
 }
 """Kinds that only state what differs; sentences about changes of the program precede them."""
 
@@ -100,12 +103,14 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), or ``ops`` if no library
-    and no transformation makes the values (NEW_CODE)."""
+    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), ``loop`` if both programs
+    compute the values in a loop (LOOPED), or ``ops`` if no library and no transformation makes the
+    values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), ``new`` or ``gone``
-    (LOOPED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), or the name of a library
-    (LIBRARY)."""
+    (LOOPED, FUSED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of
+    a library (LIBRARY), or ``policy`` for values that the policy of a checkpoint keeps (STACKED,
+    REPLACED)."""
 
 
 @dataclass
@@ -152,8 +157,8 @@ class Reason:
     """The new or gone code (NEW_CODE) that makes most of the values."""
     labels: set[str] = field(default_factory=set)
     """Labels of all values (NEW_CODE)."""
-    growth_by_label: Counter[str] = field(default_factory=Counter)
-    """Growth by the label of the value on the side with more bytes."""
+    growth_by_label: Counter[tuple[bool, str]] = field(default_factory=Counter)
+    """Growth by the label of the value on the side with more bytes; True if that is the second."""
 
     @property
     def is_only_one_side(self) -> bool:
@@ -171,7 +176,7 @@ class Reason:
         self.count_b += b is not None
         value = b or a
         if holder := b if growth_bytes > 0 else a:
-            self.growth_by_label[holder.label] += growth_bytes
+            self.growth_by_label[growth_bytes > 0, holder.label] += growth_bytes
         line = value and value.line
         if value and line:
             self.growth_by_line[line] += growth_bytes

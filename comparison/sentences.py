@@ -28,6 +28,7 @@ _ALWAYS: Final = {
     ReasonKind.UNCHECKPOINTED,
     ReasonKind.CHECKPOINTED,
     ReasonKind.COLLECTIVES,
+    ReasonKind.FUSED,
     ReasonKind.LIBRARY,
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
@@ -178,6 +179,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             | ReasonKind.REPLACED
             | ReasonKind.STACKED
             | ReasonKind.ORDER
+            | ReasonKind.FUSED
             | ReasonKind.LIBRARY
             | ReasonKind.NEW_CODE
             | ReasonKind.COLLECTIVES

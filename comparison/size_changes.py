@@ -21,6 +21,12 @@ __all__ = ["InputSizes", "differ_in_one_factor", "element_factor", "is_identifyi
 _TOLERANCE: Final = 0.05
 
 
+def without_ones(value: HeldValue) -> tuple[str, *tuple[int, ...]]:
+    """Return the dimensions of a value, without those of one element; of a tuple, its text."""
+    found = dimensions(value.shape)
+    return (value.shape,) if found is None else ("", *(size for size in found if size != 1))
+
+
 def element_factor(a: HeldValue, b: HeldValue) -> Fraction | None:
     """Return the number of elements of b divided by that of a; None if either has none."""
     before, after = (prod(dimensions(value.shape) or ()) for value in (a, b))

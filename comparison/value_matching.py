@@ -1,7 +1,7 @@
 """Match the values of two compilations by op, shape and role, not by instruction name."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Final, NamedTuple
@@ -14,8 +14,9 @@ from xlagraph.comparison.size_changes import (
     element_factor,
     is_identifying,
     is_split,
+    without_ones,
 )
-from xlagraph.hlo.op_names import in_loop, outside_loops, own_op_name, primitive, stem
+from xlagraph.hlo.op_names import loop_depth, outside_loops, own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
 __all__ = ["Matching", "match_values"]
@@ -64,6 +65,8 @@ _SAME_SHAPE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, own_op_name(value.op_name), value.shape),
     # the same op, once inside a checkpoint or transformation and once outside
     lambda value: _of_op(value, stem(value.op_name), value.shape),
+    # the same op, once for each of several parts, with a dimension of one element
+    lambda value: _of_op(value, stem(value.op_name), value.dtype, without_ones(value)),
 )
 _OTHER_TYPE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), _is_float(value), dimensions(value.shape)),
@@ -81,7 +84,7 @@ _OTHER_RANK: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), value.dtype),
 )
 _OTHER_LOOP: Final[Sequence[_Key]] = (
-    # the same op, once in a loop and once not
+    # the same op, once in more loops than the other
     lambda value: _of_op(value, outside_loops(value.op_name), value.dtype, _rank(value)),
 )
 _RENAMED_INPUT: Final[Sequence[_Key]] = (
@@ -130,10 +133,10 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         found, left_a, left_b = _match_by(key, left_a, left_b, are_related)
         sizes.learn(found)
         pairs += found
-    outside_a, outside_b = _outside_loops(a), _outside_loops(b)
+    depths_a, depths_b = _least_depths(a), _least_depths(b)
     for key in _OTHER_LOOP:
         found, left_a, left_b = _match_by(
-            key, left_a, left_b, partial(_are_of_one_loop, outside_a, outside_b)
+            key, left_a, left_b, partial(_are_of_one_loop, depths_a, depths_b)
         )
         factors = Counter(element_factor(*pair) for pair in found)
         most = max((count for factor, count in factors.items() if factor != 1), default=0)
@@ -195,26 +198,33 @@ def _place(value: HeldValue) -> tuple[int, str, str]:
     return value.live_from, value.name, value.shape_index or ""
 
 
-def _outside_loops(values: Iterable[HeldValue]) -> frozenset[str | None]:
-    """Return the op names of what a program computes outside of loops."""
-    return frozenset(
-        outside_loops(value.op_name)
-        for value in values
-        if value.is_computed and not in_loop(value.op_name)
-    )
+def _least_depths(values: Iterable[HeldValue]) -> dict[Hashable, int]:
+    """Return the least number of loops around the op of each line that a program computes."""
+    depths: dict[Hashable, int] = {}
+    for value in values:
+        if value.is_computed:
+            op, depth = _op_of_line(value), loop_depth(value.op_name)
+            depths[op] = min(depth, depths.get(op, depth))
+    return depths
+
+
+def _op_of_line(value: HeldValue) -> Hashable:
+    return outside_loops(value.op_name), value.user_line
 
 
 def _are_of_one_loop(
-    outside_a: frozenset[str | None], outside_b: frozenset[str | None], a: HeldValue, b: HeldValue
+    depths_a: Mapping[Hashable, int], depths_b: Mapping[Hashable, int], a: HeldValue, b: HeldValue
 ) -> bool:
-    """Return True for an op that only one program computes in a loop, and only there."""
-    if in_loop(a.op_name) is in_loop(b.op_name) or not is_split(a, b):
+    """Return True for an op that one program computes in one more loop, and only there."""
+    depth_a, depth_b = loop_depth(a.op_name), loop_depth(b.op_name)
+    if depth_a == depth_b or not is_split(a, b):
         return False
-    is_looped_a = in_loop(a.op_name)
-    looped, outside = (a, outside_a) if is_looped_a else (b, outside_b)
+    is_deeper_a = depth_a > depth_b
     # a loop computes all at once or a part of it, never more
-    factor = element_factor(*((b, a) if is_looped_a else (a, b)))
-    return (factor or 1) <= 1 and outside_loops(looped.op_name) not in outside
+    factor = element_factor(*((b, a) if is_deeper_a else (a, b)))
+    looped, depths = (a, depths_a) if is_deeper_a else (b, depths_b)
+    least = depths.get(_op_of_line(looped), max(depth_a, depth_b))
+    return (factor or 1) <= 1 and least > min(depth_a, depth_b)
 
 
 def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:

@@ -16,10 +16,10 @@ from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.proto_messages import HloProto, PrimitiveType, ShapeProto
 from xlagraph.hlo.shapes import Shape, index_numbers, parse_shape
 from xlagraph.planner.compilation.records import (
-    StoredAllocation,
     StoredInstruction,
     StoredValue,
 )
+from xlagraph.planner.planned_program import PlannedAllocation
 
 __all__ = ["hlo_proto", "shape_proto"]
 
@@ -128,7 +128,7 @@ def _fill_instruction(
 
 
 def _fill_allocation(
-    message: Message, allocation: StoredAllocation, held: Sequence[StoredValue]
+    message: Message, allocation: PlannedAllocation, held: Sequence[StoredValue]
 ) -> None:
     message.index = allocation.number
     message.size = allocation.size_bytes

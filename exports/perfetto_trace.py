@@ -20,10 +20,10 @@ from xlagraph.exports.placed_program import (
 from xlagraph.graph.engine import Graph
 from xlagraph.hlo.descriptor_sets import DescriptorSet, Message
 from xlagraph.planner.compilation.records import (
-    StoredAllocation,
     StoredInstruction,
     StoredValue,
 )
+from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["write_perfetto"]
@@ -125,7 +125,7 @@ def _lanes(
     yield from lanes
 
 
-def _allocation_name(allocation: StoredAllocation, program: PlacedProgram) -> str:
+def _allocation_name(allocation: PlannedAllocation, program: PlacedProgram) -> str:
     space = program.space_names[allocation.memory_space]
     size = human_bytes(allocation.size_bytes)
     return f"allocation {allocation.number}: {allocation.role or 'no role'}, {size}, {space}"

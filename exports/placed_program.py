@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from xlagraph.graph.engine import Graph
 from xlagraph.planner.compilation.records import (
-    StoredAllocation,
     StoredInstruction,
     StoredValue,
 )
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.planned_program import PlannedAllocation
 
 __all__ = ["PlacedProgram", "StepRange", "computation_of", "read_program", "step_range"]
 
@@ -31,7 +31,7 @@ class PlacedProgram:
     """Name of the instruction whose value the entry computation returns."""
     space_names: Mapping[int, str]
     """Names by color: HBM, VMEM, …, else `memory space N`."""
-    allocations: tuple[StoredAllocation, ...]
+    allocations: tuple[PlannedAllocation, ...]
     values: tuple[StoredValue, ...]
     """Values in the order of their ids."""
     instructions: tuple[StoredInstruction, ...]

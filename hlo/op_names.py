@@ -18,11 +18,11 @@ __all__ = [
     "RECOMPUTED_MARKS",
     "framework_of",
     "has_checkpoint",
-    "in_loop",
     "is_backward",
     "is_checkpointed",
     "is_per_example",
     "is_recomputed",
+    "loop_depth",
     "names_before_checkpoint",
     "outside_loops",
     "own_op_name",
@@ -115,9 +115,9 @@ def outside_loops(op_name: str | None) -> str | None:
     return own and own.replace("while/body/", "")
 
 
-def in_loop(op_name: str | None) -> bool:
-    """Return True for an op in the body of a loop."""
-    return "while/body/" in (own_op_name(op_name) or "")
+def loop_depth(op_name: str | None) -> int:
+    """Return the number of loops around an op."""
+    return (own_op_name(op_name) or "").count("while/body/")
 
 
 @cache
@@ -166,6 +166,7 @@ def has_checkpoint(op_name: str | None) -> bool:
     return not _CHECKPOINT_NAMES.isdisjoint(scope_names(op_name))
 
 
+@lru_cache(maxsize=1 << 16)
 def is_backward(op_name: str | None) -> bool:
     """Return True if an op belongs to the backward pass; False without a name."""
     return any(mark in (op_name or "") for mark in BACKWARD_MARKS)

@@ -15,6 +15,7 @@ guessed. Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 from zlib import compress, decompress
 
@@ -116,10 +117,7 @@ class Program:
         fused = self.computations.get(instruction.attributes.runs or "")
         if instruction.opcode != "fusion" or fused is None:
             return None
-        found = [opcode for opcode in fused.opcodes if opcode is not None]
-        if len(found) < len(fused.opcodes):
-            return None
-        return tuple(sorted(opcode for opcode in found if opcode != "parameter"))
+        return _sorted_opcodes(fused.opcodes)
 
     def find(self, name: str, computation: str | None) -> Instruction | None:
         """Return an instruction that a computation mentions; None if it does not exist."""
@@ -135,3 +133,11 @@ class Program:
             return attributes.source_file, attributes.source_line
         frame = self.frames.get(attributes.stack_frame)
         return (frame.file, frame.line) if frame else (None, None)
+
+
+@lru_cache(maxsize=1 << 10)
+def _sorted_opcodes(opcodes: frozenset[str | None]) -> tuple[str, ...] | None:
+    """Return them without parameters; None if some are unknown. Most fusions have the same few."""
+    known = [opcode for opcode in opcodes if opcode is not None]
+    is_known = len(known) == len(opcodes)
+    return tuple(sorted({*known} - {"parameter"})) if is_known else None

@@ -35,6 +35,8 @@ def with_copies(
 
     `copies` are in the order of their steps. All readers of a copied parameter read the copy.
     """
+    if not copies:
+        return program, {}
     before = tuple(copy.before for copy in copies)
     unused_id = max(program.by_id, default=0) + 1
     of_parameters: dict[int, PlannedValue] = {}

@@ -6,7 +6,6 @@ A program has thousands of each, so live ranges are indexed, or all compared at 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ class HeldValues:
 
     __slots__ = ("_copied_ids", "_last_steps", "_value_ids", "_values")
 
-    def __init__(self) -> None:
+    def __init__(self, values: Iterable[PlannedValue] = ()) -> None:
         self._values: list[PlannedValue] = []
         """Values sorted by first step."""
         self._last_steps: list[int] = []
@@ -31,6 +30,8 @@ class HeldValues:
         self._value_ids: set[int] = set()
         self._copied_ids: set[int] = set()
         """Ids of the operands of the copies among the values."""
+        for value in values:
+            self.add(value)
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -67,9 +68,6 @@ def _first_step(value: PlannedValue) -> int:
     return value.live_from
 
 
-_NOTHING: Final = HeldValues()
-
-
 @dataclass(slots=True)
 class Block:
     """A buffer of the plan, other than the temporary block."""
@@ -81,18 +79,23 @@ class Block:
     values: list[PlannedValue] = field(default_factory=list)
     reusable_number: int | None = None
     """Number among the reusable blocks, in the order of creation; None if not reusable."""
-    held: HeldValues = field(default=_NOTHING, init=False, repr=False, compare=False)
-    """Index of the values, to compare them with others; none of values that are never compared."""
+    _held: HeldValues | None = field(default=None, init=False, repr=False, compare=False)
+    """Index of the values; None until they are compared with others, as most never are."""
 
     def hold(self, members: Iterable[PlannedValue]) -> None:
         """Add the values of a buffer set to the block."""
         self.values.extend(members)
-        if self.is_read_only or self.is_table:
-            return
-        if self.held is _NOTHING:
-            self.held = HeldValues()
-        for value in members:
-            self.held.add(value)
+        if self._held is not None:
+            for value in members:
+                self._held.add(value)
+
+    def interferes(
+        self, members: Iterable[PlannedValue], overwrites: Mapping[int, tuple[Overwrite, ...]]
+    ) -> bool:
+        """Return True if one of these values cannot share bytes with those in the block."""
+        if self._held is None:
+            self._held = HeldValues(self.values)
+        return any(self._held.interfere(value, overwrites) for value in members)
 
 
 class ReusableBlocks:
@@ -103,13 +106,16 @@ class ReusableBlocks:
 
     def __init__(self, capacity: int, steps: int) -> None:
         self._blocks: list[Block] = []
-        # first step, last step, number of the block
-        self._held: npt.NDArray[np.int32] = np.empty((3, capacity), np.int32)
+        self._firsts, self._lasts, self._numbers = np.empty((3, capacity), np.int32)
+        """First step, last step and block of each held value."""
         self._spans: list[tuple[int, int]] = []
         """First and last step of each held value, without steps that count for its set already."""
         small = capacity < 1 << 16  # halves the time of long ranges
         self._taken: _Counts = np.zeros(steps, np.uint16) if small else np.zeros(steps, np.int32)
         self._counted = 0
+        self._full_at: tuple[int, int] | None = None
+        self._full_steps: npt.NDArray[np.intp] = np.empty(0, np.intp)
+        """Steps before the next of which all blocks are taken, at these counts."""
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -128,7 +134,9 @@ class ReusableBlocks:
         counted_until = 0  # members of one set may overlap
         for value in sorted(members, key=_first_step):
             first, last = value.live_from, value.live_until
-            self._held[:, len(self._spans)] = first, last, block.reusable_number
+            row = len(self._spans)
+            self._firsts[row], self._lasts[row] = first, last
+            self._numbers[row] = block.reusable_number
             self._spans.append((max(first, counted_until), last))
             counted_until = max(last, counted_until)
 
@@ -141,27 +149,31 @@ class ReusableBlocks:
         `at` are the counts of an earlier state.
         """
         held_count, block_count = at or self.counts
-        counted = self._taken_by(held_count)
+        full = self._full(held_count, block_count)
         for value in members:
-            taken = counted[value.live_from : value.live_until]
-            if len(taken) and taken.max() == block_count:
+            row = full.searchsorted(value.live_from)
+            if row < len(full) and full[row] < value.live_until:
                 return
-        firsts, lasts, numbers = self._held[:, :held_count]
+        firsts, lasts = self._firsts[:held_count], self._lasts[:held_count]
         is_free = np.ones(block_count, np.bool_)
         for value in members:
-            is_free[numbers[(firsts < value.live_until) & (lasts > value.live_from)]] = False
+            overlapping = (firsts < value.live_until) & (lasts > value.live_from)
+            is_free[self._numbers[:held_count][overlapping]] = False
         for number in np.flatnonzero(is_free)[::-1]:
             yield self._blocks[number]
 
-    def _taken_by(self, held_count: int) -> _Counts:
-        """Return how many blocks the first values take from each step to the next one."""
-        if held_count < self._counted:
-            self._taken[:] = 0
-            self._counted = 0
-        for first, last in self._spans[self._counted : held_count]:
-            self._taken[first:last] += 1
-        self._counted = held_count
-        return self._taken
+    def _full(self, held_count: int, block_count: int) -> npt.NDArray[np.intp]:
+        """Return the steps from which to the next one the first values take all first blocks."""
+        if self._full_at != (held_count, block_count):
+            if held_count < self._counted:
+                self._taken[:] = 0
+                self._counted = 0
+            for first, last in self._spans[self._counted : held_count]:
+                self._taken[first:last] += 1
+            self._counted = held_count
+            self._full_at = held_count, block_count
+            self._full_steps = np.flatnonzero(self._taken == block_count)
+        return self._full_steps
 
 
 def _overlap(

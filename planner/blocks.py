@@ -153,10 +153,9 @@ class _Search:
 
     def _is_free_before(self, rank: _Rank, block: Block, members: _Members) -> bool:
         """Return True if a set may take a block before the sets of higher ranks do."""
-        held = HeldValues()
-        for value in block.values:
-            if _rank(self._sets[value.buffer_set]) < rank:
-                held.add(value)
+        held = HeldValues(
+            value for value in block.values if _rank(self._sets[value.buffer_set]) < rank
+        )
         return (
             bool(held)
             and _fits(block, members, lives_out=False)
@@ -216,9 +215,8 @@ def _may_take(
     *,
     lives_out: bool,
 ) -> bool:
-    return _fits(block, members, lives_out=lives_out) and not any(
-        block.held.interfere(value, overwrites) for value in members
-    )
+    fits = _fits(block, members, lives_out=lives_out)
+    return fits and not block.interferes(members, overwrites)
 
 
 def _fits(block: Block, members: _Members, *, lives_out: bool) -> bool:

@@ -57,6 +57,8 @@ def donate(
     and TPUs.
     """
     donors = sorted(donors, key=lambda donor: _parameter_order(program, donor))
+    if not donors:
+        return DonatedProgram(program, (), (), (), (), ())
     readers = Readers(program.values, [donor.parameter for donor in donors])
     needed = {
         donor: needed_copies(program, donor, readers, knows_schedule=knows_schedule)

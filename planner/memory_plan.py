@@ -8,6 +8,7 @@ Memory that XLA assigns before everything else (TPU VMEM, memory space 1) is unc
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xlagraph.planner.block_contents import Block
 from xlagraph.planner.blocks import Blocks, choose_blocks
@@ -20,7 +21,7 @@ from xlagraph.planner.replay import Replay
 __all__ = ["HeapPlan", "MemoryPlan", "plan_memory"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HeapPlan:
     """The temporary block of one memory space."""
 
@@ -30,7 +31,7 @@ class HeapPlan:
     table_bytes: int
     groups: tuple[Group, ...]
 
-    @property
+    @cached_property
     def live_bytes_by_step(self) -> list[tuple[int, int]]:
         """Steps at which the live heap bytes change, and the bytes live from there on."""
         return live_bytes_by_step(self.groups)

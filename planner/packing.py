@@ -107,6 +107,7 @@ class Packer:
     def __init__(self, groups: Sequence[Group]) -> None:
         self._groups = tuple(groups)
         self._trials: dict[tuple[int, Order, int | None, bool], _Trial] = {}
+        self._orders: dict[Order, list[int]] = {}
 
     def packs(self, groups: Sequence[Group]) -> bool:
         """Return True if these are the groups that it packs."""
@@ -117,9 +118,9 @@ class Packer:
 
         Most do not, which the first groups show.
         """
-        has_bound = strategy.has_bounded_top
+        alignment, has_bound = self._least_alignment(alignment), strategy.has_bounded_top
         for order in strategy.orders:
-            chunks = self._chunks(self._least_alignment(alignment), order, has_bound=has_bound)
+            chunks = self._chunks(alignment, order, has_bound=has_bound)
             if all(
                 chunks.place(self._intervals[row], self._groups[row].size_bytes) == offsets[row]
                 for row in self._rows(order)
@@ -127,10 +128,17 @@ class Packer:
                 return True
         return False
 
+    def unit(self, alignment: int) -> int:
+        """Return a number of bytes of which every size of the heap is a multiple."""
+        return self._sizes_unit if self._least_alignment(alignment) == 1 else 1
+
     def _least_alignment(self, alignment: int) -> int:
         """Return 1 if every size is a multiple of the alignment: nothing is rounded up then."""
-        sizes = gcd(*(group.size_bytes for group in self._groups))
-        return 1 if sizes % alignment == 0 else alignment
+        return 1 if self._sizes_unit % alignment == 0 else alignment
+
+    @cached_property
+    def _sizes_unit(self) -> int:
+        return gcd(*(group.size_bytes for group in self._groups)) or 1
 
     def pack(self, alignment: int, strategy: Strategy, enough_bytes: int = 0) -> Packing:
         """Pack the groups; no other order is tried once they take less than `enough_bytes`."""
@@ -172,8 +180,10 @@ class Packer:
 
     def _rows(self, order: Order) -> list[int]:
         """Rows of the groups in an order."""
-        key = _KEYS[order]
-        return sorted(range(len(self._groups)), key=lambda row: key(self._groups[row]))
+        if order not in self._orders:
+            keys = list(map(_KEYS[order], self._groups))
+            self._orders[order] = sorted(range(len(keys)), key=keys.__getitem__)
+        return self._orders[order]
 
     @cached_property
     def _least_bytes(self) -> int:
@@ -186,7 +196,8 @@ class Packer:
         Ranks overlap as ticks do, and most programs need no more than two bytes for one.
         """
         ticks = [merged(group.ticks) for group in self._groups]
-        ends = np.unique([last for intervals in ticks for _, last in intervals])
+        # `np.unique` would import much
+        ends = np.array(sorted({last for intervals in ticks for _, last in intervals}))
         ranks = iter(ends.searchsorted(list(chain.from_iterable(chain(*ticks)))).tolist())
         return [[(next(ranks), next(ranks)) for _ in intervals] for intervals in ticks]
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 __all__ = [
     "PRESET_SPACES",
@@ -21,25 +21,25 @@ __all__ = [
     "PlannedAllocation",
     "PlannedProgram",
     "PlannedValue",
-    "Role",
     "members_of_sets",
 ]
 
-Role = Literal["parameter", "output", "temp", "constant", "threadLocal", "liveOut"]
-
 
 class PlannedAllocation(NamedTuple):
-    """One buffer of the plan that XLA made."""
+    """One buffer of the plan that XLA made, as it is stored: its fields are the columns."""
 
     number: int
     size_bytes: int
+    role: str | None
+    """parameter, output, temp, constant, threadLocal or liveOut; None if the dump does not say."""
     memory_space: int
-    role: Role | None
-    """Role of the buffer; None if the dump does not say."""
-    maybe_live_out: bool = False
     parameter_number: int | None = None
     shape_index: str | None = None
     """Shape index within that parameter."""
+    shape: str | None = None
+    maybe_live_out: bool = False
+    physical_peak_bytes: int | None = None
+    largest_hole_bytes: int | None = None
 
     @property
     def is_read_only(self) -> bool:
@@ -56,7 +56,11 @@ class Overwrite(NamedTuple):
 
 
 class PlannedValue(NamedTuple):
-    """One HLO value that has a live range."""
+    """One HLO value that has a live range, as a plan needs it.
+
+    Not the value as it is stored, which is a fact with many columns: edits change most of these
+    fields, range and set are always known, and the copies that compilers add are stored nowhere.
+    """
 
     value_id: int
     size_bytes: int

@@ -69,8 +69,10 @@ def _replay(
     wanted = _offsets(groups, offset_by_value)
     tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
-        has_size = any(each.size_bytes == allocation.size_bytes for each in tried)
-        if has_size and not packer.may_place(alignment, strategy, wanted):
+        without_heap = _size_bytes(tables, base, 0, alignment)
+        least = _distance_to_multiple(allocation.size_bytes - without_heap, packer.unit(alignment))
+        is_nearest = any(_distance(each) <= least for each in tried)
+        if is_nearest and not packer.may_place(alignment, strategy, wanted):
             continue  # only an exact replay is better
         packing = packer.pack(alignment, strategy, _too_small(tried, tables, base, alignment))
         offsets_equal = packing.offsets == wanted
@@ -91,6 +93,11 @@ def _replay(
 
 def _distance(found: Replay) -> int:
     return abs(found.size_bytes - found.allocation.size_bytes)
+
+
+def _distance_to_multiple(size_bytes: int, unit: int) -> int:
+    above = size_bytes % unit
+    return min(above, unit - above)
 
 
 def _too_small(

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.planner.compilation.range_end_text import InstructionName, range_end_text
 from xlagraph.planner.compilation.records import (
-    StoredAllocation,
     StoredFrame,
     StoredInstruction,
     StoredPosition,
@@ -23,6 +22,7 @@ from xlagraph.planner.compilation.stored_compilation import (
     VALUES_STATEMENT,
     StoredCompilation,
 )
+from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.queries import load_catalogue
 from xlagraph.report.packed_tables import ColumnKind, PackedColumn, PagePart, Table
 from xlagraph.report.reproduction import (
@@ -123,7 +123,7 @@ def part_of(stored: StoredCompilation, answers: PagePart | None = None) -> PageP
         tables={
             "values": _value_table(stored, rows),
             "instructions": _table(StoredInstruction, stored.instructions, _INSTRUCTION_COLUMNS),
-            "allocations": _table(StoredAllocation, stored.allocations, _ALLOCATION_COLUMNS),
+            "allocations": _table(PlannedAllocation, stored.allocations, _ALLOCATION_COLUMNS),
             "spaces": _table(StoredSpace, stored.spaces, _SPACE_COLUMNS),
             "uses": {
                 "value": rows.of_values(use.value_id for use in stored.uses),

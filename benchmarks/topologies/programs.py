@@ -72,10 +72,10 @@ def decoding(*, chooses_layouts: bool = False) -> Program:
     return Program(decode, (weights, (one, one), hidden), (1,), chooses_layouts)
 
 
-def language_model(*, checkpoint: bool = False, parts: int = 1, blocks: int = 1) -> Program:
+def language_model(*, checkpoint: bool = False, parts: int = 1, turns: int = 1) -> Program:
     """Return a training step of four blocks of attention, and logits of 32,000 words.
 
-    The loss is computed in parts of the tokens, an attention in blocks of its queries.
+    The loss is computed in parts of the tokens, an attention in as many turns for its queries.
     """
     batch, tokens, width, heads, words = 8, 1024, 768, 12, 32_000
     optimizer = optax.adamw(1e-3)
@@ -85,13 +85,13 @@ def language_model(*, checkpoint: bool = False, parts: int = 1, blocks: int = 1)
             split = (hidden @ weights["qkv"]).reshape(batch, tokens, 3, heads, -1)
             query, key, value = jnp.moveaxis(split, 2, 0)
 
-            @jax.checkpoint if blocks > 1 else lambda function: function
+            @jax.checkpoint if turns > 1 else lambda function: function
             def attend(query):
                 scores = jnp.einsum("bqhd,bkhd->bhqk", query, key) / 8
                 return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), value)
 
-            if blocks > 1:
-                queries = query.reshape(batch, blocks, -1, heads, width // heads)
+            if turns > 1:
+                queries = query.reshape(batch, turns, -1, heads, width // heads)
                 read = jax.lax.map(attend, jnp.moveaxis(queries, 1, 0))
                 read = jnp.moveaxis(read, 0, 1)
             else:
@@ -182,7 +182,7 @@ def cases() -> Iterator[Case]:
     model = language_model()
     yield Case("language model", model, logits, "in 8 parts", language_model(parts=8))
     scores = "Attention scores are stored"
-    yield Case("language model", model, scores, "in 8 blocks", language_model(blocks=8))
+    yield Case("language model", model, scores, "in 8 blocks", language_model(turns=8))
     checkpointed = language_model(checkpoint=True)
     yield Case("language model", model, kept, "a checkpoint for each block", checkpointed)
     edited = recurrence(checkpoint=True)

@@ -247,6 +247,8 @@ def _plain(parameter: "Parameter", value: object) -> object:
         return _UNKNOWN if parameter.required else () if is_several else None
     described: TypeDescriptor | None = getattr(parameter, "type_descriptor", None)
     kind = described.annotation if described else None
+    if described is not None and kind == list[str] and isinstance(value, list | tuple):
+        return _plain_texts(value, described.parameter_info.parser)
     if described is None or not isinstance(kind, type):
         return _UNKNOWN
     if isinstance(value, kind) and not isinstance(value, str):
@@ -266,3 +268,15 @@ def _plain(parameter: "Parameter", value: object) -> object:
     if issubclass(kind, StrEnum) and value in list(kind):
         return kind(value)
     return _UNKNOWN
+
+
+def _plain_texts(
+    values: "Sequence[object]", parser: "Callable[[str], object] | None"
+) -> "list[object] | object":
+    texts = [value for value in values if isinstance(value, str) and value.isascii()]
+    if len(texts) < len(values):
+        return _UNKNOWN
+    try:
+        return texts if parser is None else list(map(parser, texts))
+    except ValueError:
+        return _UNKNOWN

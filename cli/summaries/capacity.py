@@ -36,6 +36,7 @@ RESIDENT_COLUMNS: Final = (
     "compilation", "memorySpace", "memorySpaceName", "argumentBytes", "sharedArgumentBytes",
     "constantBytes", "runningBytes", "codeBytes", "addsBytes",
 )  # fmt: skip
+_WORDS_BEFORE_CHANGES: Final = len(("xlagraph", "whatif", "COMPILATION"))
 _LOWER_BOUND: Final = (
     "This is a lower bound. Arguments of one name and shape in a run are assumed to be the same"
     " arrays and count once (with --shared in all runs). Temporaries and results count for the"
@@ -117,7 +118,7 @@ def _verdict(lacking: "LackingSpace") -> str:
     saved = _range_text(last.together_bytes or 0, last.together_at_most)
     if lacking.would_fit:
         return f"{name}: {count} {verb} {saved}, enough to fit."
-    if (last.together_at_most or 0) >= missing:
+    if max(last.together_bytes or 0, last.together_at_most or 0) >= missing:
         return f"{name}: {count} {verb} {saved}, which may be enough to fit."
     left = human_bytes(missing - (last.together_at_most or last.together_bytes or 0))
     return (
@@ -139,7 +140,7 @@ def _scopes(lacking: "LackingSpace") -> "Iterator[str]":
 def _range_text(least: int, most: int | None) -> str:
     if most is None or human_bytes(most) == human_bytes(least):
         return human_bytes(least)
-    return f"{human_bytes(least)} to {human_bytes(most)}"
+    return f"{human_bytes(least)} to {human_bytes(most)}" if least else f"up to {human_bytes(most)}"
 
 
 def changes_section(
@@ -169,7 +170,19 @@ def changes_section(
     ]
     together = ("together",) if are_combined else ()
     proofs = [shlex.join(change.finding.whatif) for change in changes if change.finding.whatif]
-    return Section(title, ("change", "saves", *together, "line", "query"), rows, proofs)
+    return Section(
+        *(title, ("change", "saves", *together, "line", "query"), rows),
+        (*proofs, *_proof_together(changes)),
+    )
+
+
+def _proof_together(changes: "Sequence[CombinedChange]") -> "Iterator[str]":
+    """Yield the command that replans all combined changes, if there are several."""
+    combined = [change.finding.whatif for change in changes if change.together_bytes is not None]
+    if len(combined) > 1 and all(combined):
+        start = combined[0][:_WORDS_BEFORE_CHANGES]
+        words = (word for each in combined for word in each[_WORDS_BEFORE_CHANGES:])
+        yield shlex.join((*start, *words))
 
 
 def _together_text(change: "CombinedChange") -> str:

@@ -102,11 +102,11 @@ class InputRules:
 
     def is_result(self, value: Value, span: Span | None) -> bool:
         """Return True for a result, or a part of one, that shares no bytes with an input."""
+        if not self.is_last(span):
+            return False
         allocation = self._allocations[value.allocation]
-        return (
-            allocation.parameter is None
-            and (allocation.maybe_live_out or allocation.output_shape is not None)
-            and self.is_last(span)
+        return allocation.parameter is None and (
+            allocation.maybe_live_out or allocation.output_shape is not None
         )
 
     def _name(self, value: Value) -> str | None:

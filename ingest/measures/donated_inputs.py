@@ -114,18 +114,18 @@ class _Donations:
     def _outcome(
         self, allocation: Allocation, value: int, fitting: int, *, is_left: bool
     ) -> DonatedInput:
-        copy = self._copy_of(value)
         next_value, written_by = self._next(allocation, value)
-        outputs = [row for row in self._ending(allocation.number) if row != value]
-        outputs.sort(key=self._label)
         found = DonatedInput(self._id(value), Outcome.IN_PLACE, None, next_value)
+        if allocation.maybe_live_out:
+            outputs = [row for row in self._ending(allocation.number) if row != value]
+            if not outputs:
+                return found._replace(reason="returned as it is")
+            if self._alias_set(min(outputs, key=self._label)) == self._alias_set(value):
+                return found
+        copy = self._copy_of(value)
         copied = written_by if copy is None else self._label(copy)
         is_returned = copy is not None and self._last_step(copy) == self._end
         if allocation.maybe_live_out:
-            if not outputs:
-                return found._replace(reason="returned as it is")
-            if self._alias_set(outputs[0]) == self._alias_set(value):
-                return found
             if copied is None:
                 return found._replace(reason="its bytes are used again after its last use")
             found = found._replace(outcome=Outcome.COPIED, copy=copied)

@@ -179,17 +179,19 @@ class Phases:
         The result of a loop follows what its body returns: they are one buffer set.
         """
         of_loops: dict[str, set[int]] = defaultdict(set)
-        made: dict[str, set[int]] = defaultdict(set)
+        made: dict[str, list[int]] = defaultdict(list)
         """Buffer sets of the values that an instruction makes; `of_loops` those of a loop."""
-        if self._sets is not None:
-            for value, buffer_set in zip(self._plan.values, self._sets, strict=True):
-                made[value.name].add(buffer_set)
+        if self._states:
+            for value, buffer_set in zip(self._plan.values, self._sets or (), strict=True):
+                made[value.name].append(buffer_set)
                 if self._instructions[value.name].opcode == "while" and not value.shape.is_tuple:
                     of_loops[value.name].add(buffer_set)
         order = sorted(
-            (span.first, value.value_id, value.name)
-            for value, span in zip(self._plan.values, self._spans, strict=True)
-            if span is not None
+            [
+                (span.first, value.value_id, value.name)
+                for value, span in zip(self._plan.values, self._spans, strict=True)
+                if span is not None
+            ]
         )
         backward = {
             name
@@ -206,5 +208,5 @@ class Phases:
             for each in after:
                 if each not in found:
                     found.add(each)
-                    reached |= made.get(each, set())
+                    reached.update(made.get(each, ()))
         return frozenset(found)

@@ -2,16 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, get_args
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.records import (
-    StoredAllocation,
     StoredInstruction,
+    StoredPosition,
     StoredUse,
     StoredValue,
 )
@@ -24,7 +24,6 @@ from xlagraph.planner.planned_program import (
     PlannedAllocation,
     PlannedProgram,
     PlannedValue,
-    Role,
 )
 from xlagraph.planner.replay import Replay, replay
 from xlagraph.runtime.memory import collector_paused
@@ -38,7 +37,6 @@ _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
 }
 """Possible alignments by platform, largest first; each dump shows which one it uses."""
 _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
-_ROLES: Final[Mapping[str | None, Role]] = {role: role for role in get_args(Role)}
 _LAST: Final = 1 << 40
 """Place in the post-order of instructions that no module text mentions."""
 
@@ -66,9 +64,10 @@ class PlannableCompilation:
     """Reserved bytes by memory space in XLA's plan, without thread-local memory."""
     space_names: Mapping[int, str]
     """HBM, VMEM, host, … by memory space, if known."""
-    result_shapes: Mapping[int, str] = field(default_factory=dict)
-    """Shape with layout in which the program returns a value, by value id. A bitcast can make it
-    differ from the value's shape."""
+    returned: tuple[StoredPosition, ...] = ()
+    """Positions of values in the program's result."""
+    result_shape: str | None = None
+    """Shape of that result, with layouts; None if unknown."""
     compiled: "PlannableCompilation | None" = None
     """The compilation as XLA planned it, if the instructions run in another order here."""
 
@@ -97,6 +96,14 @@ class PlannableCompilation:
         """Return True if a parameter is donated already."""
         allocation = self.program.stored_in(self.program.by_id[parameter])
         return allocation is not None and allocation.maybe_live_out
+
+    @cached_property
+    def result_shapes(self) -> Mapping[int, str]:
+        """Shape with layout in which the program returns a value, by value id.
+
+        A bitcast can make it differ from the value's shape.
+        """
+        return result_shapes(self.returned, self.result_shape)
 
     @cached_property
     def id_by_label(self) -> Mapping[str, int]:
@@ -129,15 +136,17 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
 def _plannable(stored: StoredCompilation) -> PlannableCompilation:
     totals = stored.totals
     instructions = {each.name: each for each in stored.instructions}
-    allocations = tuple(map(_allocation, stored.allocations))
-    returned = results(stored.positions, totals.result)
+    allocations = stored.allocations
+    result = instructions.get(totals.result or "")
+    returned = tuple([each for each in stored.positions if each.instruction == totals.result])
+    result_ids = results(returned)
     ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _constants_and_parameters(ranged, allocations)
     values = _planned_values(
         ranged,
         instructions,
         stored_ids,
-        frozenset(returned),
+        frozenset(result_ids),
         run_once(totals.result, instructions, stored.values, stored.positions),
         stored.uses,
     )
@@ -164,13 +173,14 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
             for value in ranged
             if value.value_id in stored_ids and value.allocation in places
         },
-        results=returned,
+        results=result_ids,
         readers=_readers_by_id(values),
         has_buffer_sets=totals.result is not None
         and any(value.buffer_set is not None for value in stored.values),
         has_ranges=totals.schedule_length is not None,
         reserved_bytes=_reserved_bytes(allocations),
-        result_shapes=result_shapes(stored.positions, instructions.get(totals.result or "")),
+        returned=returned,
+        result_shape=None if result is None else result.shape,
         space_names=space_names,
     )
 
@@ -183,56 +193,62 @@ def _planned_values(
     run_once: Collection[str],
     uses: Iterable[StoredUse],
 ) -> tuple[PlannedValue, ...]:
-    """Return the values with a live range; `run_once` names computations outside of loops."""
-    operands: defaultdict[str, list[int]] = defaultdict(list)
-    """Values that each instruction reads whole, in the order of the operands."""
-    reads: defaultdict[str, list[int]] = defaultdict(list)
-    """Values that each instruction reads, also as elements of operands."""
-    for value_id, instruction, _, operand_index in sorted(uses, key=_operand_order):
-        reads[instruction].append(value_id)
-        if operand_index in (None, "{}"):
-            operands[instruction].append(value_id)
-    whole = {name: tuple(found) for name, found in operands.items()}
-    elements = {name: tuple(dict.fromkeys(found)) for name, found in reads.items()}
+    """Return the values with a live range; `run_once` names computations outside of loops.
+
+    Each column is made as a whole, which takes half as long as value by value.
+    """
+    if not ranged:
+        return ()
+    columns: dict[str, Iterable[Any]] = dict(
+        zip(StoredValue._fields, zip(*ranged, strict=True), strict=True)
+    )
+    sets = [
+        value_id if named is None else named
+        for value_id, named in zip(columns["value_id"], columns["buffer_set"], strict=True)
+    ]
     sizes: dict[int, int] = {}
-    for value in ranged:
-        buffer_set = _buffer_set(value)
-        sizes[buffer_set] = max(sizes.get(buffer_set, 0), value.size_bytes)
-    planned = []
-    for value in ranged:
-        made_by = instructions[value.name]
-        buffer_set = _buffer_set(value)
-        planned.append(
-            PlannedValue(
-                value_id=value.value_id,
-                size_bytes=sizes[buffer_set],
-                memory_space=value.memory_space,
-                buffer_set=buffer_set,
-                live_from=value.live_from or 0,
-                live_until=value.live_until or 0,
-                post_order=_LAST if made_by.post_order is None else made_by.post_order,
-                allocation=value.allocation,
-                offset_bytes=value.offset_bytes,
-                instruction=value.name,
-                computation=made_by.computation or "",
-                is_in_entry=made_by.computation in run_once,
-                is_stored=value.value_id in stored_ids,
-                is_table=value.dtype == "tuple",
-                is_copy=value.opcode == "copy",
-                lives_out=value.value_id in lives_out,
-                operands=whole.get(value.name, ()) if value.shape_index is None else (),
-                reads=elements.get(value.name, ()),
-            )
-        )
-    return tuple(planned)
+    for buffer_set, size_bytes in zip(sets, columns["size_bytes"], strict=True):
+        sizes[buffer_set] = max(sizes.get(buffer_set, 0), size_bytes)
+    makers = [instructions[value.name] for value in ranged]
+    orders = [each.post_order for each in makers]
+    reads, whole = _reads_by_instruction(uses)
+    columns |= {
+        "size_bytes": [sizes[buffer_set] for buffer_set in sets],
+        "buffer_set": sets,
+        "post_order": [_LAST if order is None else order for order in orders],
+        "instruction": columns["name"],
+        "computation": [each.computation or "" for each in makers],
+        "is_in_entry": [each.computation in run_once for each in makers],
+        "is_stored": [value_id in stored_ids for value_id in columns["value_id"]],
+        "is_table": [dtype == "tuple" for dtype in columns["dtype"]],
+        "is_copy": [opcode == "copy" for opcode in columns["opcode"]],
+        "lives_out": [value_id in lives_out for value_id in columns["value_id"]],
+        "operands": [
+            whole.get(value.name, ()) if value.shape_index is None else () for value in ranged
+        ],
+        "reads": [reads.get(name, ()) for name in columns["name"]],
+    }
+    rows = zip(*[columns[name] for name in PlannedValue._fields], strict=True)
+    return tuple(map(PlannedValue._make, rows))
 
 
-def _operand_order(use: StoredUse) -> tuple[int, str, int]:
-    return use.operand, use.operand_index or "", use.value_id
+def _reads_by_instruction(
+    uses: Iterable[StoredUse],
+) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]:
+    """Return the values that each instruction reads in any part, and those that it reads whole.
 
-
-def _buffer_set(value: StoredValue) -> int:
-    return value.value_id if value.buffer_set is None else value.buffer_set
+    Both are in the order of the operands.
+    """
+    found: defaultdict[str, list[tuple[int, str, int]]] = defaultdict(list)
+    for value_id, instruction, operand, index in uses:
+        found[instruction].append((operand, index or "", value_id))
+    reads: dict[str, tuple[int, ...]] = {}
+    whole: dict[str, tuple[int, ...]] = {}
+    for name, operands in found.items():
+        operands.sort()
+        reads[name] = tuple(dict.fromkeys([value_id for _, _, value_id in operands]))
+        whole[name] = tuple([value_id for _, index, value_id in operands if index in ("", "{}")])
+    return reads, whole
 
 
 def _constants_and_parameters(
@@ -281,15 +297,3 @@ def _given_bytes(
         if allocation.role != "threadLocal" and (is_preset or allocation.number not in with_values):
             given[allocation.memory_space] += allocation.size_bytes
     return dict(given)
-
-
-def _allocation(stored: StoredAllocation) -> PlannedAllocation:
-    return PlannedAllocation(
-        stored.number,
-        stored.size_bytes,
-        stored.memory_space,
-        _ROLES.get(stored.role),
-        maybe_live_out=stored.maybe_live_out,
-        parameter_number=stored.parameter_number,
-        shape_index=stored.shape_index,
-    )

@@ -3,7 +3,7 @@
     StoredCompilation
     ├── totals        CompilationTotals   schedule length, printed peak, platform
     ├── spaces        StoredSpace         memory spaces with their totals
-    ├── allocations   StoredAllocation
+    ├── allocations   PlannedAllocation   see `planned_program`
     ├── values        StoredValue
     ├── instructions  StoredInstruction   in the schedule, or named by a value
     ├── dependences   StoredDependence    in the schedule, with operands
@@ -29,7 +29,6 @@ from xlagraph.hlo.shapes import parse_shape
 __all__ = [
     "CompilationTotals",
     "Record",
-    "StoredAllocation",
     "StoredDependence",
     "StoredFrame",
     "StoredInstruction",
@@ -72,22 +71,6 @@ class StoredSpace(NamedTuple):
     logical_peak_step: int | None
     physical_peak_bytes: int | None
     physical_peak_step: int | None
-
-
-class StoredAllocation(NamedTuple):
-    """An allocation."""
-
-    number: int
-    size_bytes: int
-    role: str | None
-    memory_space: int
-    parameter_number: int | None
-    shape_index: str | None
-    """Tuple index within that parameter."""
-    shape: str | None
-    maybe_live_out: bool
-    physical_peak_bytes: int | None
-    largest_hole_bytes: int | None
 
 
 class StoredValue(NamedTuple):

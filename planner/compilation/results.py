@@ -35,28 +35,23 @@ def run_once(
         found |= called
 
 
-def results(positions: Iterable[StoredPosition], result: str | None) -> tuple[int, ...]:
-    """Return the ids of the values that the program returns, in result order."""
+def results(positions: Iterable[StoredPosition]) -> tuple[int, ...]:
+    """Return the ids of the values that the program returns, given where its result shows them."""
     ordered = sorted(
-        (index_numbers(position.shape_index), position.value_id)
-        for position in positions
-        if position.instruction == result
+        [(index_numbers(position.shape_index), position.value_id) for position in positions]
     )
-    return tuple(value_id for _, value_id in ordered)
+    return tuple([value_id for _, value_id in ordered])
 
 
-def result_shapes(
-    positions: Iterable[StoredPosition], result: StoredInstruction | None
-) -> dict[int, str]:
-    """Return the shapes of the returned values, read from the shape of the program's result."""
-    if result is None or not result.shape:
+def result_shapes(positions: Iterable[StoredPosition], text: str | None) -> dict[int, str]:
+    """Return the shapes of these values, read from the shape of the program's result."""
+    if not text:
         return {}
-    shape = parse_shape(result.shape)
+    shape = parse_shape(text)
     elements = [each.text for each in (shape.elements if shape.is_tuple else (shape,))]
     found: dict[int, str] = {}
     for position in positions:
-        if position.instruction == result.name:
-            index = index_numbers(position.shape_index)
-            if len(index) == shape.is_tuple and (not index or index[0] < len(elements)):
-                found[position.value_id] = elements[index[0] if index else 0]
+        index = index_numbers(position.shape_index)
+        if len(index) == shape.is_tuple and (not index or index[0] < len(elements)):
+            found[position.value_id] = elements[index[0] if index else 0]
     return found

@@ -12,7 +12,6 @@ from xlagraph.hlo.program import ModuleForm, PackedModule
 from xlagraph.planner.compilation.records import (
     CompilationTotals,
     Record,
-    StoredAllocation,
     StoredDependence,
     StoredFrame,
     StoredInstruction,
@@ -26,6 +25,7 @@ from xlagraph.planner.compilation.records import (
 )
 from xlagraph.planner.dimensions.module_operations import ModuleOperations
 from xlagraph.planner.dimensions.stored_operations import module_operations
+from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.queries.runner.compilations import check_stored
 from xlagraph.runtime.memory import collector_paused
 
@@ -79,9 +79,9 @@ class StoredCompilation:
         return self._graph.read_ahead([(statement, asked) for statement in _PLANNED])
 
     @cached_property
-    def allocations(self) -> tuple[StoredAllocation, ...]:
+    def allocations(self) -> tuple[PlannedAllocation, ...]:
         """Allocations, by number."""
-        return self._read(ALLOCATIONS_STATEMENT, StoredAllocation)
+        return self._read(ALLOCATIONS_STATEMENT, PlannedAllocation)
 
     @cached_property
     def values(self) -> tuple[StoredValue, ...]:

@@ -12,7 +12,6 @@ from xlagraph.planner.compilation.range_end_text import (
     range_end_text,
 )
 from xlagraph.planner.compilation.records import (
-    StoredAllocation,
     StoredFrame,
     StoredInstruction,
     StoredSpace,
@@ -21,6 +20,7 @@ from xlagraph.planner.compilation.records import (
     record_of,
 )
 from xlagraph.planner.compilation.stored_compilation import FRAMES_STATEMENT
+from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.queries.runner.values import find_value
@@ -121,7 +121,7 @@ class ValueDetails(Outlined):
     asked: str
     """Requested name, which may differ from the label."""
     value: StoredValue
-    allocation: StoredAllocation
+    allocation: PlannedAllocation
     space: StoredSpace
     maker: StoredInstruction | None
     loop: LoopOfValue | None
@@ -195,7 +195,7 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetai
         note=found.note,
         asked=name,
         value=stored,
-        allocation=record_of(StoredAllocation, _node(row["allocationNode"])),
+        allocation=record_of(PlannedAllocation, _node(row["allocationNode"])),
         space=space,
         maker=maker,
         loop=_loop(graph, found.key, maker),

@@ -10,7 +10,7 @@ is in `jit(f)/jvp(layer_0)/dot`. With `*` or `?` it names all values that match 
 """
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -52,9 +52,15 @@ def matching(
     """
     reject_malformed(pattern)
     values = tuple(compilation.values.values() if among is None else among)
-    op_names = {name for value in values for name in _op_names(value)}
-    in_pattern = {name for name in op_names if _fits_op_name(pattern, name)}
-    found = [value.value_id for value in values if _fits(pattern, value, in_pattern)]
+    op_names = {value.op_name for value in values} | {value.attributed_op_name for value in values}
+    in_pattern = {name for name in op_names if name and _fits_op_name(pattern, name)}
+    found = [
+        value.value_id
+        for value in values
+        if value.attributed_op_name in in_pattern
+        or value.op_name in in_pattern
+        or _fits(pattern, value)
+    ]
     if found:
         return found
     text = f"no value, op, scope or source line of {compilation.key} is called '{pattern}'"
@@ -89,31 +95,32 @@ def _names(values: Iterable[StoredValue]) -> set[str]:
     for each in values:
         found.add(each.label)
         found |= {line.rpartition("/")[2] for line in each.source_lines}
-        for op_name in _op_names(each):
-            found |= {op_name, *scope_parts(op_name)}
+        for op_name in (each.attributed_op_name, each.op_name):
+            found |= {op_name, *scope_parts(op_name)} if op_name else set()
     return found
-
-
-def _op_names(value: StoredValue) -> tuple[str, ...]:
-    return tuple([name for name in (value.known_op_name, value.op_name) if name is not None])
 
 
 def _fits_op_name(pattern: str, op_name: str) -> bool:
     return in_scope(pattern, op_name) or _matches(pattern, op_name)
 
 
-def _fits(pattern: str, value: StoredValue, op_names: Set[str]) -> bool:
-    """Return True if a pattern names a value; ``op_names`` are those that fit the pattern."""
-    name, _, _ = value.label.partition("{")
-    if pattern in (value.label, name) or not op_names.isdisjoint(_op_names(value)):
+def _fits(pattern: str, value: StoredValue) -> bool:
+    """Return True if a pattern names a value by its label, instruction or source lines."""
+    if value.label.startswith(pattern) and pattern in (value.label, _name(value)):
         return True
     has_wildcards = not _WILDCARDS.isdisjoint(pattern)
-    lines = value.source_lines if has_wildcards or ":" in pattern else ()
+    if not has_wildcards and ":" not in pattern:
+        return False
+    lines = value.source_lines
     if any(line == pattern or line.endswith("/" + pattern) for line in lines):
         return True
-    if not has_wildcards:
-        return False
-    return any(_matches(pattern, each) for each in (value.label, name, *lines))
+    return has_wildcards and any(
+        _matches(pattern, each) for each in (value.label, _name(value), *lines)
+    )
+
+
+def _name(value: StoredValue) -> str:
+    return value.label.partition("{")[0]
 
 
 def in_scope(scope: str, op_name: str) -> bool:
@@ -121,6 +128,8 @@ def in_scope(scope: str, op_name: str) -> bool:
     if op_name == scope or op_name.startswith(scope + "/"):
         return True
     wanted = scope_parts(scope)
+    if _WILDCARDS.isdisjoint(scope) and not all(part in op_name for part in wanted):
+        return False  # most names, which need not be split
     parts = scope_parts(op_name)
     width = len(wanted)
     return any(

@@ -61,3 +61,23 @@ def test_a_space_would_fit_if_the_changes_together_save_enough(planner):
     assert [each.finding.bytes for each in lacking.combined] == [4096, 2048]
     assert lacking.would_fit
     assert not replace(lacking, changes=changes[:1]).would_fit
+
+
+def test_a_doubtful_change_adds_to_the_most_but_not_to_the_least(planner):
+    sure, doubtful = removing(1), removing(0)
+    doubtful = replace(doubtful, savings=replace(doubtful.savings, doubt="may be fused"))
+    for order in ([doubtful, sure], [sure, doubtful]):
+        last = combine(planner, order, 6144)[-1]
+        assert (last.together_bytes, last.together_at_most, last.fits) == (2048, 6144, False)
+    (alone,) = combine(planner, [doubtful], 4096)
+    assert (alone.together_bytes, alone.together_at_most, alone.fits) == (0, 4096, False)
+
+
+def test_together_promises_what_each_promises_alone(planner):
+    doubtful = removing(0)
+    ranged = replace(doubtful.savings, bytes=3000, at_most=4096, doubt="may be fused")
+    changes = combine(planner, [removing(1), replace(doubtful, savings=ranged)], 9999)
+    assert [(each.together_bytes, each.together_at_most) for each in changes] == [
+        (2048, None),
+        (3000, 6144),
+    ]

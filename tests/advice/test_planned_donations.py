@@ -111,7 +111,7 @@ def test_without_a_module_the_savings_stay_an_estimate_and_a_note_says_so(graph)
 
 def argument_and_result(*, is_read_late):
     """A parameter whose copy for a late reader needs as many bytes as donating it saves."""
-    given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0, shape_index="{}")
+    given = PlannedAllocation(0, 64, "parameter", 0, parameter_number=0, shape_index="{}")
     return compilation(
         (
             value(0, 0, 5, 64, allocation=0, is_stored=True, instruction="v0"),
@@ -150,9 +150,7 @@ def test_a_state_that_is_donated_alone_is_paired_anew_with_the_parameters():
     given = {"is_stored": True, "instruction": "given"}
     stored = {"op_name": "", "size_bytes": 64, "needed_until": 2}
     weights, state = (
-        PlannedAllocation(
-            number, 64, 0, "parameter", number == 1, parameter_number=number, shape_index="{}"
-        )
+        PlannedAllocation(number, 64, "parameter", 0, number, "{}", maybe_live_out=number == 1)
         for number in (0, 1)
     )
     compiled = compilation(
@@ -197,7 +195,7 @@ def test_a_state_that_is_donated_alone_is_paired_anew_with_the_parameters():
 
 
 def test_what_is_donated_already_stays_among_the_arguments_to_donate():
-    given = PlannedAllocation(0, 64, 0, "parameter", maybe_live_out=True, parameter_number=0)
+    given = PlannedAllocation(0, 64, "parameter", 0, maybe_live_out=True, parameter_number=0)
     compiled = compilation(
         (value(0, 0, 5, 64, allocation=0, is_stored=True),),
         (facts(0, "f32[16]{0}", "parameter", "momentum['w']"),),

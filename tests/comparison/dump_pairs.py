@@ -144,16 +144,6 @@ CASES = {
         ),
         ["checkpoint in a loop added (mostly f.py:1): -32 B"],
     ),
-    "a loop less around a checkpoint": Case(
-        temporaries(
-            32,
-            f"1 | b | f32[8]{{0}} | 0 | 32 | 1-2 | exp(x) | jit(f)/while/body/{IN_LOOP} @ f.py:2",
-        ),
-        temporaries(
-            64, f"1 | b | f32[16]{{0}} | 0 | 64 | 1-2 | exp(x) | jit(f)/{IN_LOOP} @ f.py:2"
-        ),
-        [f"{REPLACED} (mostly f.py:2): +32 B"],
-    ),
     "values cast to a wider type": Case(
         temporaries(64, "1 | a | bf16[32]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
         temporaries(

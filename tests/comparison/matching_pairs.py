@@ -1,10 +1,19 @@
 """Pairs of dumps whose values are easily taken for others, and the sentences about them."""
 
-from tests.comparison.dump_pairs import LOOP, Case
+from tests.comparison.dump_pairs import IN_LOOP, LOOP, Case
 from tests.comparison.small_dumps import arguments, temporaries
 
 SCATTER = "1 | a | {0} | 0 | {1} | 1-2 | scatter(x) | jit(f)/scatter @ f.py:1"
 TASKS = "t | a | {0} | 0 | {1} | 1-2 | exp(x) | jit(f)/vmap(exp)/exp @ f.py:1\n"
+FUSED = "".join(
+    f"1 | v{at} | f32[16]{{0}} | {64 * at} | 64 | 1-6 | fusion(x) | jit(f)/op{at} @ f.py:1\n"
+    for at in range(5)
+)
+UNFUSED = "1 | w | f32[16]{0} | 320 | 64 | 2-6 | negate(x) | jit(f)/neg @ f.py:2\n"
+CHECKPOINTED = (
+    "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x)"
+    " | jit(f)/transpose(jvp())/checkpoint/rematted_computation/exp @ f.py:1\n"
+)
 
 MATCHING: dict[str, Case] = {
     "indices are not floats": Case(
@@ -142,5 +151,86 @@ MATCHING: dict[str, Case] = {
             """,
         ),
         ["1 value now computed in a loop (mostly f.py:1): -64 B"],
+    ),
+    "a loop around a loop and what is outside of it": Case(
+        temporaries(
+            192,
+            """
+            1 | a | f32[4,8]{1,0} | 0   | 128 | 1-3 | exp(x) | jit(f)/jvp()/while/body/exp @ f.py:1
+            1 | b | f32[16]{0}    | 128 | 64  | 2-3 | exp(x) | jit(f)/jvp()/exp @ f.py:2
+            """,
+        ),
+        temporaries(
+            96,
+            f"""
+            1 | a | f32[4,4]{{1,0}} | 0  | 64 | 1-3 | exp(x) | {LOOP}/jvp()/while/body/exp @ f.py:1
+            1 | b | f32[8]{{0}}     | 64 | 32 | 2-3 | exp(x) | {LOOP}/jvp()/exp @ f.py:2
+            """,
+        ),
+        [
+            (
+                "1 value now computed in one loop more, with 1/2 of the elements,"
+                " such as f32[4,8] → f32[4,4] (mostly f.py:1): -64 B"
+            ),
+            (
+                "1 value now computed in a loop, with 1/2 of the elements,"
+                " such as f32[16] → f32[8] (mostly f.py:2): -32 B"
+            ),
+        ],
+    ),
+    "one example at a time": Case(
+        temporaries(64, "1 | a | f32[8,2]{1,0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(
+            128,
+            """
+            1 | a | f32[8,1,2]{2,1,0} | 0  | 64 | 1-2 | exp(x) | jit(f)/vmap()/exp @ f.py:1
+            1 | b | f32[8,2]{1,0}     | 64 | 64 | 1-2 | dot(x) | jit(f)/vmap()/dot_general @ f.py:2
+            """,
+        ),
+        [
+            (
+                "2 values made by jax.vmap, none before; 1 new value at the peak: dot_general"
+                " f32[8,2] (mostly f.py:2): +64 B"
+            )
+        ],
+    ),
+    "no fusions": Case(
+        temporaries(320, FUSED),
+        temporaries(384, FUSED.replace("fusion(", "exp(") + UNFUSED),
+        [
+            (
+                "no fusion of several instructions now, 5 before,"
+                " with what they replace (mostly f.py:2): +64 B"
+            )
+        ],
+    ),
+    "a checkpoint keeps more": Case(
+        temporaries(64, CHECKPOINTED),
+        temporaries(
+            128,
+            f"{CHECKPOINTED}1 | b | f32[16]{{0}} | 64 | 64 | 1-2 | exp(x)"
+            " | jit(f)/reduce_precision @ f.py:2",
+        ),
+        [
+            (
+                "1 new value at the peak, which the policy of a checkpoint keeps:"
+                " reduce_precision f32[16] (mostly f.py:2): +64 B"
+            )
+        ],
+    ),
+    "a loop less around a checkpoint": Case(
+        temporaries(
+            32,
+            f"1 | b | f32[8]{{0}} | 0 | 32 | 1-2 | exp(x) | jit(f)/while/body/{IN_LOOP} @ f.py:2",
+        ),
+        temporaries(
+            64, f"1 | b | f32[16]{{0}} | 0 | 64 | 1-2 | exp(x) | jit(f)/{IN_LOOP} @ f.py:2"
+        ),
+        [
+            (
+                "1 value now computed in one loop less, with 2 times as many elements, such as"
+                " f32[8] → f32[16] (mostly f.py:2): +32 B"
+            )
+        ],
     ),
 }

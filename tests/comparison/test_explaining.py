@@ -3,6 +3,7 @@
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Mentions, Reserved, ReservedPart
 from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.reasons import ReasonKind
 
 LOOP = "jit(f)/while/body/closed_call"
 VALUE = HeldValue(
@@ -99,3 +100,11 @@ def test_a_loop_does_not_compute_more_at_once_than_the_program_without_it():
     gate = VALUE._replace(shape="f32[2,2]", held_bytes=16, op_name="jit(f)/mul")
     state = VALUE._replace(shape="f32[256,2]", held_bytes=2048, op_name=f"{LOOP}/mul")
     assert not [text for text, _ in lines([gate], [state]) if "f32[2,2] → f32[256,2]" in text]
+
+
+def test_live_values_of_one_side_explain_nothing_if_the_peak_of_the_other_is_unknown():
+    known = Reserved((VALUE, STACK), idle_bytes=8, fragmentation_bytes=16)
+    unknown = Reserved((VALUE._replace(held_bytes=0),), unknown_bytes=512)
+    for before, after, growth in ((unknown, known, 216), (known, unknown, -216)):
+        (reason,) = [each for each in explain_pair(before, after) if each.growth_bytes]
+        assert (reason.subject.kind, reason.growth_bytes) == (ReasonKind.UNKNOWN, growth)

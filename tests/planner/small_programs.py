@@ -11,5 +11,5 @@ def value(value_id, first, last, size=16, **facts):
 
 def program(*values, allocations=(), overwrites=None, given=None):
     if not any(allocation.role == "temp" for allocation in allocations):
-        allocations = (*allocations, PlannedAllocation(9, 0, 0, "temp"))
+        allocations = (*allocations, PlannedAllocation(9, 0, "temp", 0))
     return PlannedProgram(values, tuple(allocations), overwrites or {}, (16,), given or {})

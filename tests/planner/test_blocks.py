@@ -9,8 +9,8 @@ from tests.planner.small_programs import program, value
 from xlagraph.planner.blocks import choose_blocks, share_blocks
 from xlagraph.planner.planned_program import Overwrite, PlannedAllocation, PlannedValue
 
-DONATED = PlannedAllocation(0, 64, 0, "parameter", maybe_live_out=True, parameter_number=0)
-GIVEN = PlannedAllocation(1, 64, 0, "parameter", parameter_number=1)
+DONATED = PlannedAllocation(0, 64, "parameter", 0, maybe_live_out=True, parameter_number=0)
+GIVEN = PlannedAllocation(1, 64, "parameter", 0, parameter_number=1)
 
 
 def chosen(*values, allocations=(), overwrites=None):

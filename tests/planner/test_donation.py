@@ -4,7 +4,7 @@ from tests.planner.small_programs import program, value
 from xlagraph.planner.donation import Donor, donate, step_before_copies
 from xlagraph.planner.planned_program import Overwrite, PlannedAllocation
 
-GIVEN = PlannedAllocation(0, 16, 0, "parameter", parameter_number=0)
+GIVEN = PlannedAllocation(0, 16, "parameter", 0, parameter_number=0)
 
 
 def parameter(**facts):
@@ -141,7 +141,7 @@ def test_a_parameter_that_only_the_result_reads_is_kept_until_the_result_is_copi
 
 
 def test_copies_are_in_the_order_of_the_parameters():
-    given = [PlannedAllocation(n, 16, 0, "parameter", parameter_number=n) for n in (0, 1)]
+    given = [PlannedAllocation(n, 16, "parameter", 0, parameter_number=n) for n in (0, 1)]
     outputs = [
         value(name, 5, 9, reads=(4,), lives_out=True, instruction=f"out{name}") for name in (8, 9)
     ]

@@ -9,7 +9,7 @@ from xlagraph.planner.replay import replay
 
 
 def temp(size):
-    return PlannedAllocation(1, size, 0, "temp")
+    return PlannedAllocation(1, size, "temp", 0)
 
 
 def test_parts_are_combined_at_aligned_offsets_and_the_last_is_not_padded():
@@ -57,7 +57,7 @@ def test_replanning_without_a_change_reproduces_the_plan():
         value(2, 1, 3, 32, allocation=1),
         value(3, 2, 4, 16, allocation=1, offset_bytes=32),
     )
-    given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0)
+    given = PlannedAllocation(0, 64, "parameter", 0, parameter_number=0)
     made = program(*values, allocations=(given, temp(48)))
     plan = plan_memory(made, replay(made))
     assert plan.temp_bytes() == 48
@@ -69,6 +69,6 @@ def test_replanning_without_a_change_reproduces_the_plan():
 
 
 def test_allocations_without_a_live_range_count_and_thread_local_ones_do_not():
-    others = (PlannedAllocation(2, 40, 0, "constant"), PlannedAllocation(3, 1000, 0, "threadLocal"))
+    others = (PlannedAllocation(2, 40, "constant", 0), PlannedAllocation(3, 1000, "threadLocal", 0))
     made = program(value(1, 0, 3, allocation=1), allocations=(temp(16), *others), given={0: 40})
     assert plan_memory(made, replay(made)).reserved_bytes() == 56

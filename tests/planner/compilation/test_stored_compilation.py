@@ -7,11 +7,12 @@ import pytest
 from xlagraph.graph import NameUnknown, open_graph
 from xlagraph.planner.compilation import records
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.planned_program import PlannedAllocation
 
 STATEMENTS = Path(records.__file__).parent / "statements"
 RECORDS = {
     "compilation": (records.CompilationTotals, records.StoredSpace),
-    "allocations": (records.StoredAllocation,),
+    "allocations": (PlannedAllocation,),
     "values": (records.StoredValue,),
     "instructions": (records.StoredInstruction,),
     "uses": (records.StoredUse,),

@@ -9,7 +9,7 @@ from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.queries import BadParameter, Changes
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
-GIVEN = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0, shape_index="{}")
+GIVEN = PlannedAllocation(0, 64, "parameter", 0, parameter_number=0, shape_index="{}")
 DONATED = GIVEN._replace(maybe_live_out=True)
 
 

@@ -23,7 +23,7 @@ def leaves():
             for n in numbers
         ],
         allocations=[
-            PlannedAllocation(n, 64, 0, "parameter", parameter_number=n, shape_index="{}")
+            PlannedAllocation(n, 64, "parameter", 0, parameter_number=n, shape_index="{}")
             for n in numbers
         ],
         parameters={n: (n, "{}") for n in numbers},
