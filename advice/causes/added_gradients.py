@@ -90,6 +90,7 @@ def _gradient(program: PeakProgram, first: StoredValue) -> StoredValue | None:
         for each in members
         if each.is_backward
         and not is_recomputed(each.attributed_op_name)
+        and not program.computes_with(each.name, "pad")  # of a part of the parameter
         and (len(members) == 1 or program.instructions[each.name].loop is not None)
     ]
     return made[0] if made else None

@@ -7,6 +7,7 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
     PRODUCTS,
@@ -26,6 +27,8 @@ __all__ = ["stored_scores"]
 _LEAST_KEYS: Final = 512
 _LEAST_GROWTH: Final = 4
 """Least elements of the scores for each one of the queries or keys: fewer are not worth a block."""
+_LEAST_WIDTH: Final = 8
+"""Least elements of the result for each query: what picks one of the keys is no attention."""
 _PARTS: Final = 8
 """Blocks of queries in which the scores could be computed."""
 
@@ -86,22 +89,34 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
     if not lengths or (maker.loop is not None and len(lengths) == len(set(lengths))):
         return False
     size = math.prod(value.dimensions)
-    read = [math.prod(program.values[each].dimensions) for each in program.read_by[value.name]]
-    factors = [each for each in read if each != size]  # the other ones are masks
-    return bool(factors) and size >= _LEAST_GROWTH * max(factors)
+    read = [program.values[each] for each in program.read_by[value.name]]
+    factors = [each for each in read if math.prod(each.dimensions) != size]  # no masks
+    if not factors or any(_is_table(program, each) for each in factors):
+        return False
+    return size >= _LEAST_GROWTH * max(math.prod(each.dimensions) for each in factors)
+
+
+def _is_table(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for an input of two dimensions: its product is a projection, or logits."""
+    return len(value.dimensions) == 2 and input_of(program, value) is not None
 
 
 def _are_summed(program: PeakProgram, scores: set[int], keys: int) -> bool:
     """Return True if a product of the forward pass sums scores over the keys."""
     size = math.prod(program.values[next(iter(scores))].dimensions)
-    return any(
-        keys * math.prod(made.dimensions) % size == 0
-        and math.prod(made.dimensions) * _LEAST_GROWTH <= size
+    sizes = [
+        math.prod(made.dimensions)
         for each in scores
         for name in program.readers_of.get(each, ())
         if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
         for made in program.made_by.get(name, ())
         if not made.is_backward
+    ]
+    return any(
+        keys * each % size == 0
+        and keys * each >= _LEAST_WIDTH * size
+        and each * _LEAST_GROWTH <= size
+        for each in sizes
     )
 
 

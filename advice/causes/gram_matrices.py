@@ -21,6 +21,8 @@ _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a matrix is searched."""
 _LEAST_ROWS: Final = 8
 """Least rows for each column: the product of a matrix with fewer rows is not much smaller."""
+_MOST_OF_ROW: Final = 16
+"""Most rows that belong to one row of an input, such as residuals of a measurement."""
 _PARTS: Final = 8
 """Parts in which the product could be computed."""
 
@@ -65,7 +67,7 @@ def _forms_and_product(program: PeakProgram, value: StoredValue) -> tuple[set[in
     No product if anything reads a part of the matrix, or makes a value for each of its rows.
     """
     rows, columns = sorted(value.dimensions, reverse=True)
-    if rows < _LEAST_ROWS * columns:
+    if rows < _LEAST_ROWS * columns or not _are_of_data(program, rows):
         return {value.value_id}, None
     forms = {each.value_id for each in _computed_alike(program, value)}
     waiting = list(forms)
@@ -88,6 +90,16 @@ def _forms_and_product(program: PeakProgram, value: StoredValue) -> tuple[set[in
         if is_square and forms.issuperset(program.read_by.get(name, ())):
             product = name
     return forms, product
+
+
+def _are_of_data(program: PeakProgram, rows: int) -> bool:
+    """Return True for rows of an input, or a few for each: parameters have no blocks of rows."""
+    leading = {
+        each.dimensions[0]
+        for each in program.compilation.array_parameters
+        if len(each.dimensions) > 1
+    }
+    return any(each and rows % each == 0 and rows // each <= _MOST_OF_ROW for each in leading)
 
 
 def _computed_alike(program: PeakProgram, value: StoredValue) -> Iterator[StoredValue]:

@@ -213,13 +213,14 @@ PRODUCTS_WITH_THEMSELVES: Final[Mapping[str, str]] = {
     "pytorch": "Add the products of blocks of rows, one block after another.",
 }
 GATHERED_ROWS: Final[Mapping[str, str]] = {
-    "jax": "Add the rows of one group of edges after another: reshape senders and receivers to"
-    " (groups, edges) and use jax.lax.scan(jax.checkpoint(body), jnp.zeros((nodes, d)), (senders,"
-    " receivers)), whose body adds jax.ops.segment_sum of the messages of one group to the carry.",
-    "tensorflow": "Add the rows of one group of edges after another in a tf.while_loop, with"
+    "jax": "Add the rows of one group after another: reshape the indices (senders and receivers of"
+    " a graph) to (groups, rows) and use jax.lax.scan(jax.checkpoint(body), jnp.zeros((nodes, d)),"
+    " (senders, receivers)), whose body gathers the rows of one group and adds their"
+    " jax.ops.segment_sum to the carry.",
+    "tensorflow": "Add the rows of one group after another in a tf.while_loop, with"
     " tf.recompute_grad around its body.",
-    "pytorch": "Add the rows of one group of edges after another with index_add_, each group"
-    " inside of torch_xla.utils.checkpoint.checkpoint.",
+    "pytorch": "Add the rows of one group after another with index_add_, each group inside of"
+    " torch_xla.utils.checkpoint.checkpoint.",
 }
 DERIVATIVES_AT_ONCE: Final[Mapping[str, str]] = {
     "jax": "Take a few directions at a time: jax.lax.map(lambda v: jax.jvp(f, (x,), (v,))[1],"

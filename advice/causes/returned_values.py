@@ -34,10 +34,10 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
     found = [
         value
         for value in program.own_results
-        if value.shape not in shapes
-        and program.stack_of(value) is None
+        if value.dimensions and value.shape not in shapes
+        if program.stack_of(value) is None
         # a cast of an updated parameter follows from its gradient
-        and not any(program.values[each].is_backward for each in _leading_to(program, [value]))
+        if not any(program.values[each].is_backward for each in _leading_to(program, [value]))
     ]
     yield from _cause(
         "A training step returns values of its forward pass",

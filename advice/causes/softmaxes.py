@@ -81,6 +81,8 @@ def softmax_of(program: PeakProgram, value_ids: Collection[int], length: int) ->
 def _is_of_rows(value: StoredValue, rows: int, size: int) -> bool:
     """Return True for one element, or a few partial results, of each row of `size` elements."""
     elements = math.prod(value.dimensions)
+    if elements == size // rows and rows not in value.dimensions:  # a sum over the rows
+        return elements == rows
     return elements == rows or (elements % rows == 0 and _LEAST_REDUCED * elements <= size)
 
 

@@ -53,6 +53,13 @@ def _is_nested(program: PeakProgram, loop: str) -> bool:
     )
 
 
+def _iterations_of_inner(turns: int) -> int:
+    """Return about √n, so that the loops need no iteration more than the one, if that can be."""
+    root = math.isqrt(turns - 1) + 1
+    factors = [each for each in range(root, 2 * root) if turns % each == 0]
+    return factors[0] if factors else root
+
+
 def _cause(
     program: PeakProgram,
     found: list[StoredValue],
@@ -60,8 +67,8 @@ def _cause(
     carried: Collection[int | None],
 ) -> Cause:
     turns = carry.stack_turns or 1
-    outer = math.isqrt(turns - 1) + 1
-    inner = -(-turns // outer)
+    inner = _iterations_of_inner(turns)
+    outer = -(-turns // inner)
     kept: dict[str, Fraction] = {}
     for value in found:
         number = program.set_of(value)

@@ -17,9 +17,11 @@ def attention(programs, *, keys=512, made="dot(queries, keys)", read="dot(exp)",
         0 | 16384 | parameter 0, shape |s8[1024,16]| at ShapeIndex {{}}
         1 | {small + 40960} | preallocated-temp
         2 | 16384 | maybe-live-out
+        3 | {16 * keys} | parameter 1, shape |s8[{keys},16]| at ShapeIndex {{}}
         """,
         f"""
         0 | x | s8[1024,16] | 0 | 16384 | 0-7 | parameter(0)
+        3 | table | s8[{keys},16] | 0 | {16 * keys} | 0-7 | parameter(1)
         1 | queries | s8[1024,16] | {small} | 16384 | 1-3 | tanh(x)
         1 | keys | s8[{keys},16] | {small + 16384} | {16 * keys} | 2-3 | slice(x)
         1 | scores | s8[1024,{keys}] | 0 | {size} | 3-5 | {made} | f @ f.py:3
@@ -49,6 +51,8 @@ def test_scores_are_products_of_computed_arrays_whose_softmax_a_product_reads(pr
         {"made": "add(queries, keys)"},
         {"read": "tanh(exp)"},  # no product sums over the keys
         {"out": "s8[1000,16]"},
+        {"out": "s8[1024]"},  # one of the keys for each query
+        {"made": "dot(queries, table)"},
     ],
 )
 def test_other_values_are_no_scores(programs, changed):

@@ -7,25 +7,30 @@ from xlagraph.planner.edits.resizing import ComputeInParts
 
 
 @pytest.mark.parametrize(
-    ("product", "reader", "named"),
+    ("given", "product", "reader", "named"),
     [
-        pytest.param("f32[4,4] | 0 | 64", "dot(z, v)", ["z"], id="and products with vectors"),
-        pytest.param("f32[4,4] | 0 | 64", "negate(z)", [], id="values of each row"),
-        pytest.param("f32[4,8] | 0 | 128", "dot(z, v)", [], id="a product with another matrix"),
+        pytest.param(
+            "f32[64,4]", "f32[4,4] | 0 | 64", "dot(z, v)", ["z"], id="and products with vectors"
+        ),
+        pytest.param("f32[64,4]", "f32[4,4] | 0 | 64", "negate(z)", [], id="values of each row"),
+        pytest.param(
+            "f32[64,4]", "f32[4,8] | 0 | 128", "dot(z, v)", [], id="a product with another matrix"
+        ),
+        pytest.param("f32[256]", "f32[4,4] | 0 | 64", "dot(z, v)", [], id="rows of no input"),
     ],
 )
 def test_a_tall_matrix_of_which_only_sums_over_the_rows_are_read_is_named(
-    programs, product, reader, named
+    programs, given, product, reader, named
 ):
     length = 4 if reader.startswith("dot") else 64
     program = programs(
-        """
-        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
+        f"""
+        0 | 1024 | parameter 0, shape |{given}| at ShapeIndex {{}}
         1 | 8192 | preallocated-temp
         2 | 128  | maybe-live-out
         """,
         f"""
-        0 | x | f32[64,4]  | 0    | 1024 | 0-5 | parameter(0)
+        0 | x | {given}  | 0    | 1024 | 0-5 | parameter(0)
         1 | y | f32[64,4]  | 0    | 1024 | 1-3 | multiply(x)
         1 | v | f32[64]    | 4096 | 256  | 2-5 | negate(x)
         1 | z | f32[64,4]  | 1024 | 1024 | 3-5 | cosine(y)

@@ -55,6 +55,7 @@ def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs
     [
         {"opcode": "tanh"},
         {"reduced": "s8[32]"},
+        {"reduced": "s8[8192]"},  # sums over the rows
         {"read": "all"},  # as the sum of a softplus of each element
     ],
 )
