@@ -170,10 +170,8 @@ def changes_section(
     ]
     together = ("together",) if are_combined else ()
     proofs = [shlex.join(change.finding.whatif) for change in changes if change.finding.whatif]
-    return Section(
-        *(title, ("change", "saves", *together, "line", "query"), rows),
-        (*proofs, *_proof_together(changes)),
-    )
+    columns = ("change", "saves", *together, "line", "query")
+    return Section(title, columns, rows, (*proofs, *_proof_together(changes)))
 
 
 def _proof_together(changes: "Sequence[CombinedChange]") -> "Iterator[str]":
