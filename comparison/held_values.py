@@ -9,13 +9,12 @@ from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 __all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "read_reserved"]
 
 _HELD_VALUES: Final = load_statement(__file__, "held-values")
-_MAKES_EVERY_OP: Final = "tensorflow/python/framework/ops.py"
-"""File that has the innermost line of each op of TensorFlow; text has no other line."""
 _COPIES: Final = load_statement(__file__, "copies")
 
 
@@ -87,7 +86,7 @@ class HeldValue(NamedTuple):
     def line(self) -> SourceLine | None:
         """The user's line, else that of the instruction; None for one that makes every op."""
         line = self.user_line or self.source_line
-        return None if line is None or line[0].endswith(_MAKES_EVERY_OP) else line
+        return None if line is None or makes_every_op(line[0]) else line
 
     @property
     def is_input(self) -> bool:

@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["StackFrame", "acyclic_callers", "from_packages", "is_installed"]
+__all__ = ["StackFrame", "acyclic_callers", "from_packages", "is_installed", "makes_every_op"]
 
 _INSTALLED: Final = re.compile(
     r"(?:^|[/\\])(?:site|dist)-packages[/\\]|[/\\]lib/python3\.|^<frozen "
 )
 
+_OF_EVERY_OP: Final = "tensorflow/python/framework/ops.py"
+"""File that has the innermost line of each op of TensorFlow; text has no other line."""
 _PACKAGES: Final = re.compile(r"(?:^|[/\\])(?:site|dist)-packages[/\\]")
 
 
@@ -27,6 +29,11 @@ class StackFrame(NamedTuple):
 def is_installed(file: str) -> bool:
     """Return whether a source file belongs to an installed package or to Python itself."""
     return _INSTALLED.search(file) is not None
+
+
+def makes_every_op(file: str) -> bool:
+    """Return True for a file whose line is that of every op, so that it says nothing."""
+    return file.endswith(_OF_EVERY_OP)
 
 
 def from_packages(file: str) -> str:

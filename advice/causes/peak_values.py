@@ -7,6 +7,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
+from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.hlo.op_names import framework_of
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
@@ -326,7 +327,10 @@ class PeakProgram:
             if value.user_file is not None:
                 return value.user_file, value.user_line
         known = self.instructions.get(instruction)
-        return (None, None) if known is None else (known.source_file, known.source_line)
+        file = None if known is None else known.source_file
+        if known is None or file is None or makes_every_op(file):
+            return None, None
+        return file, known.source_line
 
     def computes_with(self, instruction: str, opcode: str) -> bool:
         """Return True if an instruction has an opcode, or fuses one that has it."""
