@@ -177,8 +177,8 @@ ATTENTION_SCORES: Final[Mapping[str, str]] = {
     "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"
     " implementation='cudnn') on a GPU in bf16 or f16, splash_attention of"
     " jax.experimental.pallas.ops.tpu on a TPU; or attend with one block of queries after another:"
-    " jax.lax.map(jax.checkpoint(attend), blocks), so that only the scores of one block exist, in"
-    " the backward pass too.",
+    " jax.lax.map(jax.checkpoint(attend), blocks), so that only the scores of one block exist. The"
+    " backward pass computes them once more.",
     "tensorflow": "Attend with one block of queries after another in a tf.while_loop, with"
     " tf.recompute_grad around it.",
     "pytorch": "Call a kernel that stores no scores (flash_attention of"
