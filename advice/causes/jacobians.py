@@ -75,6 +75,9 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
 
     The directions are the rows of an identity matrix, so each one can be taken in turn.
     """
+    op_names = {value.attributed_op_name for value in program.values.values()}
+    if not any(name and _OF_DIRECTIONS.search(name) for name in op_names):
+        return  # reading the whole module takes seconds
     least = _LEAST_AT_ONCE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     by_count: defaultdict[int, set[int]] = defaultdict(set)
     for name, made in program.made_by.items():
@@ -101,8 +104,10 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
 
 def _directions(program: PeakProgram, instruction: str) -> int:
     """Return the rows of the identity matrix that an instruction makes of numbers of rows, or 0."""
+    if not program.computes_with(instruction, "iota"):
+        return 0
     fusion = program.operations.get(instruction)
-    if fusion is None or not program.computes_with(instruction, "iota"):
+    if fusion is None:
         return 0
     inside = program.fused_operations(fusion)
     of_inputs: set[str] = set()

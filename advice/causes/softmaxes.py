@@ -56,6 +56,8 @@ def softmax_of(program: PeakProgram, value_ids: Collection[int], length: int) ->
     """
     around = {name for each in value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in value_ids}
+    if not any(program.computes_with(name, "exponential") for name in around | makers):
+        return None
     size = math.prod(program.values[next(iter(value_ids))].dimensions)
     rows = size // length
     if not any(_sums_exponentials(program, name, rows, size) for name in around):
@@ -95,19 +97,23 @@ def _sums_exponentials(program: PeakProgram, instruction: str, rows: int, size: 
     made = program.made_by.get(instruction, ())
     is_of_rows = any(_is_of_rows(each, rows, size) for each in made)
     is_whole = any(math.prod(each.dimensions) == size for each in made)
+    if not (is_of_rows or is_whole) or not program.computes_with(instruction, "reduce"):
+        return False
     if instruction not in program.operations:
-        if not is_of_rows or not program.computes_with(instruction, "reduce"):
+        if not is_of_rows:
             return False
         read = (program.values[each].name for each in program.read_by.get(instruction, ()))
         return any(program.computes_with(name, "exponential") for name in (instruction, *read))
-    reduced = _reduced_exponentials(program, instruction) if is_of_rows or is_whole else []
+    reduced = _reduced_exponentials(program, instruction)
     return bool(reduced) if is_of_rows else rows in reduced
 
 
 def _reduced_exponentials(program: PeakProgram, instruction: str) -> list[int]:
     """Return the elements of each sum of exponentials in an instruction, or in its fusion."""
+    if not program.computes_with(instruction, "reduce"):
+        return []  # reading the whole module takes seconds
     made = program.operations.get(instruction)
-    if made is None or not program.computes_with(instruction, "reduce"):
+    if made is None:
         return []
     inside = program.fused_operations(made) or (made,)
     return [
@@ -196,9 +202,14 @@ def softmax_with_product(program: PeakProgram, value_ids: Collection[int]) -> st
         name
         for name in readers
         if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
-        and (_reduced_exponentials(program, name) or _is_kernel(program, name))
+        and (_is_fused(program, name) or _is_kernel(program, name))
     ]
     return min(found, key=lambda name: program.rows.get(name, 0), default=None)
+
+
+def _is_fused(program: PeakProgram, instruction: str) -> bool:
+    is_possible = program.computes_with(instruction, "exponential")
+    return is_possible and bool(_reduced_exponentials(program, instruction))
 
 
 def _is_kernel(program: PeakProgram, instruction: str) -> bool:
