@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
@@ -19,8 +18,6 @@ from xlagraph.advice.causes.softmaxes import (
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import stacks_of
-from xlagraph.planner.edits.resizing import ComputeInParts
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["stored_scores"]
 
@@ -29,8 +26,6 @@ _LEAST_GROWTH: Final = 4
 """Least elements of the scores for each one of the queries or keys: fewer are not worth a block."""
 _LEAST_WIDTH: Final = 8
 """Least elements of the result for each query: what picks one of the keys is no attention."""
-_PARTS: Final = 8
-"""Blocks of queries in which the scores could be computed."""
 
 
 def stored_scores(program: PeakProgram) -> Iterator[Cause]:
@@ -135,11 +130,6 @@ def _cause(program: PeakProgram, reasons: dict[int, str]) -> Cause:
         for value in program.temporaries
         if program.set_of(value) in by_set
     ]
-    return Cause(
-        "peak/contributors",
-        "Attention scores are stored for all queries at once",
-        ChangeKind.PARTS,
-        ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in found}),
-        tuple(evidence_row(value, text) for value, text in found),
-        remedies.ATTENTION_SCORES,
+    return of_all_at_once(
+        "Attention scores are stored for all queries at once", found, remedies.ATTENTION_SCORES
     )

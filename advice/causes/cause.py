@@ -1,16 +1,21 @@
 """A cause: the values that it concerns, the edit that removes it, and what to write instead."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit
+from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind, Column, ColumnType
 
-__all__ = ["CAUSE_COLUMNS", "Cause", "evidence_row", "file_and_line"]
+__all__ = ["CAUSE_COLUMNS", "PARTS", "Cause", "evidence_row", "file_and_line", "of_all_at_once"]
+
+PARTS: Final = 8
+"""Parts in which a program could compute what it computes at once."""
 
 CAUSE_COLUMNS: Final[tuple[Column, ...]] = (
     Column("sizeBytes", ColumnType.INTEGER, "assigned size, padding included"),
@@ -91,6 +96,30 @@ def evidence_row(
         "userFile": found,
         "userLine": number,
     }
+
+
+def of_all_at_once(
+    title: str,
+    found: Sequence[tuple[StoredValue, str]],
+    remedies: Mapping[str, str],
+    *,
+    made: Iterable[StoredValue] | None = None,
+    likelihood: float | None = None,
+) -> Cause:
+    """Return the cause for values with reasons that the program could compute in `PARTS`.
+
+    ``made`` is all that would be computed in parts; by default the values.
+    """
+    values = [value for value, _ in found] if made is None else made
+    return Cause(
+        "peak/contributors",
+        title,
+        ChangeKind.PARTS,
+        ComputeInParts({value.label: Fraction(1, PARTS) for value in values}),
+        tuple(evidence_row(value, reason) for value, reason in found),
+        remedies,
+        likelihood=likelihood,
+    )
 
 
 def file_and_line(file: Cell, line: Cell) -> str | None:

@@ -9,12 +9,10 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import ComputeInParts
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["gathered_rows"]
 
@@ -22,8 +20,6 @@ _LEAST_SHARE: Final = Fraction(1, 2)
 """Least share of the reserved bytes that such rows take: in a loop the program may run longer."""
 _LEAST_RATIO: Final = 4
 """Least rows that are gathered from each row, and added to each."""
-_PARTS: Final = 8
-"""Groups of rows that a loop could take in turn."""
 _MIXING: Final = ("sort", "reduce-window", "fft", "topk", "while", "convolution", "custom-call")
 """Opcodes of instructions that need all rows at once."""
 
@@ -61,12 +57,9 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
             f"a row for each of {count} that {first} gathers from {source.dimensions[0]} rows;"
             f" {last} adds what is computed from them to {scatter.dimensions[0]} rows"
         )
-        yield Cause(
-            "peak/contributors",
+        yield of_all_at_once(
             "Gathered rows exist all at once, although only their sums are needed",
-            ChangeKind.PARTS,
-            ComputeInParts({value.label: Fraction(1, _PARTS) for value in found}),
-            tuple(evidence_row(value, reason) for value in found),
+            [(value, reason) for value in found],
             remedies.GATHERED_ROWS,
             likelihood=0.9,
         )

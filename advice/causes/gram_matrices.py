@@ -4,16 +4,13 @@ A sum over rows can be computed in parts: a loop over blocks of rows adds their 
 """
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
 from xlagraph.advice.causes.loop_inputs import made_for
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import ComputeInParts
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["products_with_themselves"]
 
@@ -23,8 +20,6 @@ _LEAST_ROWS: Final = 8
 """Least rows for each column: the product of a matrix with fewer rows is not much smaller."""
 _MOST_OF_ROW: Final = 16
 """Most rows that belong to one row of an input, such as residuals of a measurement."""
-_PARTS: Final = 8
-"""Parts in which the product could be computed."""
 
 
 def products_with_themselves(program: PeakProgram) -> Iterator[Cause]:
@@ -32,7 +27,7 @@ def products_with_themselves(program: PeakProgram) -> Iterator[Cause]:
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     seen: set[int] = set()
     found: list[tuple[StoredValue, str]] = []
-    kept: dict[str, Fraction] = {}
+    kept: list[StoredValue] = []
     for value in program.temporaries:
         if value.size_bytes < least:
             break
@@ -48,15 +43,13 @@ def products_with_themselves(program: PeakProgram) -> Iterator[Cause]:
         reason = f"of its {rows} rows {line} reads only the product with itself"
         reason += f", {columns} × {columns}"
         found.append((value, reason))
-        kept |= {each.label: Fraction(1, _PARTS) for each in made}
+        kept += made
     if found:
-        yield Cause(
-            "peak/contributors",
+        yield of_all_at_once(
             "A matrix is stored whole for its product with itself",
-            ChangeKind.PARTS,
-            ComputeInParts(kept),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            found,
             remedies.PRODUCTS_WITH_THEMSELVES,
+            made=kept,
             likelihood=0.9,
         )
 

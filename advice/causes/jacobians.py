@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import PARTS, Cause, evidence_row, file_and_line, of_all_at_once
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape
-from xlagraph.planner.edits.resizing import ComputeInParts, Remove
+from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import with_their_makers
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -29,8 +29,6 @@ _LEAST_SHARE: Final = 0.01
 """Smallest share of the temporary bytes for which products are searched."""
 _LEAST_AT_ONCE: Final = Fraction(1, 2)
 """Least share of the reserved bytes that derivatives in all directions take."""
-_PARTS: Final = 8
-"""Groups of directions that could be taken in turn."""
 
 
 def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
@@ -82,7 +80,7 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
     by_count: defaultdict[int, set[int]] = defaultdict(set)
     for name, made in program.made_by.items():
         count = _directions(program, name)
-        if count >= _PARTS:
+        if count >= PARTS:
             by_count[count] |= _derivatives(program, made, count)
     for count, value_ids in by_count.items():
         sets = {program.set_of(program.values[each]) for each in value_ids}
@@ -91,12 +89,9 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
         if not found or sum(each.size_bytes for each in at_peak) < least:
             continue
         reason = f"derivatives in each of {count} directions, the rows of an identity matrix"
-        yield Cause(
-            "peak/contributors",
+        yield of_all_at_once(
             "The derivatives in all directions of a Jacobian are computed at once",
-            ChangeKind.PARTS,
-            ComputeInParts({each.label: Fraction(1, _PARTS) for each in found}),
-            tuple(evidence_row(each, reason) for each in found),
+            [(each, reason) for each in found],
             remedies.DERIVATIVES_AT_ONCE,
             likelihood=0.9,
         )

@@ -1,24 +1,19 @@
 """Find differences of all pairs of rows that are stored, although only their sums are read."""
 
 from collections.abc import Collection, Iterator
-from fractions import Fraction
 from math import prod
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import ComputeInParts
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["pair_differences"]
 
 _INFLATION: Final = 16
 """Least ratio between the elements of the differences and those of the rows."""
 _REPEATING: Final = SAME_ELEMENTS | {"broadcast", "constant"}
-_PARTS: Final = 8
-"""Parts in which the pairs could be taken."""
 
 
 def pair_differences(program: PeakProgram) -> Iterator[Cause]:
@@ -44,12 +39,9 @@ def pair_differences(program: PeakProgram) -> Iterator[Cause]:
             pairs = prod(value.dimensions[:-1])
             found.append((value, f"for {pairs} pairs of rows, of which {line} reads only sums"))
     if found:
-        yield Cause(
-            "peak/contributors",
+        yield of_all_at_once(
             "Differences of all pairs of rows are stored, although only their sums are read",
-            ChangeKind.PARTS,
-            ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in found}),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            found,
             remedies.PAIR_DIFFERENCES,
             likelihood=0.9,
         )

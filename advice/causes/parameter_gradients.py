@@ -11,7 +11,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.cause import PARTS, Cause, evidence_row
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
@@ -21,8 +21,6 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["dense_gradients", "per_example_gradients"]
 
-_PARTS: Final = 8
-"""Parts in which per-example gradients could be computed."""
 _LEAST_OF_GRADIENTS: Final = 4
 """Gradients of less than one in so many of the bytes of activations are not what takes memory."""
 _EXAMPLES_FORWARD: Final = re.compile(
@@ -91,7 +89,7 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         if program.stack_of(value) is not None and value.dimensions[1:] in shapes:
             found[value] = value.dimensions[1:]
     factors = {
-        value.label: Fraction(1, count if value.value_id in summed else min(count, _PARTS))
+        value.label: Fraction(1, count if value.value_id in summed else min(count, PARTS))
         for value, (count, *_) in found.items()
     }
     others = _of_examples(program, {count for count, *_ in shapes}, names_by_shape)
@@ -128,7 +126,7 @@ def _of_examples(
     A loop over groups of examples computes the activations of one group too.
     """
     return {
-        value.label: Fraction(1, min(count, _PARTS))
+        value.label: Fraction(1, min(count, PARTS))
         for count in counts
         for value in program.temporaries
         if len(lengths := value.dimensions) > 1

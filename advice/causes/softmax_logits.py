@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
@@ -18,8 +18,6 @@ from xlagraph.advice.causes.softmaxes import (
     softmax_of_kernel,
 )
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import ComputeInParts
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["logits"]
 
@@ -28,8 +26,6 @@ _COMPUTED_VOCABULARY: Final = 4096
 """Least words of a table that is no input: shorter ones may be the keys of an attention."""
 _LEAST_IN_LOOP: Final = Fraction(1, 4)
 """Least share of the reserved bytes of logits in a loop."""
-_PARTS: Final = 8
-"""Parts in which logits could be computed."""
 
 
 def logits(program: PeakProgram) -> Iterator[Cause]:
@@ -80,12 +76,9 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         if is_in_loop and sum(value.size_bytes for value, _ in values) < least:
             continue
         tokens = "many tokens" if is_in_loop else "all tokens"
-        yield Cause(
-            "peak/contributors",
+        yield of_all_at_once(
             f"Logits of a large vocabulary are computed for {tokens} at once",
-            ChangeKind.PARTS,
-            ComputeInParts({value.label: Fraction(1, _PARTS) for value, _ in values}),
-            tuple(evidence_row(value, reason) for value, reason in values),
+            values,
             remedies.LOGITS,
         )
 

@@ -1,4 +1,4 @@
-"""What a program computes only for a number, such as the norm of a gradient."""
+"""What is computed only so that one result, such as the norm of a gradient, can be."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What to change first names each change, and how to replan all of them together."""
+"""The section of changes lists each one, and the command that replans all of them together."""
 
 from xlagraph.advice.capacity import SpaceFit
 from xlagraph.advice.combined_changes import CombinedChange
