@@ -143,6 +143,11 @@ def _largest_at_peak(dump: PlainDump, memory_space: int) -> PlainValue | None:
 
 def _reason(dump: PlainDump, read: PlainValue, reader: str) -> str | None:
     made = [value for value in dump.values if value.name == reader]
+    fused = {
+        dump.opcode(name)
+        for name, computation in dump.module.computations.items()
+        if dump.opcode(reader) == "fusion" and computation in dump.called(reader)
+    }
     opcode, target = dump.text(reader).opcode or "", dump.text(reader).target or ""
     if "Sort" in target or "TopK" in target:
         return "sort"
@@ -155,6 +160,12 @@ def _reason(dump: PlainDump, read: PlainValue, reader: str) -> str | None:
             return "transfer"
         alike = any(value.printed_shape == read.printed_shape for value in made)
         return "copy" if alike else "layout change"
+    for updating in ("scatter", "dynamic-update-slice"):
+        if updating in fused and any(
+            one.in_place and one.earlier == read and one.later in made
+            for one in takeovers(dump.values)
+        ):
+            return REASONS[updating]
     return REASONS.get(opcode)
 
 
