@@ -61,6 +61,8 @@ class Operation(NamedTuple):
     of padding low, high and interior; 1 for a comparison's direction EQ, else 0. `lhs`, `rhs` and
     `out` of a convolution are the places of batch and feature, or of input and output feature, then
     of each spatial dimension."""
+    op_name: str | None = None
+    """As the framework set it, of a comparison in a text; None for others, which none asks for."""
 
 
 @dataclass(frozen=True, slots=True)

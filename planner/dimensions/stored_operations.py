@@ -80,6 +80,7 @@ def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
         _operands(instruction),
         callees,
         numbers,
+        instruction.attributes.op_name if instruction.opcode == "compare" else None,
     )
 
 
