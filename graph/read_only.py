@@ -11,6 +11,7 @@ would end the process with a stack overflow.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from xlagraph.graph.cypher_tokens import Token, read_tokens
@@ -46,12 +47,13 @@ class Statement(NamedTuple):
     parameters: frozenset[str]
     is_single: bool
     """True if only comments follow a semicolon."""
-    tokens: Sequence[Token]
+    tokens: tuple[Token, ...]
 
 
+@lru_cache(maxsize=64)  # pages and comparisons ask the same again with other parameters
 def read_statement(text: str) -> Statement:
     """Return the facts about a statement; the contents of strings and quoted names are skipped."""
-    tokens = list(read_tokens(text))
+    tokens = tuple(read_tokens(text))
     words: list[str] = []
     calls: list[str] = []
     parameters: set[str] = set()

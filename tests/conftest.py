@@ -44,8 +44,11 @@ MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return the number of processes for `-n auto`: one if they would share a database."""
-    return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, os.cpu_count() or 1)
+    """Return the number of processes for `-n auto`: one if they would share a database.
+
+    There is one more than processors, because tests also wait for servers and browsers.
+    """
+    return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, 1 + (os.cpu_count() or 1))
 
 
 @pytest.hookimpl(wrapper=True)

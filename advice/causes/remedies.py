@@ -25,6 +25,7 @@ __all__ = [
     "PER_EXAMPLE",
     "PRODUCTS_WITH_THEMSELVES",
     "REDUCED_STACKS",
+    "REPEATED_PARTS",
     "REPLICATED",
     "REPLICATED_BATCH",
     "RETURNED_FORWARD_VALUES",
@@ -111,6 +112,14 @@ REPLICATED_BATCH: Final[Mapping[str, str]] = {
     "tensorflow": "Split the dataset over the replicas"
     " (strategy.experimental_distribute_dataset), or give the batch a sharded DTensor layout.",
     "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the batch.",
+}
+REPEATED_PARTS: Final[Mapping[str, str]] = {
+    "jax": "Return it once, not in each iteration: leave it out of the second result of the body of"
+    " jax.lax.scan; the body can read it without passing it on.",
+    "tensorflow": "Read each variable once before the loop, and use that tensor in the body:"
+    " kernel = tf.identity(variable). In Keras, call a recurrent layer within"
+    " keras.StatelessScope([(v, tf.identity(v)) for v in layer.trainable_variables]).",
+    "pytorch": "Leave it out of what the body of torch_xla.experimental.scan stacks.",
 }
 REDUCED_STACKS: Final[Mapping[str, str]] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"

@@ -33,6 +33,7 @@ from xlagraph.advice.causes.parameter_gradients import (
 )
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
+from xlagraph.advice.causes.repeated_parts import repeated_parts
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
@@ -89,6 +90,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from logits(program)
     yield from stored_scores(program)
     yield from computed_ahead(program)
+    yield from repeated_parts(program)
     yield from stacked_carries(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)

@@ -8,6 +8,7 @@ correctly. Maps whose keys differ cannot be made equal, so they are rejected whe
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -118,12 +119,18 @@ def with_ordered_maps(text: str, parameters: Mapping[str, Cell]) -> tuple[str, d
         for name, value in parameters.items()
     }
     if "{" in text:
-        reader = _reader_of(text)
-        rewritten = reader.text((), "")
-        text = rewritten if reader.is_closed else text  # the engine reports an open bracket
-        found += reader.found
+        text, written = _with_ordered_literals(text)
+        found += written
     _check_meetings(found)
     return text, ordered
+
+
+@lru_cache(maxsize=64)  # pages and comparisons ask the same again with other parameters
+def _with_ordered_literals(text: str) -> tuple[str, Sequence[_MapKeys]]:
+    reader = _reader_of(text)
+    rewritten = reader.text((), "")
+    # the engine reports an open bracket
+    return rewritten if reader.is_closed else text, tuple(reader.found)
 
 
 def _reader_of(text: str) -> _LiteralReader:

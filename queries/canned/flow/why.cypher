@@ -41,7 +41,8 @@
 // @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and similar.
 //           loop boundary: while, conditional, call, async-start. transfer: to another memory space
 //           or out of the program. several readers: each would have to recompute it.
-//           padding, scatter, update in place: an instruction of its own, with which XLA fused nothing.
+//           padding: an instruction of its own, with which XLA fused nothing. scatter, update in
+//           place: such an instruction, or a fusion with one that overwrites the value.
 // @note     The instruction that produces the value may be the reason too: loops, collectives and
 //           library calls write their results to memory. See opcode.
 // @status   stable
@@ -66,9 +67,12 @@ WHERE about = 'reader' AND (i.step IS NOT NULL OR isUnscheduled)
       AND NOT coalesce(i.opcode, '') IN ['tuple', 'get-tuple-element', 'bitcast', 'opt-barrier',
                                          'add-dependency']
 OPTIONAL MATCH (i)-[:DEFINES]->(n:Value)
-WITH c, a, v, isUnscheduled, readers, about, i, min(n.valueId) AS firstMade
+OPTIONAL MATCH (n)-[u:UPDATES_IN_PLACE]->(v)
+WITH c, a, v, isUnscheduled, readers, about, i, min(n.valueId) AS firstMade,
+     count(u) > 0 AS isOverwritten
 OPTIONAL MATCH (i)-[:DEFINES]->(m:Value) WHERE m.valueId = firstMade
 WITH v, readers, about, i, m,
+     CASE WHEN isOverwritten THEN coalesce(i.fusedOpcodes, []) ELSE [] END AS updatedBy,
      CASE WHEN a.maybeLiveOut = true AND (v.liveUntil = c.scheduleLength
                OR (isUnscheduled AND a.parameterNumber IS NULL)) THEN 'result'
           WHEN v.isPhi = true THEN 'loop boundary'
@@ -92,8 +96,10 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes,
                  AND coalesce(m.layout, '') = coalesce(v.layout, '') THEN 'copy'
             WHEN i.opcode IN ['copy', 'transpose', 'bitcast-convert'] THEN 'layout change'
             WHEN i.opcode = 'pad' THEN 'padding'
-            WHEN i.opcode IN ['scatter', 'select-and-scatter'] THEN 'scatter'
-            WHEN i.opcode = 'dynamic-update-slice' THEN 'update in place'
+            WHEN i.opcode IN ['scatter', 'select-and-scatter'] OR 'scatter' IN updatedBy
+                 THEN 'scatter'
+            WHEN i.opcode = 'dynamic-update-slice' OR 'dynamic-update-slice' IN updatedBy
+                 THEN 'update in place'
             // loop state cannot be recomputed at its readers
             WHEN readers > 1 AND NOT coalesce(v.isPhi, false) THEN 'several readers' ELSE null END AS reason,
        i.name AS reader, i.opcode AS readerOpcode, i.target AS readerTarget,

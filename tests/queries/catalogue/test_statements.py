@@ -18,15 +18,15 @@ from xlagraph.queries.catalogue.query_check import statement_faults, unknown_nam
 from xlagraph.queries.catalogue.statement import clauses, projections
 
 TREE = Path(__file__).resolve().parents[3]
-FILES = sorted(TREE.glob("[!.]*/**/statements/*.cypher"))
-ENGINES = {TREE / "graph/ladybug", TREE / "graph/neo4j"}
-FILES_OF_BOTH_ENGINES = [path for path in FILES if path.parents[1] not in ENGINES]
-FILES_OF_ONE_ENGINE = [path for path in FILES if path.parents[1] in ENGINES]
 PARTS = set(
     tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
         "package-dir"
     ].values()
 )
+FILES = sorted(path for part in PARTS for path in (TREE / part).rglob("statements/*.cypher"))
+ENGINES = {TREE / "graph/ladybug", TREE / "graph/neo4j"}
+FILES_OF_BOTH_ENGINES = [path for path in FILES if path.parents[1] not in ENGINES]
+FILES_OF_ONE_ENGINE = [path for path in FILES if path.parents[1] in ENGINES]
 # statements derived from the schema are generated there
 MODULES = [
     path

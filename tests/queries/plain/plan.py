@@ -11,9 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from tests.queries.plain.attribution import Attribution, Result, attribute
-from tests.queries.plain.measures import (
-    shares_at_peak,
-)
+from tests.queries.plain.measures import Takeover, alias_sets, shares_at_peak, takeovers
 from tests.queries.plain.stacks import stacks
 from tests.queries.plain.text import (
     PlainModule,
@@ -194,6 +192,16 @@ class PlainDump:
     @cached_property
     def _shares(self) -> dict[int, dict[PlainValue, int]]:
         return {}
+
+    @cached_property
+    def takeovers(self) -> list[Takeover]:
+        """The previous value in every byte of every value."""
+        return takeovers(self.values)
+
+    @cached_property
+    def alias_sets(self) -> dict[PlainValue, frozenset[PlainValue]]:
+        """The values that overwrite one another in place, by each of them."""
+        return alias_sets(self.values)
 
     def share(self, value: PlainValue) -> int | None:
         """Return a value's bytes at the peak of its memory space; None if not live then."""

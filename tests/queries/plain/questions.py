@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator
 
-from tests.queries.plain.measures import alias_sets
 from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.value import PlainValue
 
@@ -32,7 +31,7 @@ def questions(declared: Collection[str], dump: PlainDump) -> Iterator[Question]:
 
 def interesting(dump: PlainDump) -> list[PlainValue]:
     """Return a value of the longest alias chain, the busiest, the smallest."""
-    joined = alias_sets(dump.values)
+    joined = dump.alias_sets
     by_chain = sorted(dump.values, key=lambda value: (-len(joined[value]), value.value_id))
     by_uses = sorted(dump.values, key=lambda value: (-len(value.uses), value.value_id))
     by_size = sorted(dump.values, key=lambda value: (-value.size, value.value_id))

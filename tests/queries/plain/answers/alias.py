@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 from tests.queries.plain.answer import Rows, in_order, largest_first
-from tests.queries.plain.measures import alias_sets, takeovers
 from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.value import PlainValue
 
 
 @largest_first("sharedBytes", "earlier later allocation sharedBytes step instruction")
 def in_place(dump: PlainDump) -> Rows:
-    for one in takeovers(dump.values):
+    for one in dump.takeovers:
         if one.in_place:
             earlier, later = one.earlier, one.later
             number = later.allocation.number
@@ -20,7 +19,7 @@ def in_place(dump: PlainDump) -> Rows:
 @in_order("position value liveFrom liveUntil instruction")
 def chain(dump: PlainDump, value: str) -> Rows:
     one = dump.value(value)
-    members = alias_sets(dump.values)[one]
+    members = dump.alias_sets[one]
     ordered = sorted(members, key=lambda member: member.place) if one.steps else [one]
     for position, member in enumerate(ordered):
         yield position, member.label, member.first, member.last, member.name
@@ -65,7 +64,7 @@ def _saved_by_donating(dump: PlainDump, one: PlainValue, outputs: list[PlainValu
         for output in outputs
         if output.allocation.memory_space == one.allocation.memory_space
     ]
-    joined = alias_sets(dump.values)
+    joined = dump.alias_sets
     held = [
         sum(
             dump.share(other) or 0
@@ -79,7 +78,7 @@ def _saved_by_donating(dump: PlainDump, one: PlainValue, outputs: list[PlainValu
 
 @largest_first("sizeBytes", "parameterNumber shapeIndex shape sizeBytes outcome output inPlace")
 def donated(dump: PlainDump) -> Rows:
-    joined = alias_sets(dump.values)
+    joined = dump.alias_sets
     for one in _inputs(dump, donated=True):
         entry = one.allocation.parameter
         assert entry is not None

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from tests.queries.plain.answer import Rows, in_order
-from tests.queries.plain.measures import takeovers
 from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.value import PlainValue, role
 
@@ -100,7 +99,7 @@ def _is_overwritten(dump: PlainDump, value: PlainValue, *, beside: PlainValue) -
         and one.later not in (value, beside)
         and one.later.shape == value.shape
         and one.later.steps[0] == value.steps[-1]
-        for one in takeovers(dump.values)
+        for one in dump.takeovers
     )
 
 
@@ -143,6 +142,12 @@ def _largest_at_peak(dump: PlainDump, memory_space: int) -> PlainValue | None:
 
 def _reason(dump: PlainDump, read: PlainValue, reader: str) -> str | None:
     made = [value for value in dump.values if value.name == reader]
+    called = dump.called(reader) if dump.opcode(reader) == "fusion" else []
+    fused = {
+        dump.opcode(name)
+        for name, computation in dump.module.computations.items()
+        if computation in called
+    }
     opcode, target = dump.text(reader).opcode or "", dump.text(reader).target or ""
     if "Sort" in target or "TopK" in target:
         return "sort"
@@ -155,6 +160,11 @@ def _reason(dump: PlainDump, read: PlainValue, reader: str) -> str | None:
             return "transfer"
         alike = any(value.printed_shape == read.printed_shape for value in made)
         return "copy" if alike else "layout change"
+    for updating in ("scatter", "dynamic-update-slice"):
+        if updating in fused and any(
+            one.in_place and one.earlier == read and one.later in made for one in dump.takeovers
+        ):
+            return REASONS[updating]
     return REASONS.get(opcode)
 
 

@@ -1,7 +1,7 @@
 """Expected rows of the queries of theme lifetime."""
 
 from tests.queries.plain.answer import Rows, in_any_order, largest_first
-from tests.queries.plain.measures import held_bytes, peak_step, takeovers
+from tests.queries.plain.measures import held_bytes, peak_step
 from tests.queries.plain.plan import PlainDump
 
 
@@ -122,7 +122,7 @@ def live_at(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
 
 @largest_first("sizeBytes", "value sizeBytes lastUse liveUntil idleSteps")
 def late_free(dump: PlainDump) -> Rows:
-    states = {one.earlier for one in takeovers(dump.values) if one.in_place and one.later.is_phi}
+    states = {one.earlier for one in dump.takeovers if one.in_place and one.later.is_phi}
     for value in dump.values:
         if value.last is None or value.last_use is None or dump.live_to_the_end(value):
             continue

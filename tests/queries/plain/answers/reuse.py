@@ -4,14 +4,14 @@ from collections import defaultdict
 from itertools import pairwise
 
 from tests.queries.plain.answer import Rows, in_order, largest_first
-from tests.queries.plain.measures import alias_sets, held_bytes, peak_step, takeovers
+from tests.queries.plain.measures import held_bytes, peak_step
 from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.value import PlainValue, role
 
 
 @largest_first("sharedBytes", "earlier later allocation sharedBytes freedAt reusedAt gapSteps")
 def pairs(dump: PlainDump) -> Rows:
-    for one in takeovers(dump.values):
+    for one in dump.takeovers:
         if not one.in_place:
             labels = one.earlier.label, one.later.label
             freed, reused = one.earlier.place[1], one.later.place[0]
@@ -23,7 +23,7 @@ def chain(dump: PlainDump, value: str) -> Rows:
     one = dump.value(value)
     if not one.steps:
         return
-    joined = alias_sets(dump.values)[one]
+    joined = dump.alias_sets[one]
     for other in sorted(
         (other for other in dump.values if other.steps), key=lambda other: other.place
     ):
@@ -49,7 +49,7 @@ def slot(dump: PlainDump, allocation: int, offset_bytes: int) -> Rows:
 
 @largest_first("sizeBytes", "value sizeBytes")
 def never(dump: PlainDump) -> Rows:
-    involved = {value for one in takeovers(dump.values) for value in (one.earlier, one.later)}
+    involved = {value for one in dump.takeovers for value in (one.earlier, one.later)}
     for value in dump.values:
         is_temporary = role(value.allocation) == "temp" and value.steps and value.size > 0
         if is_temporary and value not in involved:

@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 
 from tests.queries.plain.answer import Rows, largest_first
-from tests.queries.plain.measures import takeovers
 from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.value import role
 
@@ -58,7 +57,7 @@ def scratch(dump: PlainDump) -> Rows:
 @largest_first("sizeBytes", "value sizeBytes producer consumer")
 def single_use(dump: PlainDump) -> Rows:
     making = {value.name for value in dump.values}
-    carried = {one.earlier for one in takeovers(dump.values) if one.in_place and one.later.is_phi}
+    carried = {one.earlier for one in dump.takeovers if one.in_place and one.later.is_phi}
     for value in dump.values:
         opcode = value.made.opcode
         passes = bool(value.steps) and not dump.live_to_the_end(value)
