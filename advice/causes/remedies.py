@@ -22,6 +22,7 @@ __all__ = [
     "OFFLOADED",
     "ONE_HOT",
     "PAIR_DIFFERENCES",
+    "PAIR_SCORES",
     "PER_EXAMPLE",
     "PRODUCTS_WITH_THEMSELVES",
     "REDUCED_STACKS",
@@ -248,6 +249,15 @@ PAIR_DIFFERENCES: Final[Mapping[str, str]] = {
     "tensorflow": "Compute squared distances without the differences, from squares and a matrix"
     " product; or take a part of the rows at a time in a tf.while_loop.",
     "pytorch": "Use torch.cdist, or squares and a matrix product, instead of the differences.",
+}
+PAIR_SCORES: Final[Mapping[str, str]] = {
+    "jax": "Compute the scores of a part of the rows at a time, and sum them immediately:"
+    " jax.lax.map(jax.checkpoint(lambda rows: loss of rows @ b.T), blocks of a); a loss over the"
+    " columns too is another such loop, over blocks of b.",
+    "tensorflow": "Compute the scores of a part of the rows at a time in a tf.while_loop, with"
+    " tf.recompute_grad around it.",
+    "pytorch": "Compute the scores of a part of the rows at a time, each inside of"
+    " torch_xla.utils.checkpoint.checkpoint.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"
