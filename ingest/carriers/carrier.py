@@ -1,8 +1,8 @@
 """The interface of an input format, which finds compilations in files and reads them.
 
-An input format is a package or module below this folder. It fills a `Plan` and a `Program`; a
-fact that it does not state is None or empty. Nothing else knows how an input format is encoded:
-`CARRIERS` in `ingest/files/discovery.py` lists them, and discovery asks each of them everything.
+An input format is a package below this folder, or a module in one. It fills a `Plan` and a
+`Program`; a fact that it does not state is None or empty. `CARRIERS` in `ingest/files/discovery.py`
+lists the formats, and discovery asks each of them how it is encoded.
 """
 
 from collections.abc import Callable, Sequence
