@@ -74,7 +74,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
 
 
 class _Reduced(Enum):
-    """What a stack is of which only a part, or a reduction, is read."""
+    """Kind of a stack of which only a part, or a reduction, is read."""
 
     VALUE = auto()
     GRADIENT = auto()
