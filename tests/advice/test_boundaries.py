@@ -267,6 +267,19 @@ def test_a_cast_of_an_updated_parameter_is_no_value_of_the_forward_pass(returnin
     assert [row["value"] for row in cause.rows] == ["acts"]
 
 
+def test_what_a_checkpoint_recomputes_may_be_merged_with_the_forward_pass(returning):
+    merged = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/mul"
+    step = STEP.replace("acts | f32[256]", "all  | f32[256]").replace("jit(f)/jvp()/mul", merged)
+    program = returning(
+        f"{BLOCKS}6 | 1024 | maybe-live-out\n",
+        step.replace("multiply(acts)", "multiply(all)").format("old, d")
+        + "6 | acts | f32[256] | 0 | 1024 | 2-4 | add(all) | jit(f)/jvp()/add\n",
+        *("acts", "g", "new"),
+    )
+    (cause,) = returned_forward_values(program)
+    assert [row["value"] for row in cause.rows] == ["acts"]
+
+
 @pytest.mark.parametrize(("opcode", "named"), [("copy", ["out"]), ("negate", [])])
 def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode, named):
     program = returning(
