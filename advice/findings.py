@@ -14,6 +14,7 @@ from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.large_values import largest_line
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.advice.causes.returned_values import is_gradient_only, without_new_value
 from xlagraph.advice.causes.search import (
     INPUTS_OF_DEVICES,
@@ -235,13 +236,18 @@ class _Search:
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
         if advice.change is ChangeKind.RECOMPUTE and self._program.obstacle is None:
-            rows = [row for row in rows if self._program.is_recomputable(str(row["value"]))]
+            rows = [row for row in rows if self._is_recomputable(str(row["value"]))]
         if advice.change is ChangeKind.DONATE and self._program.obstacle is None:
             return self._of_donation(query, advice, rows)
         saving = _rows_with_savings(rows, advice, self._program.memory_space)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
         return self._of_rows(query, advice, saving)
+
+    def _is_recomputable(self, label: str) -> bool:
+        """Return True if a checkpoint would remove a value."""
+        program = self._program
+        return program.is_recomputable(label) and not is_repeated_part(program, label)
 
     def _is_ordered_for_memory(self) -> bool:
         """Return True if a CPU recomputes as late as it can, or if its order is a finding.

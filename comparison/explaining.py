@@ -175,8 +175,11 @@ class _Explanation:
                 return self.of(change)
             reason = looped(self.reasons_found, *depths) if is_looped else self.of_sizes
             reason.factors.update(() if factor is None else {factor})
-            if a.stack_turns and b.stack_turns and a.stack_turns != b.stack_turns:
-                reason.turns.add((a.stack_turns, b.stack_turns))
+            # stacks of as many parts as there are iterations, of loops that run so often
+            before, after = a.iterations, b.iterations
+            is_filled = (before, after) == (a.stack_turns, b.stack_turns)
+            if before and after and before != after and is_filled:
+                reason.turns.add((before, after))
             if a.is_input and b.is_input and _grows_more((a, b), reason.input_example):
                 reason.input_example = (a, b)
             return reason

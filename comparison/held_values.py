@@ -1,13 +1,13 @@
 """Split the reserved bytes of a compilation into parts, and assign them to values."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 from typing import Final, NamedTuple, cast
 
-from xlagraph.graph.engine import Graph
+from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -16,6 +16,7 @@ __all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "read_reserved
 
 _HELD_VALUES: Final = load_statement(__file__, "held-values")
 _COPIES: Final = load_statement(__file__, "copies")
+_LOOPS: Final = load_statement(__file__, "loops")
 
 
 class ReservedPart(StrEnum):
@@ -75,7 +76,9 @@ class HeldValue(NamedTuple):
     sharding: str | None = None
     """How an input is split over devices, as the module text prints it."""
     stack_turns: int | None = None
-    """Number of iterations of a loop whose parts fill the value; None if none does."""
+    """Number of parts that the iterations of a loop fill the value with; None if none does."""
+    iterations: int | None = None
+    """How often that loop runs; None if XLA does not know it, as of `jax.lax.while_loop`."""
 
     @property
     def label(self) -> str:
@@ -186,6 +189,7 @@ class _Row(NamedTuple):
     sharding: str | None
     partitions: int | None
     stack_turns: int | None
+    stack_loop: str | None
 
     @property
     def user_place(self) -> SourceLine | None:
@@ -197,6 +201,9 @@ class _Row(NamedTuple):
             (self.source_file, self.source_line) if self.source_file and self.source_line else None
         )
 
+
+_Turns = Mapping[tuple[Cell, Cell], int]
+"""How often loops run, by compilation and name."""
 
 _PART_OF_ROLE: Final = {
     "parameter": ReservedPart.INPUTS,
@@ -214,10 +221,13 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
     found = graph.query(_HELD_VALUES, parameters).rows
     copies = {str(key): cast("int", count) for key, count in graph.query(_COPIES, parameters).rows}
     rows = map(_Row._make, cast("Iterable[Sequence[object]]", found))
+    turns = {
+        (key, loop): cast("int", count) for key, loop, count in graph.query(_LOOPS, parameters).rows
+    }
     reserved = {key: Reserved(()) for key in compilations}
     for compilation, of_compilation in groupby(rows, key=lambda row: row.compilation):
         allocations = groupby(of_compilation, key=lambda row: row.allocation)
-        parts = [_reserved_by(list(group)) for _, group in allocations]
+        parts = [_reserved_by(list(group), turns) for _, group in allocations]
         reserved[compilation] = Reserved(
             tuple(value for part in parts for value in part.values),
             sum(part.idle_bytes for part in parts),
@@ -230,16 +240,16 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
     return reserved
 
 
-def _reserved_by(rows: Sequence[_Row]) -> Reserved:
+def _reserved_by(rows: Sequence[_Row], turns: _Turns) -> Reserved:
     """Split the bytes of one allocation."""
     first = rows[0]
     part = _PART_OF_ROLE.get(first.role or "", ReservedPart.LIVE)
     if part is not ReservedPart.LIVE:
         holder = _holder(part, rows)
         held = [first.allocation_bytes if row is holder else 0 for row in rows]
-        return Reserved(_values(part, rows, held), partitions=first.partitions)
+        return Reserved(_values(part, rows, held, turns), partitions=first.partitions)
     held = [row.peak_bytes or 0 for row in rows]
-    values = _values(part, rows, held)
+    values = _values(part, rows, held, turns)
     if not first.is_peak_known or first.fullest_bytes is None:
         unknown_bytes = first.allocation_bytes - sum(held)
         return Reserved(values, unknown_bytes=unknown_bytes, partitions=first.partitions)
@@ -258,7 +268,9 @@ def _holder(part: ReservedPart, rows: Sequence[_Row]) -> _Row:
     return next((row for row in rows if row.opcode == "parameter"), rows[0])
 
 
-def _values(part: ReservedPart, rows: Sequence[_Row], held: Sequence[int]) -> tuple[HeldValue, ...]:
+def _values(
+    part: ReservedPart, rows: Sequence[_Row], held: Sequence[int], turns: _Turns
+) -> tuple[HeldValue, ...]:
     # an allocation without values still counts its bytes
     return tuple(
         HeldValue(
@@ -281,6 +293,7 @@ def _values(part: ReservedPart, rows: Sequence[_Row], held: Sequence[int]) -> tu
             row.target,
             row.sharding,
             row.stack_turns,
+            turns.get((row.compilation, row.stack_loop)),
         )
         for row, held_bytes in zip(rows, held, strict=True)
         if row.value_id is not None or held_bytes

@@ -21,7 +21,8 @@ _LEAST_SHARE_OF_ALL: Final = 0.001
 _LEAST_SHARE_OF_CHANGE: Final = 0.1
 """Share of the growth with which a change of the program precedes larger consequences."""
 _LEAST_OF_CODE: Final = 5
-"""Minimum number of values of code that precedes consequences which it may not explain."""
+"""Minimum number of values of code or a loop that precede consequences which they may not explain.
+"""
 _ALWAYS: Final = {
     ReasonKind.UNDONATED,
     ReasonKind.DONATED,
@@ -130,6 +131,8 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
 
 def _is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
     """Return True for what someone edits: its bytes may be few, but others follow from it."""
+    if reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs):
+        return max(reason.count_a, reason.count_b) >= _LEAST_OF_CODE
     is_of_input = reason.input_example is not None and not explaining
     return reason.subject.kind in _ALWAYS or is_of_input
 

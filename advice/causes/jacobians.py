@@ -22,6 +22,7 @@ _OF_BASIS: Final = re.compile(r"(?:^|/)vmap\((?:jvp\(vmap\()?transpose\(jvp\(")
 """Op names of the backward passes of all results at once; no outer gradient needs them."""
 _OF_DIRECTIONS: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")
 """Op names of derivatives in several directions, forward or backward."""
+_TRANSFORMATION: Final = re.compile(r"\b(?:vmap|jvp)\(")
 _HANDING_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "while", "conditional", "call")
 )
@@ -71,7 +72,8 @@ def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
 def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
     """Yield what is computed for all columns or rows of a Jacobian at once, but not itself.
 
-    The directions are the rows of an identity matrix, so each one can be taken in turn.
+    The directions are the rows of an identity matrix, so each one can be taken in turn. It is made
+    outside of the derivatives; inside, `K + jnp.eye(n)` belongs to the function itself.
     """
     op_names = {value.attributed_op_name for value in program.values.values()}
     if not any(name and _OF_DIRECTIONS.search(name) for name in op_names):
@@ -79,9 +81,9 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
     least = _LEAST_AT_ONCE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     by_count: defaultdict[int, set[int]] = defaultdict(set)
     for name, made in program.made_by.items():
-        count = _directions(program, name)
-        if count >= PARTS:
-            by_count[count] |= _derivatives(program, made, count)
+        for count, around in _directions(program, name):
+            if count >= PARTS:
+                by_count[count] |= _derivatives(program, made, count, around)
     for count, value_ids in by_count.items():
         sets = {program.set_of(program.values[each]) for each in value_ids}
         found = [each for each in program.temporaries if program.set_of(each) in sets]
@@ -97,27 +99,32 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
-def _directions(program: PeakProgram, instruction: str) -> int:
-    """Return the rows of the identity matrix that an instruction makes of numbers of rows, or 0."""
-    if not program.computes_with(instruction, "iota"):
-        return 0
+def _directions(program: PeakProgram, instruction: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the rows of identity matrices that an instruction makes of numbers of rows.
+
+    With them are the transformations around the op that makes one.
+    """
     fusion = program.operations.get(instruction)
-    if fusion is None:
-        return 0
-    inside = program.fused_operations(fusion)
+    if fusion is None or not program.computes_with(instruction, "iota"):
+        return
     of_inputs: set[str] = set()
-    found = 0
-    for each in inside:
+    for each in program.fused_operations(fusion):
         if each.opcode == "parameter" or any(read.name in of_inputs for read in each.operands):
             of_inputs.add(each.name)
         elif each.opcode == "compare" and each.numbers.get("direction") == [1]:
             lengths = each.shape.lengths if isinstance(each.shape, ArrayShape) else ()
             if len(lengths) == 2 and lengths[0] == lengths[1]:
-                found = max(found, lengths[0])
-    return found
+                yield lengths[0], _transformations(each.op_name)
 
 
-def _derivatives(program: PeakProgram, basis: Iterable[StoredValue], count: int) -> set[int]:
+def _transformations(op_name: str | None) -> tuple[str, ...]:
+    """Return the transformations around an op, the outermost first."""
+    return tuple(_TRANSFORMATION.findall(op_name or ""))
+
+
+def _derivatives(
+    program: PeakProgram, basis: Iterable[StoredValue], count: int, around: tuple[str, ...]
+) -> set[int]:
     """Return what is computed from a basis for each direction, and only for derivatives of it.
 
     What is repeated for each direction to compute it is included.
@@ -125,8 +132,14 @@ def _derivatives(program: PeakProgram, basis: Iterable[StoredValue], count: int)
 
     def is_of_each(value: StoredValue) -> bool:
         ends = value.dimensions[:1] + value.dimensions[-1:]
-        return _OF_DIRECTIONS.search(value.attributed_op_name or "") is not None and (
-            count in value.dimensions or any(each and each % count == 0 for each in ends)
+        op_name = value.attributed_op_name or ""
+        transformations = _transformations(op_name)
+        outer, inner = transformations[: len(around)], transformations[len(around) :]
+        return (
+            bool(inner)
+            and outer == around
+            and _OF_DIRECTIONS.search(op_name) is not None
+            and (count in value.dimensions or any(each and each % count == 0 for each in ends))
         )
 
     waiting = list(basis)

@@ -22,9 +22,11 @@ __all__ = [
     "OFFLOADED",
     "ONE_HOT",
     "PAIR_DIFFERENCES",
+    "PAIR_SCORES",
     "PER_EXAMPLE",
     "PRODUCTS_WITH_THEMSELVES",
     "REDUCED_STACKS",
+    "REPEATED_PARTS",
     "REPLICATED",
     "REPLICATED_BATCH",
     "RETURNED_FORWARD_VALUES",
@@ -111,6 +113,14 @@ REPLICATED_BATCH: Final[Mapping[str, str]] = {
     "tensorflow": "Split the dataset over the replicas"
     " (strategy.experimental_distribute_dataset), or give the batch a sharded DTensor layout.",
     "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the batch.",
+}
+REPEATED_PARTS: Final[Mapping[str, str]] = {
+    "jax": "Return it once, not in each iteration: leave it out of the second result of the body of"
+    " jax.lax.scan; the body can read it without passing it on.",
+    "tensorflow": "Read each variable once before the loop, and use that tensor in the body:"
+    " kernel = tf.identity(variable). In Keras, call a recurrent layer within"
+    " keras.StatelessScope([(v, tf.identity(v)) for v in layer.trainable_variables]).",
+    "pytorch": "Leave it out of what the body of torch_xla.experimental.scan stacks.",
 }
 REDUCED_STACKS: Final[Mapping[str, str]] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"
@@ -239,6 +249,15 @@ PAIR_DIFFERENCES: Final[Mapping[str, str]] = {
     "tensorflow": "Compute squared distances without the differences, from squares and a matrix"
     " product; or take a part of the rows at a time in a tf.while_loop.",
     "pytorch": "Use torch.cdist, or squares and a matrix product, instead of the differences.",
+}
+PAIR_SCORES: Final[Mapping[str, str]] = {
+    "jax": "Compute the scores of a part of the rows at a time, and sum them immediately:"
+    " jax.lax.map(jax.checkpoint(lambda rows: loss of rows @ b.T), blocks of a); a loss over the"
+    " columns too is another such loop, over blocks of b.",
+    "tensorflow": "Compute the scores of a part of the rows at a time in a tf.while_loop, with"
+    " tf.recompute_grad around it.",
+    "pytorch": "Compute the scores of a part of the rows at a time, each inside of"
+    " torch_xla.utils.checkpoint.checkpoint.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"

@@ -27,12 +27,14 @@ from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.pair_differences import pair_differences
+from xlagraph.advice.causes.pair_scores import pair_scores
 from xlagraph.advice.causes.parameter_gradients import (
     dense_gradients,
     per_example_gradients,
 )
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
+from xlagraph.advice.causes.repeated_parts import repeated_parts
 from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
@@ -89,6 +91,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from logits(program)
     yield from stored_scores(program)
     yield from computed_ahead(program)
+    yield from repeated_parts(program)
     yield from stacked_carries(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
@@ -99,4 +102,5 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from large_constants(program)
     yield from one_hot_products(program)
     yield from pair_differences(program)
+    yield from pair_scores(program)
     yield from inflated_values(program)

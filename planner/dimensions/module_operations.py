@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import Shape
 
 __all__ = [
@@ -60,7 +61,10 @@ class Operation(NamedTuple):
     """Numbers of each attribute, in order: of a slice start, limit and stride of each dimension,
     of padding low, high and interior; 1 for a comparison's direction EQ, else 0. `lhs`, `rhs` and
     `out` of a convolution are the places of batch and feature, or of input and output feature, then
-    of each spatial dimension."""
+    of each spatial dimension. `overwritten` of a custom call are the element of its result that
+    lies in the bytes of an operand, and that operand."""
+    op_name: str | None = None
+    """As the framework set it, of a comparison in a text; None for others, which none asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ class ModuleOperations:
     computations: Mapping[str, Sequence[Operation]]
     roots: Mapping[str, str]
     """Name of the operation that returns the result of each computation."""
+    program: Program | None = None
+    """The program with call stacks from which they were read; None for a message."""
 
 
 def shape_tree(shape: Shape) -> ShapeTree:

@@ -71,6 +71,8 @@ def _rule(record: Operation) -> Callable[[OperandDimensions], Tree] | None:
     if opcode == "custom-call":  # of a library, with the attributes of what it computes
         if "lhs_contracting_dims" in numbers:
             return _dot
+        if "overwritten" in numbers:
+            return _overwriting
         return _convolution if "lhs" in numbers else None
     if opcode.endswith("-start"):
         return _started
@@ -234,6 +236,24 @@ def _solve(operation: OperandDimensions) -> Tree:
     matrix, sides = operation.array(0), operation.array(1)
     operation.lengths.all_equal(matrix[:-2], sides[:-2])
     return sides
+
+
+def _overwriting(operation: OperandDimensions) -> Tree:
+    """Return what a solver or a factorization writes over an operand, and what it finds beside it.
+
+    Other operands have only the leading dimensions, which count matrices, in common with it.
+    """
+    result = operation.fresh()
+    place, number = operation.numbers("overwritten")
+    given = operation.array(number)
+    for at, array in enumerate(arrays(result)):
+        if at == place and len(array) == len(given):
+            operation.lengths.all_equal(array, given)
+        else:
+            _leading(array, given, operation.lengths)
+    for other in operation.operands:
+        _leading(other, given[:-2], operation.lengths)
+    return result
 
 
 def _bitcast(operation: OperandDimensions) -> Tree:

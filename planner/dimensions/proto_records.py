@@ -97,6 +97,8 @@ def _numbers(message: Message) -> Iterator[tuple[str, Sequence[int]]]:
         for key, pattern in DIMENSIONS_OF_PRODUCT:
             if found := pattern.search(config):
                 yield key, list(map(int, NUMBER.findall(found[1])))
+        for shared in message.output_operand_aliasing[:1]:
+            yield "overwritten", [*(shared.output_shape_index[:1] or (0,)), shared.operand_index]
     for field, kind in _WINDOWS:
         if opcode == kind:
             given = getattr(message, field)

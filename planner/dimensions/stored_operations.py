@@ -55,7 +55,7 @@ def operations_of_text(text: str) -> ModuleOperations:
         ]
         if (root := computation.find_root()) is not None:
             roots[name] = root.name
-    return ModuleOperations(program.entry_name or "", computations, roots)
+    return ModuleOperations(program.entry_name or "", computations, roots, program)
 
 
 def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
@@ -73,6 +73,9 @@ def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
         for key, pattern in DIMENSIONS_OF_PRODUCT:
             if given := pattern.search(instruction.attribute_text):
                 numbers[key] = list(map(int, NUMBER.findall(given[1])))
+        for shared in instruction.attributes.aliasing[:1]:
+            place = index_numbers(shared.output_index)[:1] or (0,)
+            numbers["overwritten"] = [*place, shared.operand]
     return Operation(
         instruction.name,
         instruction.opcode or "",
@@ -80,6 +83,7 @@ def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
         _operands(instruction),
         callees,
         numbers,
+        instruction.attributes.op_name if instruction.opcode == "compare" else None,
     )
 
 

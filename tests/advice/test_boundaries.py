@@ -7,6 +7,7 @@ import pytest
 from xlagraph.advice.causes.boundaries import (
     large_constants,
     returned_gradients,
+    returned_stacks,
     wide_floats,
 )
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
@@ -266,6 +267,19 @@ def test_a_cast_of_an_updated_parameter_is_no_value_of_the_forward_pass(returnin
     assert [row["value"] for row in cause.rows] == ["acts"]
 
 
+def test_what_a_checkpoint_recomputes_may_be_merged_with_the_forward_pass(returning):
+    merged = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/mul"
+    step = STEP.replace("acts | f32[256]", "all  | f32[256]").replace("jit(f)/jvp()/mul", merged)
+    program = returning(
+        f"{BLOCKS}6 | 1024 | maybe-live-out\n",
+        step.replace("multiply(acts)", "multiply(all)").format("old, d")
+        + "6 | acts | f32[256] | 0 | 1024 | 2-4 | add(all) | jit(f)/jvp()/add\n",
+        *("acts", "g", "new"),
+    )
+    (cause,) = returned_forward_values(program)
+    assert [row["value"] for row in cause.rows] == ["acts"]
+
+
 @pytest.mark.parametrize(("opcode", "named"), [("copy", ["out"]), ("negate", [])])
 def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode, named):
     program = returning(
@@ -281,6 +295,25 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     )
     causes = list(unchanged_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(("opcode", "named"), [("transpose", ["s"]), ("sort", [])])
+def test_a_stack_may_be_returned_in_another_order_of_dimensions(returning, opcode, named):
+    program = returning(
+        "0 | 16384 | preallocated-temp\n1 | 8192 | maybe-live-out",
+        f"""
+        0 | w{{1}} (phi) | f32[128]  | 0    | 512  | 0-3 | while()
+        0 | s   | f32[16,128] | 4096 | 8192 | 1-3 | fusion(w{{1}})
+        1 | out | f32[128,16] | 0    | 8192 | 2-3 | {opcode}(s)
+        """,
+        "out",
+    )
+    stack = program.by_label["s"]._replace(stack_loop="w", stack_turns=16)
+    program.compilation.values[stack.value_id] = stack
+    causes = list(returned_stacks(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+    for cause in causes:
+        assert cause.edit == KeepInside(frozenset((program.by_label["out"].value_id,)))
 
 
 @pytest.mark.parametrize(("loop", "is_carry"), [("w", True), ("inner", False)])

@@ -47,14 +47,19 @@ def test_a_jacobian_that_something_else_reads_is_needed(programs, read):
 
 
 @pytest.mark.parametrize(
-    ("compared", "op", "named"),
+    ("compared", "op", "made", "named"),
     [
-        pytest.param("i, j", "vmap(jvp())", ["tan", "all"], id="an identity matrix"),
-        pytest.param("p, j", "vmap(jvp())", [], id="a one-hot matrix of labels"),
-        pytest.param("i, j", "vmap()", [], id="no derivatives"),
+        pytest.param("i, j", "vmap(jvp())", "", ["tan", "all"], id="an identity matrix"),
+        pytest.param("i, j", "jvp(vmap(jvp()))", "jvp()/", ["tan", "all"], id="derived again"),
+        pytest.param("i, j", "vmap(jvp())", "vmap(jvp())/", [], id="K + eye of the function"),
+        pytest.param("i, j", "vmap(jvp(jvp()))", "jvp(jit(_diag))/", [], id="a diagonal of it"),
+        pytest.param("p, j", "vmap(jvp())", "", [], id="a one-hot matrix of labels"),
+        pytest.param("i, j", "vmap()", "", [], id="no derivatives"),
     ],
 )
-def test_derivatives_in_all_directions_depend_on_an_identity_matrix(programs, compared, op, named):
+def test_derivatives_in_all_directions_depend_on_an_identity_matrix(
+    programs, compared, op, made, named
+):
     read = "x" if "p" in compared else ""
     program = programs(
         "0 | 64 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
@@ -74,7 +79,7 @@ def test_derivatives_in_all_directions_depend_on_an_identity_matrix(programs, co
   %p = s32[64,64]{{1,0}} parameter(0)
   %i = s32[64,64]{{1,0}} iota(), iota_dimension=0
   %j = s32[64,64]{{1,0}} iota(), iota_dimension=1
-  %c = pred[64,64]{{1,0}} compare({", ".join("%" + each for each in compared.split(", "))}), direction=EQ
+  %c = pred[64,64]{{1,0}} compare({", ".join("%" + each for each in compared.split(", "))}), direction=EQ, metadata={{op_name="jit(f)/{made}eq"}}
   ROOT %f = s8[64,64]{{1,0}} convert(%c)
 }}
 

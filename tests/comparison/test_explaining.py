@@ -4,6 +4,7 @@ from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Mentions, Reserved, ReservedPart
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import ReasonKind
+from xlagraph.comparison.sentences import sentences_of
 
 LOOP = "jit(f)/while/body/closed_call"
 VALUE = HeldValue(
@@ -29,6 +30,7 @@ STACK = VALUE._replace(
     shape_index="{1}",
     opcode="while",
     stack_turns=10,
+    iterations=10,
 )
 
 
@@ -71,11 +73,27 @@ def test_collectives_are_counted_between_programs_on_as_many_devices():
 
 def test_a_loop_of_more_iterations_is_named_with_its_stacks():
     longer = STACK._replace(held_bytes=1280, shape="f32[20,16]", stack_turns=20)
+    longer = longer._replace(iterations=20)
     text = (
         "a loop has 20 iterations, was 10: 1 value has 2 times as many elements, such as"
         " f32[10,16] → f32[20,16] (mostly f.py:1)"
     )
     assert lines([STACK], [longer]) == [(text, 640)]
+
+
+def test_a_buffer_that_a_loop_fills_as_long_as_it_needs_tells_no_iterations():
+    buffer = STACK._replace(iterations=None)
+    larger = buffer._replace(held_bytes=1280, shape="f32[20,16]", stack_turns=20)
+    text = "1 value has 2 times as many elements, such as f32[10,16] → f32[20,16] (mostly f.py:1)"
+    assert lines([buffer], [larger]) == [(text, 640)]
+
+
+def test_a_value_or_two_in_another_loop_precede_no_larger_reason():
+    moved = VALUE._replace(op_name=f"{LOOP}/exp")
+    gone = OTHER._replace(held_bytes=4096, shape="f32[1024]")
+    sides = Reserved((VALUE, gone)), Reserved((moved,))
+    told = sentences_of(explain_pair(*sides), ("a", "b"), (4160, 64))
+    assert told[0].line.startswith("1 value is gone at the peak: neg f32[1024]")
 
 
 def test_code_inside_of_a_fusion_is_not_new():
