@@ -37,6 +37,9 @@ _ALWAYS: Final = {
 }
 """Kinds that always get a sentence, even without growth, because someone edits them."""
 
+_OF_INPUTS: Final = {ReasonKind.DTYPE, ReasonKind.SIZE}
+"""Kinds that someone edits where inputs have them, even if other bytes outweigh theirs."""
+
 
 class Sentence(NamedTuple):
     """A reason for the growth, in words."""
@@ -125,14 +128,17 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     """
     is_named = reason.cause or (reason.code and reason.code.is_only_one_side)
     if reason in explaining:
-        return int(reason.subject.kind in CONSEQUENCES and not is_named)
+        follows = reason.subject.kind in CONSEQUENCES or (
+            reason.subject.kind is ReasonKind.STACKED and any(map(_is_known_edit, explaining))
+        )
+        return int(follows and not is_named)
     return 2 if explaining or not _is_edit(reason, explaining) else 0
 
 
 def _is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
     """Return True for what someone edits: its bytes may be few, but others follow from it."""
     if reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs):
-        return max(reason.count_a, reason.count_b) >= _LEAST_OF_CODE
+        return reason in explaining or max(reason.count_a, reason.count_b) >= _LEAST_OF_CODE
     is_of_input = reason.input_example is not None and not explaining
     return reason.subject.kind in _ALWAYS or is_of_input
 
@@ -148,9 +154,14 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:
         return True
     share = reason.growth_bytes / growth_bytes
-    if reason.subject.kind in _ALWAYS:
-        return abs(share) >= _LEAST_SHARE_OF_CHANGE
-    return share >= _LEAST_SHARE_OF_CHANGE
+    return (abs(share) if _is_known_edit(reason) else share) >= _LEAST_SHARE_OF_CHANGE
+
+
+def _is_known_edit(reason: Reason) -> bool:
+    """Return True for what someone edits, whatever its bytes."""
+    is_of_inputs = bool(reason.input_count or reason.input_example)
+    kind = reason.subject.kind
+    return kind in _ALWAYS or (kind in _OF_INPUTS and is_of_inputs)
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:

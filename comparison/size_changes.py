@@ -58,7 +58,7 @@ class InputSizes:
         self._products: set[Fraction] = set()
         for name in inputs_a.keys() & inputs_b.keys():
             if self._is_same_tree or is_identifying(name):
-                factors = _factors(inputs_a[name], inputs_b[name]) or set()
+                factors = _factors_of_any_rank(inputs_a[name], inputs_b[name]) or set()
                 # by several factors, it may be another part of another tree
                 if self._is_same_tree or len(factors) == 1:
                     self._add(factors)
@@ -81,20 +81,25 @@ class InputSizes:
         """Return True if dimensions differ as those of inputs do, or by two of these factors."""
         return self._are_related(a, b, self._products)
 
+    def are_of_many(self, a: HeldValue, b: HeldValue) -> bool:
+        """Return True if only one has a dimension by which an input differs: one or many."""
+        return _factors(a.shape, b.shape) is None and self._are_related(a, b, self._factors)
+
     def _are_related(self, a: HeldValue, b: HeldValue, factors_of: Set[Fraction]) -> bool:
         # flattened dimensions stay almost the same if one grows as the other shrinks
         known_factors = factors_of | {Fraction(1)} if factors_of else factors_of
         factors = _factors(a.shape, b.shape)
         if a.is_input:
+            factors = _factors_of_any_rank(a.shape, b.shape)
             # a name in a tree, `layers[2]`, may be another part of another tree
             is_argument = len(name_steps(a.op_name or "")) == 1
             return factors is not None and (self._is_same_tree or is_argument or not factors)
         if factors is not None and not self._factors:
             is_gone = a.shape not in self._shapes_b and b.shape not in self._shapes_a
-            return is_gone and len(factors) == 1
+            return is_gone and a.line == b.line and len(factors) == 1
         if _are_stacks_of_other_turns(a, b):
             factors = _factors(*(_part(each) for each in (a, b)))
-        factors = factors if factors is not None else _factor_of_rank(a.shape, b.shape)
+        factors = _factor_of_rank(a.shape, b.shape) if factors is None else factors
         return factors is not None and all(
             any(abs(factor / known - 1) <= _TOLERANCE for known in known_factors)
             for factor in factors
@@ -138,6 +143,11 @@ def _factors(before: str, after: str) -> set[Fraction] | None:
     if a is None or b is None or len(a) != len(b) or 0 in (*a, *b):
         return None
     return {Fraction(y, x) for x, y in zip(a, b, strict=True) if x != y}
+
+
+def _factors_of_any_rank(before: str, after: str) -> set[Fraction] | None:
+    factors = _factors(before, after)
+    return _factor_of_rank(before, after) if factors is None else factors
 
 
 def _factor_of_rank(before: str, after: str) -> set[Fraction] | None:

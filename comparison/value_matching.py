@@ -83,6 +83,10 @@ _OTHER_RANK: Final[Sequence[_Key]] = (
     # XLA leaves out dimensions of one element
     lambda value: _of_op(value, *_op(value), value.dtype),
 )
+_OF_MANY: Final[Sequence[_Key]] = (
+    # the same op of many examples at once, as with `jax.vmap`
+    lambda value: _of_op(value, stem(value.op_name), value.dtype),
+)
 _OTHER_LOOP: Final[Sequence[_Key]] = (
     # the same op, once in more loops than the other
     lambda value: _of_op(value, outside_loops(value.op_name), value.dtype, _rank(value)),
@@ -129,7 +133,8 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     recomputed = _OTHER_SIZE_RECOMPUTED if sizes.are_known else ()
     of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE, *recomputed))
     of_products = ((key, sizes.are_related) for key in (*_OTHER_SIZE, *_OTHER_RANK))
-    for key, are_related in (*of_sizes, *of_products):
+    of_many = ((key, sizes.are_of_many) for key in _OF_MANY)
+    for key, are_related in (*of_sizes, *of_products, *of_many):
         found, left_a, left_b = _match_by(key, left_a, left_b, are_related)
         sizes.learn(found)
         pairs += found

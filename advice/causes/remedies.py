@@ -10,6 +10,7 @@ __all__ = [
     "CONSTANTS",
     "DENSE_GRADIENTS",
     "DERIVATIVES_AT_ONCE",
+    "DIAGONALS",
     "FLOAT64",
     "GATHERED_ROWS",
     "GRADIENTS_OF_FROZEN",
@@ -56,6 +57,14 @@ RETURNED_STACKS: Final[Mapping[str, str]] = {
     "tensorflow": "Return only what the caller needs: the last loop variable or a running sum"
     " instead of a tf.TensorArray of all iterations.",
     "pytorch": "Return only what the caller needs: the last carry, or a sum in the carry.",
+}
+DIAGONALS: Final[Mapping[str, str]] = {
+    "jax": "Compute the diagonal alone: (a * b).sum(-1) instead of jnp.diag(a @ b.T), and"
+    " jnp.vdot(a, b) instead of jnp.trace(a @ b.T); ask a library for variances instead of a"
+    " covariance.",
+    "tensorflow": "Compute the diagonal alone: tf.reduce_sum(a * b, -1) instead of"
+    " tf.linalg.diag_part(tf.matmul(a, b, transpose_b=True)).",
+    "pytorch": "Compute the diagonal alone: (a * b).sum(-1) instead of torch.diagonal(a @ b.T).",
 }
 ADDED_GRADIENTS: Final[Mapping[str, str]] = {
     "jax": "Add each gradient to a sum as soon as it is made: jax.lax.scan over the parts of the"

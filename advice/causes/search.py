@@ -12,6 +12,7 @@ from xlagraph.advice.causes.boundaries import (
 )
 from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.costly_order import costly_order
+from xlagraph.advice.causes.diagonals import read_diagonals
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.gathered_rows import gathered_rows
 from xlagraph.advice.causes.gram_matrices import products_with_themselves
@@ -86,6 +87,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from stored_jacobians(program)
     yield from derivatives_at_once(program)
     yield from products_with_themselves(program)
+    yield from read_diagonals(program)
     yield from gathered_rows(program)
     yield from added_gradients(program)
     yield from logits(program)

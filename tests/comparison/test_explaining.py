@@ -88,12 +88,51 @@ def test_a_buffer_that_a_loop_fills_as_long_as_it_needs_tells_no_iterations():
     assert lines([buffer], [larger]) == [(text, 640)]
 
 
+INPUT = VALUE._replace(
+    part=ReservedPart.INPUTS,
+    name="p",
+    opcode="parameter",
+    op_name="p",
+    shape="f32[8]",
+    held_bytes=32,
+)
+
+
+def test_an_input_that_vmap_gives_one_more_dimension_is_named_with_what_it_makes_larger():
+    given = INPUT._replace(shape="f32[4,8]", held_bytes=128)
+    many = VALUE._replace(op_name="jit(f)/vmap()/exp", shape="f32[4,16]", held_bytes=256)
+    text = (
+        "p f32[8] → f32[4,8]: 2 values have 4 times as many elements, such as f32[16] → f32[4,16]"
+        " (mostly f.py:1)"
+    )
+    assert (text, 288) in lines([INPUT, VALUE], [given, many])
+
+
+def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed():
+    factor = VALUE._replace(op_name="jit(f)/svd", shape="f32[4,4]")
+    other = factor._replace(shape="f32[400,400]", held_bytes=640_000, user_line=("f.py", 9))
+    assert "replaced by 1 other" in lines([factor], [other])[0][0]
+    same_line = other._replace(user_line=factor.user_line)
+    assert "f32[4,4] → f32[400,400]" in lines([factor], [same_line])[0][0]
+
+
+def told(before, after, totals):
+    found = explain_pair(Reserved(tuple(before)), Reserved(tuple(after)))
+    return [each.line for each in sentences_of(found, ("a", "b"), totals)]
+
+
+def test_the_dtype_of_inputs_precedes_more_bytes_of_other_stacks():
+    narrow = INPUT._replace(dtype="bf16", shape="bf16[8]", held_bytes=16)
+    state = VALUE._replace(op_name=f"{LOOP}/mul", held_bytes=0)
+    first, *_ = told([INPUT, state], [narrow, state, STACK._replace(held_bytes=96)], (32, 112))
+    assert first == "dtype of 1 input (p) is now bf16, was f32 (mostly f.py:1): -16 B"
+
+
 def test_a_value_or_two_in_another_loop_precede_no_larger_reason():
     moved = VALUE._replace(op_name=f"{LOOP}/exp")
     gone = OTHER._replace(held_bytes=4096, shape="f32[1024]")
-    sides = Reserved((VALUE, gone)), Reserved((moved,))
-    told = sentences_of(explain_pair(*sides), ("a", "b"), (4160, 64))
-    assert told[0].line.startswith("1 value is gone at the peak: neg f32[1024]")
+    first, *_ = told([VALUE, gone], [moved], (4160, 64))
+    assert first.startswith("1 value is gone at the peak: neg f32[1024]")
 
 
 def test_code_inside_of_a_fusion_is_not_new():

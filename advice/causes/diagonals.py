@@ -1,0 +1,100 @@
+"""Find matrices of which the program reads only the diagonal, as `jnp.diag(a @ b.T)` does.
+
+An element of the diagonal is a product of two rows: none of the others has to be computed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import Operation
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["read_diagonals"]
+
+_LEAST_SHARE: Final = 0.02
+"""Smallest share of the reserved bytes for which a matrix is searched."""
+_LEAST_ROWS: Final = 16
+"""Least rows: the diagonal of a smaller matrix is not much smaller."""
+
+
+def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
+    """Yield square matrices, or many at once, of which only the diagonal is read."""
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    found: dict[int, tuple[StoredValue, str]] = {}
+    for value in program.temporaries:
+        if value.size_bytes < least:
+            break
+        rows, columns = value.dimensions[-2:] if len(value.dimensions) > 1 else (0, 1)
+        readers = program.readers_of.get(value.value_id, ())
+        if rows != columns or rows < _LEAST_ROWS or value.value_id in found:
+            continue
+        if readers and all(_reads_diagonal(program, reader, value) for reader in readers):
+            line = file_and_line(*program.place_of(readers[0])) or readers[0]
+            reason = f"{line} reads only its diagonal, {rows} of {rows} × {rows} elements"
+            masked = [
+                made
+                for reader in readers
+                for made in program.made_by.get(reader, ())
+                if made.dimensions == value.dimensions
+            ]
+            found |= {each.value_id: (each, reason) for each in (value, *masked)}
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "A matrix is computed of which only the diagonal is read",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, [value.label for value, _ in found.values()]),
+            tuple(evidence_row(value, reason) for value, reason in found.values()),
+            remedies.DIAGONALS,
+            likelihood=0.9,
+        )
+
+
+def _reads_diagonal(program: PeakProgram, instruction: str, value: StoredValue) -> bool:
+    """Return True if an instruction reads no element of a value outside of its diagonal."""
+    outside = program.operations.get(instruction)
+    if outside is None:
+        return False
+    inside: Sequence[Operation] = program.fused_operations(outside)
+    names = {
+        each.name
+        for each in inside
+        if each.opcode == "parameter"
+        and outside.operands[each.numbers["number"][0]].name == value.name
+    }
+    by_name: Mapping[str, Operation] = {each.name: each for each in inside}
+    if not inside:
+        inside, names, by_name = (outside,), {value.name}, program.operations
+    uses = [each for each in inside if any(read.name in names for read in each.operands)]
+    return bool(uses) and all(_takes_diagonal(each, names, by_name) for each in uses)
+
+
+def _takes_diagonal(
+    operation: Operation, names: set[str], by_name: Mapping[str, Operation]
+) -> bool:
+    """Return True for rows gathered at equal numbers, or a mask of equal row and column."""
+    read = [by_name.get(each.name) for each in operation.operands]
+    if operation.opcode == "gather" and operation.operands[0].name in names and len(read) > 1:
+        places = read[1]
+        if places is None or places.opcode != "concatenate":
+            return False
+        parts = {each.name for each in places.operands}
+        is_of_iota = len(parts) == 1 and _is_iota(by_name.get(parts.pop()))
+        return is_of_iota and list(operation.numbers.get("slice_sizes", ()))[-2:] == [1, 1]
+    if operation.opcode == "select" and operation.operands[1].name in names:
+        mask = read[0]
+        if mask is None or mask.opcode != "compare" or mask.numbers.get("direction") != [1]:
+            return False
+        sides = [by_name.get(each.name) for each in mask.operands]
+        dimensions = [tuple(each.numbers.get("iota_dimension", ())) for each in sides if each]
+        return all(map(_is_iota, sides)) and len(set(dimensions)) == len(sides)
+    return False
+
+
+def _is_iota(operation: Operation | None) -> bool:
+    return operation is not None and operation.opcode == "iota"

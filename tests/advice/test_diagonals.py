@@ -1,0 +1,72 @@
+"""`advise` names matrices of which only the diagonal is read."""
+
+import pytest
+
+from xlagraph.advice.causes.diagonals import read_diagonals
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+
+GATHERED = """
+  %i = s32[64,1]{1,0} iota(), iota_dimension=0
+  %n = s32[64,2]{1,0} concatenate(%i, %i), dimensions={1}
+  ROOT %g = s8[64,1,1]{2,1,0} gather(%p, %n), offset_dims={1,2}, slice_sizes={1,1}
+"""
+MASKED = """
+  %i = s32[64,64]{1,0} iota(), iota_dimension=0
+  %j = s32[64,64]{1,0} iota(), iota_dimension=1
+  %c = pred[64,64]{1,0} compare(%i, %j), direction=EQ
+  %z = s8[64,64]{1,0} broadcast(%zero), dimensions={}
+  ROOT %s = s8[64,64]{1,0} select(%c, %p, %z)
+"""
+
+
+def named(program_of, reading, opcode="fusion"):
+    """Return what is named where `diag` reads a product, whose fusion has these operations."""
+    program = program_of(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        f"""
+        0 | x    | s8[64]    | 0     | 64   | 0-4 | parameter(0)
+        1 | all  | s8[64,64] | 0     | 4096 | 1-3 | dot(x)      | jit(f)/dot_general @ f.py:2
+        1 | diag | s8[64]    | 4096  | 64   | 2-4 | {opcode}(all) | jit(f)/diagonal @ f.py:3
+        1 | out  | s8[64]    | 8192  | 64   | 3-4 | negate(diag)
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+
+%reading (p: s8[64,64]) -> s8[64] {{
+  %p = s8[64,64]{{1,0}} parameter(0)
+  %zero = s8[] constant(0){reading}}}
+
+ENTRY %main (x: s8[64,64]) -> s8[64] {{
+  %all = s8[64,64]{{1,0}} parameter(0)
+  ROOT %diag = s8[64]{{0}} {opcode}(%all){", calls=%reading" * (opcode == "fusion")}
+}}
+""")
+    return [(row["value"], row["reason"]) for each in read_diagonals(program) for row in each.rows]
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [pytest.param(GATHERED, id="jnp.diag"), pytest.param(MASKED, id="jnp.trace")],
+)
+def test_a_product_of_which_only_the_diagonal_is_read_is_named_with_its_reader(programs, reading):
+    reason = "f.py:3 reads only its diagonal, 64 of 64 × 64 elements"
+    assert named(programs, reading) == [("all", reason)]
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        pytest.param(GATHERED.replace("(%i, %i)", "(%i, %zero)"), id="another column"),
+        pytest.param(GATHERED.replace("{1,1}", "{1,2}"), id="two columns"),
+        pytest.param(MASKED.replace("direction=EQ", "direction=GE"), id="a triangle"),
+        pytest.param(MASKED.replace("(%i, %j)", "(%i, %i)"), id="all"),
+        pytest.param(MASKED.replace("(%c, %p, %z)", "(%c, %z, %p)"), id="all but the diagonal"),
+        pytest.param(MASKED.replace("broadcast(%zero)", "negate(%p)"), id="read twice"),
+    ],
+)
+def test_a_matrix_of_which_something_reads_more_is_needed(programs, reading):
+    assert named(programs, reading) == []
+
+
+def test_a_reader_of_another_opcode_needs_the_matrix(programs):
+    assert named(programs, GATHERED, opcode="custom-call") == []

@@ -1,0 +1,79 @@
+"""A second cause is named only for what a replan without both saves beyond the first."""
+
+import re
+
+import pytest
+
+from tests.tiny_dumps import tiny_dump, write_dump
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import compare
+
+# `k` is a product of which only the diagonal is read, `g` has gradients of each example
+BEFORE = """
+    0 | x | f32[16,16]   | 0     | 1024  | 0-{end} | parameter(0)   | x
+    1 | a | f32[8,16]    | 0     | 512   | 1-4 | broadcast(x)   | jit(f)/jvp(ode)/tanh @ f.py:1
+    1 | b | f32[8,16]    | 512   | 512   | 2-4 | tanh(a)        | jit(f)/transpose(jvp(ode))/mul @ f.py:2
+    2 | r | f32[16,16]   | 0     | 1024  | 3-{end} | dot(a, b)      | jit(f)/reduce_sum @ f.py:4
+"""  # noqa: E501
+AFTER = """
+    0 | x | f32[16,16]   | 0     | 1024  | 0-{end} | parameter(0)   | x
+    1 | a | f32[8,16]    | 24576 | 512   | 1-4 | broadcast(x)   | jit(f)/jvp(ode)/tanh @ f.py:1
+    1 | b | f32[8,16]    | 16384 | 512   | 2-4 | tanh(a)        | jit(f)/transpose(jvp(ode))/mul @ f.py:2
+    1 | k | f32[64,64]   | 0     | 16384 | 3-5 | dot(a, a)      | jit(f)/kernel/dot_general @ f.py:6
+    1 | g | f32[8,16,16] | 16384 | 8192  | 4-6 | multiply(a, b) | jit(f)/add @ f.py:3
+    1 | d | f32[64]      | 24576 | 256   | 5-6 | fusion(k)      | jit(f)/kernel/diagonal @ f.py:6
+    2 | r | f32[16,16]   | 0     | 1024  | 6-{end} | reduce(g, d)   | jit(f)/reduce_sum @ f.py:4
+"""  # noqa: E501
+LATER = "    1 | z | f32[64,64] | 0 | 16384 | {at}-{at} | broadcast(x) | jit(f)/sin @ f.py:5\n"
+DIAGONAL = """
+%diagonal (p: f32[64,64]) -> f32[64] {
+  %p = f32[64,64]{1,0} parameter(0)
+  %i = s32[64,1]{1,0} iota(), iota_dimension=0
+  %n = s32[64,2]{1,0} concatenate(%i, %i), dimensions={1}
+  ROOT %e = f32[64,1,1]{2,1,0} gather(%p, %n), offset_dims={1,2}, slice_sizes={1,1}
+}
+"""
+PRODUCT = "a matrix is computed of which only the diagonal is read (f.py:6)"
+GRADIENTS = "gradients are kept for each example (f.py:3)"
+
+
+def module_of(values):
+    """Return the text of the module that makes the values."""
+    lines = []
+    for row in values.strip().splitlines():
+        _, name, shape, _, _, _, call, op = (cell.strip() for cell in row.split("|"))
+        layout = ",".join(map(str, reversed(range(shape.count(",") + 1))))
+        read = re.sub(r"\b[a-z]\b", r"%\g<0>", call)
+        called = ", calls=%diagonal" if call.startswith("fusion") else ""
+        metadata = f'metadata={{op_name="{op.partition(" @ ")[0]}"}}'
+        root = "ROOT " if name == "r" else ""
+        lines.append(f"  {root}%{name} = {shape}{{{layout}}} {read}{called}, {metadata}")
+    head = f"HloModule jit_f, is_scheduled=true\n{DIAGONAL}\n"
+    return f"{head}ENTRY %main (x: f32[16,16]) -> f32[16,16] {{\n" + "\n".join(lines) + "\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("later", "named"),
+    [
+        pytest.param("", [PRODUCT, GRADIENTS], id="both at the only peak"),
+        pytest.param(LATER, [PRODUCT], id="another peak remains without the first"),
+    ],
+)
+def test_a_second_cause_is_named_for_what_it_saves_beyond_the_first(tmp_path, later, named):
+    for run, values, size in (("before", BEFORE, 1024), ("after", AFTER, 25088)):
+        at = values.count("|") // 7
+        table = (values + later).format(at=at, end=at + bool(later))
+        temp = max(size, 16384 if later else 0)
+        blocks = (
+            "0 | 1024 | parameter 0, shape |f32[16,16]| at ShapeIndex {}\n"
+            f"1 | {temp} | preallocated-temp\n2 | 1024 | maybe-live-out"
+        )
+        path = write_dump(tmp_path / "runs" / run, 1, "jit_f", tiny_dump(blocks, table))
+        module = path.with_name(path.name.replace("-buffer-assignment", ""))
+        module.write_text(module_of(table))
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        assert ingest(graph, tmp_path / "runs", jobs=1).ok
+        told = compare(graph, "before", "after").sentences
+    causes = [each.text.partition(";")[0] for each in told]
+    assert [each for each in causes if each in (PRODUCT, GRADIENTS)] == named, told
