@@ -141,8 +141,10 @@ def _of_examples(
 def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield gradients of whole tables that are scattered from a few rows.
 
-    An optimizer with a state of the table's shape needs all rows.
+    An optimizer with a state of the table's shape needs all rows. A gradient in the bytes of a
+    result takes none: without it, a copy of the table, whose rows are updated, lies there.
     """
+    results = {program.values[each].allocation for each in program.compilation.results}
     names: dict[tuple[int, ...], str] = {
         value.dimensions: value.op_name or value.label
         for value in reversed(program.compilation.array_parameters)
@@ -151,7 +153,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
     found, removed = [], []
     for value in program.temporaries:
         planned = program.planned(value)
-        if planned is None or value.dimensions not in names:
+        if planned is None or value.dimensions not in names or value.allocation in results:
             continue
         joined = program.program.sets[planned.buffer_set]
         members = [program.values[each.value_id] for each in joined]

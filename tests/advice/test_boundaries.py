@@ -166,6 +166,22 @@ def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
     assert found == named
 
 
+def test_a_dense_gradient_in_the_bytes_of_the_new_table_costs_nothing(returning):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
+        1 | 4096 | maybe-live-out
+        """,
+        """
+        0 | table | f32[64,16] | 0 | 4096 | 0-2 | parameter(0)
+        1 | g     | f32[64,16] | 0 | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
+        1 | new   | f32[64,16] | 0 | 4096 | 3-3 | subtract(table, g)
+        """,
+        "new",
+    )
+    assert not list(dense_gradients(program))
+
+
 @pytest.mark.parametrize(
     ("reader", "named"),
     [
