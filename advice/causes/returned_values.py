@@ -9,6 +9,7 @@ from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
@@ -37,7 +38,11 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         if value.dimensions and value.shape not in shapes
         if program.stack_of(value) is None
         # a cast of an updated parameter follows from its gradient
-        if not any(program.values[each].is_backward for each in _leading_to(program, [value]))
+        if not any(
+            known.is_backward and not is_recomputed(known.attributed_op_name)
+            for each in _leading_to(program, [value])
+            if (known := program.values[each])
+        )
     ]
     yield from _cause(
         "A training step returns values of its forward pass",

@@ -283,6 +283,18 @@ def test_a_cast_of_an_updated_parameter_is_no_value_of_the_forward_pass(returnin
     assert [row["value"] for row in cause.rows] == ["acts"]
 
 
+def test_a_value_of_a_checkpoint_whose_recomputation_was_merged_is_of_the_forward_pass(returning):
+    merged = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/tanh"
+    program = returning(
+        f"{BLOCKS}6 | 1024 | preallocated-temp\n",
+        STEP.format("old, d").replace("multiply(w)", "multiply(h)", 1)
+        + f"6 | h | f32[256] | 0 | 1024 | 0-1 | fusion(w) | {merged}\n",
+        *("acts", "g", "new"),
+    )
+    (cause,) = returned_forward_values(program)
+    assert [row["value"] for row in cause.rows] == ["acts"]
+
+
 @pytest.mark.parametrize(("opcode", "named"), [("copy", ["out"]), ("negate", [])])
 def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode, named):
     program = returning(
