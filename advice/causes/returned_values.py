@@ -38,11 +38,7 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         if value.dimensions and value.shape not in shapes
         if program.stack_of(value) is None
         # a cast of an updated parameter follows from its gradient
-        if not any(
-            known.is_backward and not is_recomputed(known.attributed_op_name)
-            for each in _leading_to(program, [value])
-            if (known := program.values[each])
-        )
+        if not any(_is_of_gradient(program.values[each]) for each in _leading_to(program, [value]))
     ]
     yield from _cause(
         "A training step returns values of its forward pass",
@@ -142,6 +138,11 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
         for value in inputs
         if value.value_id not in updated and results[value.shape] <= taken[value.shape]
     )
+
+
+def _is_of_gradient(value: StoredValue) -> bool:
+    """Return True for a value of the backward pass that a checkpoint does not compute again."""
+    return value.is_backward and not is_recomputed(value.attributed_op_name)
 
 
 def _leading_to(program: PeakProgram, results: Iterable[StoredValue]) -> set[int]:
