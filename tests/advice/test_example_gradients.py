@@ -90,7 +90,7 @@ def test_products_of_two_values_of_each_example_that_are_added(programs, read, a
 )
 def test_a_number_of_each_example_may_be_repeated_to_scale_the_gradients(programs, opcode, named):
     program = programs(
-        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 17408 | preallocated-temp",
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 17664 | preallocated-temp",
         f"""
         0 | w | s8[32,32]   | 0     | 1024 | 0-5 | parameter(0)
         1 | a | s8[8,32]    | 8192  | 256  | 1-2 | fusion(w) | jit(f)/vmap(jvp())/tanh
