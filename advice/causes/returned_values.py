@@ -36,7 +36,9 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         value
         for value in program.own_results
         if value.dimensions and value.shape not in shapes
-        if program.stack_of(value) is None
+        if all(
+            program.stack_of(program.values[source]) is None for source in program.sources_of(value)
+        )
         # a cast of an updated parameter follows from its gradient
         if not any(_is_of_gradient(program.values[each]) for each in _leading_to(program, [value]))
     ]

@@ -331,6 +331,22 @@ def test_a_stack_may_be_returned_in_another_order_of_dimensions(returning, opcod
         assert cause.edit == KeepInside(frozenset((program.by_label["out"].value_id,)))
 
 
+def test_a_returned_stack_in_another_order_is_one_cause_only(returning):
+    program = returning(
+        f"{BLOCKS}6 | 8192 | preallocated-temp\n7 | 8192 | maybe-live-out\n",
+        STEP.format("old, d")
+        + """
+    6 | s   | f32[16,128] | 0 | 8192 | 1-3 | fusion(w) | jit(f)/jvp()/while/body/mul
+    7 | out | f32[128,16] | 0 | 8192 | 2-4 | transpose(s) | jit(f)/jvp()/transpose
+""",
+        *("acts", "g", "new", "out"),
+    )
+    stack = program.by_label["s"]._replace(stack_loop="w", stack_turns=16)
+    program.compilation.values[stack.value_id] = stack
+    (cause,) = returned_forward_values(program)
+    assert [row["value"] for row in cause.rows] == ["acts"]
+
+
 @pytest.mark.parametrize(("loop", "is_carry"), [("w", True), ("inner", False)])
 def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop, is_carry):
     program = programs(
