@@ -207,8 +207,9 @@ ATTENTION_SCORES: Final[Mapping[str, str]] = {
 INFLATED: Final[Mapping[str, str]] = {
     "jax": "Compute it where it is read, so that it is fused: jnp.where(i[:, None] >= i[None, :],"
     " x, -inf) with jax.lax.broadcasted_iota instead of a stored mask; rely on broadcasting instead"
-    " of jnp.broadcast_to, jnp.tile and jnp.repeat; keep masks bool; index (jnp.take) instead of"
-    " one_hot @ table.",
+    " of jnp.broadcast_to, jnp.tile and jnp.repeat; keep masks bool; index with labels instead of"
+    " multiplying with their one_hot: jnp.take(table, labels, 0), counts.at[labels].add(1),"
+    " jnp.take_along_axis(x, labels[..., None], -1).",
     "tensorflow": "Compute it where it is read: tf.range comparisons instead of a stored mask,"
     " broadcasting instead of tf.tile, tf.gather instead of one_hot matmul; keep masks bool.",
     "pytorch": "Compute it where it is read: comparisons of torch.arange instead of a stored mask,"
