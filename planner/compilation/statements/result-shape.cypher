@@ -2,3 +2,4 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:SCHEDULES]->(i:Instruction)
 WHERE i.name = c.result
 RETURN i.shape AS shape
+ORDER BY shape
