@@ -8,8 +8,9 @@ from xlagraph.advice.advise import advise
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.checkpoint_scopes import CheckpointScopes, checkpoint_scopes
 from xlagraph.advice.combined_changes import CombinedChange, combine
-from xlagraph.advice.diagnosis import Diagnosis, Finding
+from xlagraph.advice.diagnosis import Diagnosis
 from xlagraph.advice.findings import LEAST_SHARE
+from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -98,17 +99,6 @@ def reject_unknown_spaces(named: Iterable[int], used: Collection[int]) -> None:
             raise NoSuchMemorySpace(color, used)
 
 
-def first_findings(
-    graph: Graph,
-    space: SpaceFit,
-    *,
-    most: int = MOST_FINDINGS,
-    catalogue: Mapping[str, Query] | None = None,
-) -> tuple[Finding, ...]:
-    """Return changes for a compilation that does not fit, sorted by savings, descending."""
-    return _diagnosis(graph, space, catalogue).findings[:most]
-
-
 @dataclass(frozen=True, slots=True)
 class LackingSpace:
     """A memory space that is too small, and changes that make the compilation fit."""
@@ -144,6 +134,7 @@ def changes_where_lacking(
 
 
 def _changes(graph: Graph, space: SpaceFit, catalogue: Mapping[str, Query] | None) -> LackingSpace:
+    graph = AskedOnce(graph)  # small findings are searched with the same queries
     stored = StoredCompilation(graph, space.compilation)
     program = PeakProgram(stored, space.memory_space)
     missing = space.missing_bytes or 0
@@ -165,8 +156,8 @@ def _diagnosis(
     graph: Graph,
     space: SpaceFit,
     catalogue: Mapping[str, Query] | None,
-    stored: StoredCompilation | None = None,
-    least_share: float = LEAST_SHARE,
+    stored: StoredCompilation,
+    least_share: float,
 ) -> Diagnosis:
     return advise(
         graph,

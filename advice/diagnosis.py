@@ -3,20 +3,16 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from xlagraph.advice.places import Place, places
 from xlagraph.advice.planned_savings import PotentialSavings
-from xlagraph.graph.engine import Cell, Result
+from xlagraph.graph.engine import Cell, Result, Tabular
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.presentation.readable_tables import html_text
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS, Advice, Column
 from xlagraph.queries.catalogue.query_files import Query
-
-if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
-    import polars
 
 COLUMNS: Final = (
     "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
@@ -122,7 +118,7 @@ class Finding(Outlined):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Diagnosis(Outlined):
+class Diagnosis(Tabular):
     """Findings about a run or a compilation."""
 
     name: str
@@ -184,14 +180,6 @@ class Diagnosis(Outlined):
             for finding in self.findings
         )
         return "".join((super(Diagnosis, self)._repr_html_(), *details))
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Return the findings as a pandas frame; raise ImportError if pandas is not installed."""
-        return self._result().to_pandas()
-
-    def to_polars(self) -> "polars.DataFrame":
-        """Return the findings as a polars frame; raise ImportError if polars is not installed."""
-        return self._result().to_polars()
 
     def _result(self) -> Result:
         return diagnosis_result(self)

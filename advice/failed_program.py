@@ -63,11 +63,6 @@ class FailedProgram:
     problems: tuple[str, ...] = ()
     """Files of queries that failed, each with the reason."""
 
-    @property
-    def is_other_program(self) -> bool:
-        """True if the message must be about another program."""
-        return self.mismatch is not None
-
 
 class _Candidate(NamedTuple):
     key: str

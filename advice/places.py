@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from xlagraph.advice.causes.cause import file_and_line
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.op_names import scope_names
 
@@ -35,10 +36,7 @@ class Place:
     @property
     def source(self) -> str | None:
         """File name and line, `train.py:12`; None without a file."""
-        if self.file is None:
-            return None
-        name = self.file.rpartition("/")[2]
-        return name if self.line is None else f"{name}:{self.line}"
+        return file_and_line(self.file, self.line)
 
     @property
     def cells(self) -> Cell:

@@ -14,7 +14,7 @@ from xlagraph.planner.edits.edit import Edit, replan
 from xlagraph.planner.edits.recomputing import Defer, Move, Recompute
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.resizing import ComputeInParts, PackTightly, Remove, Scale
-from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import human_bytes, range_text
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 __all__ = [
@@ -129,21 +129,13 @@ class PotentialSavings:
         """Savings as text: `1.0 MiB`, `1.0 MiB to 4.0 MiB`, or `up to 1.0 MiB` if uncertain."""
         if self.in_memory_order is not None:
             found = self.in_memory_order
-            saved = _range_text(found.bytes, found.at_most, is_certain=True)
+            saved = range_text(found.bytes, found.at_most)
             return f"unknown in this order; {saved} more with the memory-optimized one"
         if self.doubt == _RECOMPUTES_EARLY:
             return "unknown in this order of instructions"
         if not self.likelihood:
             return f"nothing is expected here; it may be up to {human_bytes(self.middle)}"
-        return _range_text(self.bytes, self.at_most, is_certain=self.doubt is None)
-
-
-def _range_text(least_bytes: int, most_bytes: int | None, *, is_certain: bool) -> str:
-    least = human_bytes(least_bytes)
-    most = least if most_bytes is None else human_bytes(most_bytes)
-    if least != most:
-        return f"{least} to {most}" if least_bytes > 0 else f"up to {most}"
-    return least if is_certain else f"up to {least}"
+        return range_text(self.bytes, self.at_most, is_certain=self.doubt is None)
 
 
 def savings_of_edit(

@@ -1,9 +1,9 @@
 """Compute bounds for the memory of programs that are loaded together."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias
 
 from xlagraph.advice.capacity import (
     bytes_beyond,
@@ -12,9 +12,10 @@ from xlagraph.advice.capacity import (
 )
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.planner.compilation.records import read_records
 from xlagraph.queries.runner.compilations import select_all
 
-__all__ = ["ResidentProgram", "ResidentSpace", "check_resident"]
+__all__ = ["ResidentProgram", "ResidentSpace", "allocations_of", "check_resident"]
 
 _ALLOCATIONS: Final = load_statement(__file__, "resident-allocations")
 
@@ -87,20 +88,11 @@ def check_resident(
     and results count for the largest program.
     Raises EmptyGraph, NoSuchCompilation for an unknown name, and NoSuchMemorySpace.
     """
-    rows = graph.query(_ALLOCATIONS, {"compilations": list(select_all(graph, names))}).rows
-    spaces: dict[tuple[int, str | None], dict[str, list[_Allocation]]] = {}
-    for key, color, name, role, shape, size, count, argument, run in rows:
-        programs = spaces.setdefault((cast("int", color), cast("str | None", name)), {})
-        named = None if not argument else ("" if is_shared else str(run), str(argument))
-        programs.setdefault(str(key), []).append(
-            _Allocation(
-                cast("str | None", role),
-                cast("str | None", shape),
-                cast("int", size),
-                cast("int", count),
-                named,
-            )
-        )
+    spaces: dict[tuple[int, str | None], dict[str, list[ResidentAllocation]]] = {}
+    for each in allocations_of(graph, select_all(graph, names)):
+        programs = spaces.setdefault((each.memory_space, each.memory_space_name), {})
+        found = each._replace(run="") if is_shared else each
+        programs.setdefault(each.compilation, []).append(found)
     reject_unknown_spaces(capacities or (), {color for color, _ in spaces})
     return tuple(
         ResidentSpace(color, name, _programs(programs), (capacities or {}).get(color))
@@ -108,16 +100,31 @@ def check_resident(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Allocation:
+class ResidentAllocation(NamedTuple):
     """Allocations of one role, shape, size and argument in a compilation."""
 
+    compilation: str
+    memory_space: int
+    memory_space_name: str | None
     role: str | None
     shape: str | None
     size_bytes: int
-    count: int
-    argument: tuple[str, str] | None
-    """Run and name of an argument; None if the dump does not name it, and of all others."""
+    allocations: int
+    """Their number."""
+    argument: str | None
+    """Name of an argument; none if the dump does not name it, and of all others."""
+    run: str
+
+    @property
+    def all_bytes(self) -> int:
+        """Bytes of all of them."""
+        return self.size_bytes * self.allocations
+
+
+def allocations_of(graph: Graph, compilations: Iterable[str]) -> Sequence[ResidentAllocation]:
+    """Return the allocations of compilations, except for thread-local ones."""
+    parameters = {"compilations": list(compilations)}
+    return read_records(graph, _ALLOCATIONS, ResidentAllocation, parameters)
 
 
 _Argument: TypeAlias = tuple[tuple[str, str] | None, str | None, int]
@@ -125,13 +132,11 @@ _Argument: TypeAlias = tuple[tuple[str, str] | None, str | None, int]
 
 
 def _programs(
-    allocations_by_key: Mapping[str, Sequence[_Allocation]],
+    allocations_by_key: Mapping[str, Sequence[ResidentAllocation]],
 ) -> tuple[ResidentProgram, ...]:
     running = {
         key: sum(
-            each.size_bytes * each.count
-            for each in allocations
-            if each.role not in ("parameter", "constant")
+            each.all_bytes for each in allocations if each.role not in ("parameter", "constant")
         )
         for key, allocations in allocations_by_key.items()
     }
@@ -139,16 +144,14 @@ def _programs(
     arguments: Counter[_Argument] = Counter()
     programs = []
     for key, allocations in allocations_by_key.items():
-        own = Counter(
-            {
-                (e.argument, e.shape, e.size_bytes): e.count
-                for e in allocations
-                if e.role == "parameter"
-            }
-        )
+        own: Counter[_Argument] = Counter()
+        for each in allocations:
+            if each.role == "parameter":
+                name = (each.run, each.argument) if each.argument else None
+                own[name, each.shape, each.size_bytes] = each.allocations
         new = own - arguments
-        arguments |= Counter({each: own[each] for each in own if each[0] is not None})
-        constant_bytes = sum(e.size_bytes * e.count for e in allocations if e.role == "constant")
+        arguments |= Counter({named: own[named] for named in own if named[0] is not None})
+        constant_bytes = sum(each.all_bytes for each in allocations if each.role == "constant")
         added = sum(size * count for (_, _, size), count in new.items()) + constant_bytes
         argument_bytes = sum(size * count for (_, _, size), count in own.items())
         programs.append(

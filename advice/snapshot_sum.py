@@ -3,17 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, cast
 
 from xlagraph.advice.device_memory import Resident
+from xlagraph.advice.resident import allocations_of
 from xlagraph.graph.engine import Graph
-from xlagraph.graph.statement_files import load_statement
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.runner.compilations import find_compilation
 
 __all__ = ["SnapshotSum", "add_snapshot"]
-
-_ALLOCATIONS: Final = load_statement(__file__, "resident-allocations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +93,13 @@ def add_snapshot(
     ]
     arguments: list[tuple[str | None, int]] = []
     running = 0
-    for _, color, _, role, shape, size, count, *_ in graph.query(
-        _ALLOCATIONS, {"compilations": [compilation]}
-    ).rows:
-        size_bytes, allocations = cast("int", size), cast("int", count)
-        if color != 0:
+    for own in allocations_of(graph, [compilation]):
+        if own.memory_space != 0:
             continue
-        if role == "parameter":
-            arguments += [(cast("str | None", shape), size_bytes)] * allocations
+        if own.role == "parameter":
+            arguments += [(own.shape, own.size_bytes)] * own.allocations
         else:
-            running += size_bytes * allocations
+            running += own.all_bytes
     passed = _found_bytes(arguments, held)
     return SnapshotSum(
         compilation,

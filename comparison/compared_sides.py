@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from xlagraph.comparison.groups import (
     GROWTH_COLUMNS,
@@ -12,14 +12,10 @@ from xlagraph.comparison.groups import (
     largest_groups,
 )
 from xlagraph.comparison.sentences import Sentence
-from xlagraph.graph.engine import Cell, Result
+from xlagraph.graph.engine import Cell, Result, Tabular
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
-from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
+from xlagraph.presentation.outlines import Outline, OutlineTable
 from xlagraph.queries.runner.compilations import Selection
-
-if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, unused-ignore]  # ships no types
-    import polars
 
 _ROWS: Final = 10
 """Number of groups that a notebook shows of each grouping."""
@@ -112,7 +108,7 @@ class ComparedPair:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Outlined):
+class Comparison(Tabular):
     """Byte counts of two sides, by compilation and by group.
 
     Bytes are sums over all compilations of a side, including unpaired ones.
@@ -190,14 +186,6 @@ class Comparison(Outlined):
             [sentence.line for sentence in self.sentences],
             groups,
         )
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Return all parts as a pandas frame; raise ImportError if it is missing."""
-        return self._result().to_pandas()
-
-    def to_polars(self) -> "polars.DataFrame":
-        """Return all parts as a polars frame; raise ImportError if it is missing."""
-        return self._result().to_polars()
 
     def _result(self) -> Result:
         return comparison_result(self)

@@ -58,6 +58,23 @@ class Result(Outlined):
         )
 
 
+class Tabular(Outlined):
+    """What is written as one table."""
+
+    __slots__ = ()
+
+    def _result(self) -> Result:
+        raise NotImplementedError
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return all rows as a pandas frame; raise ImportError if it is missing."""
+        return self._result().to_pandas()
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return all rows as a polars frame; raise ImportError if it is missing."""
+        return self._result().to_polars()
+
+
 @dataclass(frozen=True, slots=True)
 class CompilationDigest:
     """The facts of a stored compilation that a new dump is compared with."""

@@ -37,14 +37,17 @@ OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call"))
 """Names that JAX adds to the ops of every loop."""
 _MARKS: Final = {
     "jax": re.compile(r"(?:^|/)p?jit\(|\bjvp\("),
-    "pytorch": re.compile(r"(?:^|/)(?:aten__|xla__|prim__)"),
+    "pytorch": re.compile(r"(?:^|/)(?:aten__|xla__|prim__)|\.SyncTensorsGraph\."),
     "tensorflow": re.compile(r"StatefulPartitionedCall|gradient_tape/|__inference_|XLA_Args"),
 }
 
 
-def framework_of(op_names: Iterable[str | None]) -> str | None:
-    """Return the framework that set most op names; None if none has the marks of one."""
-    known = Counter(name for name in op_names if name)
+def framework_of(names: Iterable[str | None]) -> str | None:
+    """Return the framework that set most op names; None if none has the marks of one.
+
+    Names of modules count too: by default PyTorch/XLA sets no op names.
+    """
+    known = Counter(name for name in names if name)
     counts = {
         framework: sum(count for name, count in known.items() if mark.search(name))
         for framework, mark in _MARKS.items()

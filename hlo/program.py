@@ -21,7 +21,7 @@ from zlib import compress, decompress
 
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Attributes, Instruction, ProgramError
-from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.metadata import StackFrame, is_installed
 from xlagraph.hlo.scoped_memory import ScopedMemory
 
 __all__ = ["EntryParameter", "ModuleForm", "PackedModule", "Program", "packed_module"]
@@ -133,6 +133,14 @@ class Program:
             return attributes.source_file, attributes.source_line
         frame = self.frames.get(attributes.stack_frame)
         return (frame.file, frame.line) if frame else (None, None)
+
+    def user_frame(self, number: int | None) -> StackFrame | None:
+        """Return the innermost frame of a call stack outside of installed packages."""
+        while (frame := None if number is None else self.frames.get(number)) is not None:
+            if frame.file is not None and not is_installed(frame.file):
+                return frame
+            number = frame.caller
+        return None
 
 
 @lru_cache(maxsize=1 << 10)

@@ -98,8 +98,8 @@ class LiveRange(NamedTuple):
     name: str
     shape_index: str
     """Tuple index; ``{}`` for arrays."""
-    first_step: int
-    last_step: int
+    live_from: int
+    live_until: int
 
 
 class PrintedPeakEntry(NamedTuple):

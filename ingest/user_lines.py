@@ -1,4 +1,4 @@
-"""The user's choice of which code is theirs, and the lines of values that follow from it.
+"""Which code the user calls their own, and the lines of values that follow from it.
 
 xlagraph.toml next to the graph or in the current folder:
 

@@ -3,18 +3,20 @@
 A program has thousands of each, so live ranges are indexed, or all compared at once.
 """
 
+from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from xlagraph.planner.planned_program import Overwrite, PlannedValue
 
 __all__ = ["Block", "HeldValues", "ReusableBlocks"]
 
-_Counts = npt.NDArray[np.uint16] | npt.NDArray[np.int32]
+_FEW: Final = 8
+"""Number of live ranges below which counting each one is faster than counting all at once."""
 
 
 class HeldValues:
@@ -104,23 +106,22 @@ class ReusableBlocks:
     A program has thousands of each, so all live ranges are compared at once.
     """
 
-    def __init__(self, capacity: int, steps: int) -> None:
+    def __init__(self, steps: int) -> None:
         self._blocks: list[Block] = []
-        self._firsts, self._lasts, self._numbers = np.empty((3, capacity), np.int32)
+        self._firsts, self._lasts, self._numbers = array("i"), array("i"), array("i")
         """First step, last step and block of each held value."""
-        self._spans: list[tuple[int, int]] = []
-        """First and last step of each held value, without steps that count for its set already."""
-        small = capacity < 1 << 16  # halves the time of long ranges
-        self._taken: _Counts = np.zeros(steps, np.uint16) if small else np.zeros(steps, np.int32)
+        self._begins = array("i")
+        """First step of each held value that does not count for its set already."""
+        self._taken = np.zeros(steps, np.int64)
         self._counted = 0
         self._full_at: tuple[int, int] | None = None
-        self._full_steps: npt.NDArray[np.intp] = np.empty(0, np.intp)
+        self._full_steps: list[int] = []
         """Steps before the next of which all blocks are taken, at these counts."""
 
     @property
     def counts(self) -> tuple[int, int]:
         """Numbers of held values and of blocks."""
-        return len(self._spans), len(self._blocks)
+        return len(self._begins), len(self._blocks)
 
     def add(self, block: Block) -> None:
         """Add a block that is still empty."""
@@ -132,47 +133,59 @@ class ReusableBlocks:
         if block.reusable_number is None:
             return
         counted_until = 0  # members of one set may overlap
-        for value in sorted(members, key=_first_step):
+        for value in sorted(members, key=_first_step) if len(members) > 1 else members:
             first, last = value.live_from, value.live_until
-            row = len(self._spans)
-            self._firsts[row], self._lasts[row] = first, last
-            self._numbers[row] = block.reusable_number
-            self._spans.append((max(first, counted_until), last))
+            self._firsts.append(first)
+            self._lasts.append(last)
+            self._numbers.append(block.reusable_number)
+            self._begins.append(min(max(first, counted_until), last))
             counted_until = max(last, counted_until)
 
     def without_overlap(
         self, members: Sequence[PlannedValue], at: tuple[int, int] | None = None
-    ) -> Iterator[Block]:
-        """Yield the blocks in which no live range overlaps one of these, the newest first.
+    ) -> Sequence[Block]:
+        """Return the blocks in which no live range overlaps one of these, the newest first.
 
         Live ranges that only meet in the last step of one of them do not count as overlap here.
         `at` are the counts of an earlier state.
         """
-        held_count, block_count = at or self.counts
-        full = self._full(held_count, block_count)
+        counts = at or self.counts
+        if not counts[1]:
+            return ()
+        full = self._full_steps if counts == self._full_at else self._full(*counts)
         for value in members:
-            row = full.searchsorted(value.live_from)
+            row = bisect_left(full, value.live_from)
             if row < len(full) and full[row] < value.live_until:
-                return
-        firsts, lasts = self._firsts[:held_count], self._lasts[:held_count]
+                return ()
+        held_count, block_count = counts
+        firsts, lasts, numbers = (
+            np.frombuffer(held, np.intc)[:held_count]
+            for held in (self._firsts, self._lasts, self._numbers)
+        )
         is_free = np.ones(block_count, np.bool_)
         for value in members:
-            overlapping = (firsts < value.live_until) & (lasts > value.live_from)
-            is_free[self._numbers[:held_count][overlapping]] = False
-        for number in np.flatnonzero(is_free)[::-1]:
-            yield self._blocks[number]
+            overlap = (firsts < value.live_until) & (lasts > value.live_from)
+            is_free[numbers[overlap.nonzero()[0]]] = False
+        return [self._blocks[number] for number in np.flatnonzero(is_free)[::-1].tolist()]
 
-    def _full(self, held_count: int, block_count: int) -> npt.NDArray[np.intp]:
+    def _full(self, held_count: int, block_count: int) -> list[int]:
         """Return the steps from which to the next one the first values take all first blocks."""
-        if self._full_at != (held_count, block_count):
-            if held_count < self._counted:
-                self._taken[:] = 0
-                self._counted = 0
-            for first, last in self._spans[self._counted : held_count]:
+        if held_count < self._counted:
+            self._taken[:] = 0
+            self._counted = 0
+        added = slice(self._counted, held_count)
+        if held_count - self._counted < _FEW:
+            for first, last in zip(self._begins[added], self._lasts[added], strict=True):
                 self._taken[first:last] += 1
-            self._counted = held_count
-            self._full_at = held_count, block_count
-            self._full_steps = np.flatnonzero(self._taken == block_count)
+        else:
+            begun, ended = (
+                np.bincount(steps[added], minlength=len(self._taken) + 1)
+                for steps in (self._begins, self._lasts)
+            )
+            self._taken += (begun - ended).cumsum()[:-1]
+        self._counted = held_count
+        self._full_at = held_count, block_count
+        self._full_steps = np.flatnonzero(self._taken == block_count).tolist()
         return self._full_steps
 
 

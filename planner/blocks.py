@@ -83,7 +83,7 @@ class _Search:
         self._program = program
         self._sets = sets
         last_steps = [value.live_until for members in sets.values() for value in members]
-        self._reusable = ReusableBlocks(len(last_steps), max(last_steps, default=0))
+        self._reusable = ReusableBlocks(max(last_steps, default=0))
         self._ranks: list[_Rank] = []
         """Ranks of the sets that took a block, in their order."""
         self._counts: list[tuple[int, int]] = []
@@ -102,9 +102,7 @@ class _Search:
                 heap_values += members
                 continue
             if block is None:
-                operands = _operand_blocks(members, self.block_by_value)
-                shared = chain(operands, self._reusable.without_overlap(members))
-                block = _first_free(shared, members, self._program.overwrites, lives_out=lives_out)
+                block = self._first_free(members, lives_out=lives_out)
                 if block is None and not lives_out:
                     heap_values += members
                     continue
@@ -121,6 +119,17 @@ class _Search:
             for value in members:
                 self.block_by_value[value.value_id] = block
         return Blocks(tuple(blocks), tuple(tables), tuple(heap_values), self)
+
+    def _first_free(self, members: _Members, *, lives_out: bool) -> Block | None:
+        """Return the first block that the members may take; None if there is none."""
+        overwrites = self._program.overwrites
+        for block in _operand_blocks(members, self.block_by_value):
+            if _may_take(block, members, overwrites, lives_out=lives_out):
+                return block
+        for block in self._reusable.without_overlap(members):
+            if _may_take(block, members, overwrites, lives_out=lives_out):
+                return block
+        return None
 
     def finds_same(self, program: PlannedProgram, sets: Mapping[int, _Members]) -> bool:
         """Return True if the same sets of another program take a block; its others do not.
@@ -166,25 +175,12 @@ class _Search:
 def _own_block(program: PlannedProgram, members: _Members) -> Block | None:
     """Return a new block for constants, entry parameters and tables; None for other sets."""
     size_bytes, memory_space = members[0].size_bytes, members[0].memory_space
+    has_table = False
     for value in members:
         if value.is_stored and (stored := program.stored_in(value)) is not None:
             return Block(size_bytes, memory_space, is_read_only=stored.is_read_only)
-    for value in members:
-        if value.is_table:
-            return Block(size_bytes, memory_space, is_table=True)
-    return None
-
-
-def _first_free(
-    blocks: Iterable[Block],
-    members: _Members,
-    overwrites: Mapping[int, tuple[Overwrite, ...]],
-    *,
-    lives_out: bool,
-) -> Block | None:
-    """Return the first block that the members may take; None if there is none."""
-    free = (block for block in blocks if _may_take(block, members, overwrites, lives_out=lives_out))
-    return next(free, None)
+        has_table = has_table or value.is_table
+    return Block(size_bytes, memory_space, is_table=True) if has_table else None
 
 
 def _rank(members: _Members) -> _Rank:

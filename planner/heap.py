@@ -43,7 +43,6 @@ def heap_groups(
     `set_sizes` counts the members of each buffer set in the whole program; `overwrites` lists
     the operands that a value may overwrite, in the order in which they are tried.
     """
-    heap = _Heap(set_sizes, overwrites)
     order = sorted(
         [
             (value.live_from, value.live_until, value.value_id, value)
@@ -51,18 +50,18 @@ def heap_groups(
             if value.size_bytes
         ]
     )
-    defined: defaultdict[int, list[PlannedValue]] = defaultdict(list)
-    freed: defaultdict[int, dict[int, None]] = defaultdict(dict)
-    for first, last, value_id, value in order:
-        defined[first].append(value)
-        freed[last][value_id] = None
-    none: dict[int, None] = {}
-    for step in sorted(defined.keys() | freed.keys()):
-        ending = freed.get(step, none)
-        for value in defined.get(step, ()):
-            heap.define(value, ending)
-        for value_id in ending:
-            heap.free(value_id)
+    freed: defaultdict[int, dict[int, PlannedValue]] = defaultdict(dict)
+    for _, last, value_id, value in order:
+        freed[last][value_id] = value
+    heap = _Heap(set_sizes, overwrites)
+    none: dict[int, PlannedValue] = {}
+    waiting = sorted(freed, reverse=True)
+    for first, _, _, value in order:
+        while waiting and waiting[-1] < first:
+            heap.free(freed[waiting.pop()])
+        heap.define(value, freed.get(first, none))
+    for step in reversed(waiting):
+        heap.free(freed[step])
     return heap.groups()
 
 
@@ -77,66 +76,59 @@ class _Heap:
         self._tick = 0
         self._first_ticks: dict[int, int] = {}
         self._last_ticks: dict[int, int] = {}
-        self._by_id: dict[int, PlannedValue] = {}
-        self._leaders: dict[int, int] = {}
-        """Leader of each value: the value that its bytes were first allocated for."""
-        self._leaders_of_sets: dict[int, int] = {}
-        self._members: dict[int, list[int]] = {}
-        """Values that share the bytes of each leader."""
+        self._groups: list[list[PlannedValue]] = []
+        """Values that share bytes, in the order of definition."""
+        self._group_of_set: dict[int, list[PlannedValue]] = {}
 
-    def define(self, value: PlannedValue, ending: dict[int, None]) -> None:
+    def define(self, value: PlannedValue, ending: dict[int, PlannedValue]) -> None:
         """Define a value; one of those that end at this step may be freed for it."""
-        value_id = value.value_id
-        leader = self._leaders_of_sets.get(value.buffer_set)
-        if leader is None:
+        group = self._group_of_set.get(value.buffer_set)
+        if group is None:
             operand = self._overwritten(value, ending) if ending else None
             if operand is None:
-                leader = value_id
+                group = []
+                self._groups.append(group)
             else:
-                del ending[operand]
-                self.free(operand)
-                leader = self._leaders[operand]
-            self._leaders_of_sets[value.buffer_set] = leader
-        self._by_id[value_id] = value
-        self._leaders[value_id] = leader
-        if leader == value_id:
-            self._members[leader] = [value_id]
-        else:
-            self._members[leader].append(value_id)
-        self._first_ticks[value_id] = self._tick
+                group = self._group_of_set[operand.buffer_set]
+                self.free((operand.value_id,))
+                del ending[operand.value_id]
+            self._group_of_set[value.buffer_set] = group
+        group.append(value)
+        self._first_ticks[value.value_id] = self._tick
         self._tick += 1
 
-    def free(self, value_id: int) -> None:
-        """Free a value."""
-        self._last_ticks[value_id] = self._tick
-        self._tick += 1
+    def free(self, value_ids: Iterable[int]) -> None:
+        """Free values, one after the other."""
+        for value_id in value_ids:
+            self._last_ticks[value_id] = self._tick
+            self._tick += 1
 
-    def _overwritten(self, value: PlannedValue, ending: Mapping[int, None]) -> int | None:
+    def _overwritten(
+        self, value: PlannedValue, ending: Mapping[int, PlannedValue]
+    ) -> PlannedValue | None:
         """Return the operand whose bytes a value takes; None if there is none."""
-        if self._is_alone(value):
+        if self._set_sizes[value.buffer_set] == 1:
             for operand, is_operand in self._overwrites.get(value.value_id, ()):
-                if is_operand and operand in ending and self._is_alone(self._by_id[operand]):
-                    return operand
+                found = ending.get(operand) if is_operand else None
+                if found is not None and self._set_sizes[found.buffer_set] == 1:
+                    return found
         return None
-
-    def _is_alone(self, value: PlannedValue) -> bool:
-        return self._set_sizes[value.buffer_set] == 1
 
     def groups(self) -> list[Group]:
         """Return the groups, in the order in which they were allocated."""
         firsts, lasts = self._first_ticks, self._last_ticks
         found: list[Group] = []
-        for ids in self._members.values():
-            if len(ids) == 1:  # most groups have one value
-                (member,) = ids
-                value = self._by_id[member]
+        for values in self._groups:
+            if len(values) == 1:  # most groups have one value
+                (value,) = values
+                member = value.value_id
                 ticks, steps = (firsts[member], lasts[member]), (value.live_from, value.live_until)
                 found.append(Group((member,), value.size_bytes, (ticks,), (steps,)))
                 continue
-            values = [self._by_id[member] for member in ids]
+            ids = tuple([value.value_id for value in values])
             found.append(
                 Group(
-                    tuple(ids),
+                    ids,
                     max([value.size_bytes for value in values]),
                     tuple([(firsts[member], lasts[member]) for member in ids]),
                     tuple([(value.live_from, value.live_until) for value in values]),

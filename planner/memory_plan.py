@@ -94,7 +94,9 @@ def plan_memory(
         for allocation in program.allocations
         if allocation.role == "temp" and allocation.memory_space in PRESET_SPACES
     }
-    planned = [value for value in program.values if value.allocation not in preset]
+    planned: Sequence[PlannedValue] = program.values
+    if preset:
+        planned = [value for value in planned if value.allocation not in preset]
     chosen = choose_blocks(program, planned, known.chosen if known is not None else None)
     heaps = tuple(_heaps(program, replays, planned, chosen))
     return MemoryPlan(chosen.blocks, heaps, program.given_bytes, chosen)

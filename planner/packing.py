@@ -84,7 +84,7 @@ class _Trial:
     """The groups placed in one order."""
 
     packing: Packing | None
-    """None if they take as many bytes as another order, or more."""
+    """None if they take as many bytes as another order, or more, or other offsets than wanted."""
     depends_on_top: bool
     """True if it matters that the space at the top counts as a gap."""
 
@@ -120,11 +120,9 @@ class Packer:
         """
         alignment, has_bound = self._least_alignment(alignment), strategy.has_bounded_top
         for order in strategy.orders:
-            chunks = self._chunks(alignment, order, has_bound=has_bound)
-            if all(
-                chunks.place(self._intervals[row], self._groups[row].size_bytes) == offsets[row]
-                for row in self._rows(order)
-            ):
+            trial = self._place(alignment, order, None, has_bound=has_bound, wanted=offsets)
+            if trial.packing is not None:
+                self._trials[alignment, order, None, has_bound] = trial
                 return True
         return False
 
@@ -163,14 +161,24 @@ class Packer:
             self._trials[key] = self._place(alignment, order, most, has_bound=has_bound)
         return self._trials[key]
 
-    def _place(self, alignment: int, order: Order, most: int | None, *, has_bound: bool) -> _Trial:
-        """Place the groups in an order; stop when they take `most` bytes."""
+    def _place(
+        self,
+        alignment: int,
+        order: Order,
+        most: int | None,
+        *,
+        has_bound: bool,
+        wanted: Sequence[int | None] | None = None,
+    ) -> _Trial:
+        """Place the groups in an order; stop when they take `most` bytes, or no wanted offset."""
         chunks = self._chunks(alignment, order, has_bound=has_bound)
         offsets = [0] * len(self._groups)
         for row in self._rows(order):
-            offsets[row] = chunks.place(self._intervals[row], self._groups[row].size_bytes)
-            if most is not None and chunks.heap_bytes >= most:
+            offset = chunks.place(self._intervals[row], self._groups[row].size_bytes)
+            is_too_large = most is not None and chunks.heap_bytes >= most
+            if is_too_large or (wanted is not None and offset != wanted[row]):
                 return _Trial(None, chunks.depends_on_top)
+            offsets[row] = offset
         return _Trial(Packing(chunks.heap_bytes, tuple(offsets)), chunks.depends_on_top)
 
     def _chunks(self, alignment: int, order: Order, *, has_bound: bool) -> "_Chunks | _LiveChunks":

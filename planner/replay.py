@@ -67,27 +67,26 @@ def _replay(
     offset_by_value = {value.value_id: value.offset_bytes - base for value in heap_values}
     packer = Packer(groups)
     wanted = _offsets(groups, offset_by_value)
+
+    def packed(alignment: int, strategy: Strategy, enough_bytes: int = 0) -> Replay:
+        packing = packer.pack(alignment, strategy, enough_bytes)
+        size_bytes = _size_bytes(tables, base, packing.size_bytes, alignment)
+        is_equal = packing.offsets == wanted
+        return Replay(allocation, size_bytes, is_equal, alignment, strategy, order, packer)
+
+    candidates = list(product(_alignments(program, values, base), STRATEGIES))
+    for alignment, strategy in candidates:
+        if packer.may_place(alignment, strategy, wanted):
+            found = packed(alignment, strategy)
+            if found.is_exact:
+                return found
     tried: list[Replay] = []
-    for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
+    for alignment, strategy in candidates:
         without_heap = _size_bytes(tables, base, 0, alignment)
         least = _distance_to_multiple(allocation.size_bytes - without_heap, packer.unit(alignment))
-        is_nearest = any(_distance(each) <= least for each in tried)
-        if is_nearest and not packer.may_place(alignment, strategy, wanted):
-            continue  # only an exact replay is better
-        packing = packer.pack(alignment, strategy, _too_small(tried, tables, base, alignment))
-        offsets_equal = packing.offsets == wanted
-        found = Replay(
-            allocation,
-            _size_bytes(tables, base, packing.size_bytes, alignment),
-            offsets_equal,
-            alignment,
-            strategy,
-            order,
-            packer,
-        )
-        if found.is_exact:
-            return found
-        tried.append(found)
+        if not any(_distance(each) <= least for each in tried):  # none exact can be nearer
+            enough_bytes = _too_small(tried, tables, base, alignment)
+            tried.append(packed(alignment, strategy, enough_bytes))
     return min(tried, key=_distance)
 
 

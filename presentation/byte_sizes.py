@@ -93,3 +93,12 @@ def parse_share(text: str) -> float | None:
 def counts_bytes(column: str) -> bool:
     """Return whether a column counts bytes: its name contains `Bytes`, or begins with `bytes`."""
     return "Bytes" in column or column.startswith("bytes")
+
+
+def range_text(least_bytes: int, most_bytes: int | None, *, is_certain: bool = True) -> str:
+    """Return a range of savings as text: one size if both ends look alike."""
+    least = human_bytes(least_bytes)
+    most = least if most_bytes is None else human_bytes(most_bytes)
+    if least != most:
+        return f"{least} to {most}" if least_bytes > 0 else f"up to {most}"
+    return least if is_certain else f"up to {least}"

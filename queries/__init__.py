@@ -14,7 +14,7 @@ from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.advice.advise import advise
-    from xlagraph.advice.capacity import SpaceFit, check_capacity, first_findings
+    from xlagraph.advice.capacity import SpaceFit, check_capacity
     from xlagraph.advice.diagnosis import (
         DiagnosedCompilation,
         Diagnosis,
@@ -130,7 +130,6 @@ __all__ = [
     "find_compilation",
     "find_query",
     "find_run",
-    "first_findings",
     "list_runs",
     "load_catalogue",
     "order_cells",

@@ -67,7 +67,8 @@ _READ_AT_ONCE: Final = 1 << 20
 _MAIN_ENDING: Final = "-buffer-assignment.txt"
 _PROCESS_FOLDER: Final = re.compile(r"process-[0-9]+(-[0-9]+)?")
 _FROM_CACHE: Final = re.compile(r"module_[0-9]+[.](?P<name>.+)[.]after_optimizations[.]txt")
-"""What jaxlib 0.7 and newer dump of a program that was not compiled but read: no platform."""
+"""Name of the dump that jaxlib 0.7 and newer write of a program read from a cache, without a
+platform."""
 
 
 @dataclass(frozen=True, slots=True)

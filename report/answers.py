@@ -1,11 +1,9 @@
 """Answers of the canned queries and findings of `advise` about a compilation, for the page."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused, Scalar
-from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.queries import (
@@ -27,24 +25,28 @@ ROWS_SHOWN: Final = 100
 Facts = dict[str, object]
 
 
-def advice_and_answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> PagePart:
-    """Return what a page is told about a compilation after the compilation itself."""
-    once = AskedOnce(graph)
-    stored = StoredCompilation(once, compilation)
-    with answers_ahead(once, stored, catalogue):
-        found = advise(once, compilation, catalogue=catalogue, stored=stored)
-        return findings_and_answers(once, found, stored, catalogue)
+def advice_and_answers(
+    graph: Graph,
+    compilation: str,
+    catalogue: Mapping[str, Query],
+    *,
+    stored: StoredCompilation | None = None,
+    after_advice: Callable[[], None] = lambda: None,
+) -> tuple[Diagnosis, PagePart]:
+    """Return a diagnosis, and what a page is told about a compilation after the compilation.
 
-
-def answers_ahead(
-    graph: Graph, stored: StoredCompilation, catalogue: Mapping[str, Query]
-) -> AbstractContextManager[None]:
-    """Begin with the answers of `findings_and_answers`, except for those that `advise` asks."""
+    The queries that `advise` does not ask are read ahead. ``stored`` is the compilation of that
+    key, if the caller reads it too. ``after_advice`` is called between both.
+    """
+    stored = stored or StoredCompilation(graph, compilation)
     queries = [query for query in _answered(catalogue) if query.advice is None]
-    return reading_ahead(graph, queries, _parameters(stored))
+    with reading_ahead(graph, queries, _parameters(stored)):
+        found = advise(graph, stored.key, catalogue=catalogue, stored=stored)
+        after_advice()
+        return found, _findings_and_answers(graph, found, stored, catalogue)
 
 
-def findings_and_answers(
+def _findings_and_answers(
     graph: Graph, found: Diagnosis, stored: StoredCompilation, catalogue: Mapping[str, Query]
 ) -> PagePart:
     """Return a diagnosis, the answers about its compilation, and the curve of another order.

@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Final, cast
@@ -12,8 +13,8 @@ from xlagraph.graph import Graph
 from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.queries import Query, advise, load_catalogue, select
-from xlagraph.report.answers import answers_ahead, findings_and_answers
+from xlagraph.queries import Query, load_catalogue, select
+from xlagraph.report.answers import advice_and_answers
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import part_of
 from xlagraph.report.overview import TotalsRow, overview_part, read_totals
@@ -147,10 +148,10 @@ def _packed(
         progress(stored.key, number / len(totals))
         answers: PagePart | None = None
         if _reserved_bytes(row) >= ANSWERED_SHARE * most:
-            with answers_ahead(once, stored, catalogue):
-                diagnosis = advise(once, stored.key, catalogue=catalogue, stored=stored)
-                progress(stored.key, (number + 0.5) / len(totals))
-                answers = findings_and_answers(once, diagnosis, stored, catalogue)
+            half = partial(progress, stored.key, (number + 0.5) / len(totals))
+            diagnosis, answers = advice_and_answers(
+                once, stored.key, catalogue, stored=stored, after_advice=half
+            )
             advice = advice or static_advice_html(once, diagnosis)
         packed = part_of(stored, answers).packed()
         left -= len(packed)

@@ -130,7 +130,7 @@ def test_ranges_lie_within_the_schedule_and_only_thread_local_values_have_none(p
     for value in plan.values:
         found = ranges[value.value_id]
         assert (found is None) == (value.allocation in thread_local)
-        assert found is None or 0 <= found.first_step <= found.last_step <= end
+        assert found is None or 0 <= found.live_from <= found.live_until <= end
 
 
 def test_values_that_share_bytes_overlap_in_one_step_at_most(plan, ranges):
@@ -145,8 +145,8 @@ def test_values_that_share_bytes_overlap_in_one_step_at_most(plan, ranges):
             ) - max(one.offset_bytes, other.offset_bytes)
             if shared > 0:
                 first, second = ranges[one.value_id], ranges[other.value_id]
-                common = min(first.last_step, second.last_step) - max(
-                    first.first_step, second.first_step
+                common = min(first.live_until, second.live_until) - max(
+                    first.live_from, second.live_from
                 )
                 assert common <= 0, (one, other)
                 touching += common == 0
@@ -163,7 +163,7 @@ def test_slots_are_reused_and_a_use_is_within_the_range(plan, ranges):
         if found is not None:
             # a loop reads its operands when their successors in the loop are already live
             steps = [step[use.instruction] for use in used.uses if "while" not in use.instruction]
-            assert all(found.first_step <= at <= found.last_step for at in steps)
+            assert all(found.live_from <= at <= found.live_until for at in steps)
 
 
 def test_the_printed_peak_lists_all_values_live_at_the_largest_step(plan, ranges):
@@ -171,7 +171,7 @@ def test_the_printed_peak_lists_all_values_live_at_the_largest_step(plan, ranges
         return [
             value
             for value in plan.values
-            if (found := ranges[value.value_id]) and found.first_step <= step <= found.last_step
+            if (found := ranges[value.value_id]) and found.live_from <= step <= found.live_until
         ]
 
     peak = plan.live_ranges.peak

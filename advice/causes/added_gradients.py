@@ -15,8 +15,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["added_gradients"]
 
-_MOST_GROUPS: Final = 32
-"""Groups of forward values that are compared, the largest ones."""
+_MOST_GROUPS: Final = 256
+"""Groups of values of the parts that are compared, the largest ones."""
 _LEAST_ADDED: Final = 3
 """Least number of gradients that one instruction adds; two belong to a residual connection."""
 
@@ -44,6 +44,10 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
             key = adding, value.shape, value.attributed_op_name or ""
             groups[key].append(value)
     found = {key: each for key, each in groups.items() if _of_equal_parts(program, each)}
+    alike = _values_of_equal_ops(program) if found else []
+    by_count = {len(each): each for each in found.values()}
+    joined = {count for count, each in by_count.items() if _are_joined(program, each, alike)}
+    found = {key: each for key, each in found.items() if len(each) not in joined}
     if found:
         rows = []
         for (reader, _, _), values in found.items():
@@ -67,7 +71,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
                     for value in values[1:]
                     for each in _members(program, value)
                 ]
-                + _of_other_parts(program, parts),
+                + _of_other_parts(program, parts, alike),
             ),
             tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
             remedies.ADDED_GRADIENTS,
@@ -132,28 +136,69 @@ def _of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> b
     return max(made_of.values()) >= _LEAST_ADDED
 
 
-def _of_other_parts(program: PeakProgram, parts: int) -> list[str]:
-    """Return the forward values of all parts of a batch but the first, which a loop makes in turn.
+def _values_of_equal_ops(program: PeakProgram) -> list[list[StoredValue]]:
+    """Return the values of each op and shape in order, the largest groups first.
+
+    Those of an optimizer, one for each of several parameters, are left out.
+    """
+    groups: defaultdict[tuple[str, str], list[StoredValue]] = defaultdict(list)
+    for value in program.temporaries:
+        op = value.attributed_op_name or ""
+        if value.name in program.rows and ("jvp(" in op or program.framework != "jax"):
+            groups[op, value.shape].append(value)
+    for group in groups.values():
+        group.sort(key=lambda value: program.rows[value.name])
+    return sorted(groups.values(), key=lambda group: -sum(each.size_bytes for each in group))
+
+
+def _are_joined(
+    program: PeakProgram, gradients: Sequence[StoredValue], alike: Sequence[Sequence[StoredValue]]
+) -> bool:
+    """Return True if a loss joins independent parts, as views of one batch: no loop runs over them.
+
+    The gradient of each part then depends on the forward pass of another one.
+    """
+    forward = (
+        group for group in alike if len(group) == len(gradients) and not group[0].is_backward
+    )
+    parts = next(forward, None)
+    schedulable = program.schedulable
+    if schedulable is None or parts is None:
+        return False
+    rows = [program.rows[value.name] for value in parts]
+    if is_ordered_before(schedulable, rows[0], rows[-1]):
+        return False
+    reached = [
+        value
+        for value in gradients
+        if (row := program.rows.get(value.name)) is not None
+        and is_ordered_before(schedulable, rows[0], row)
+    ]
+    return len(reached) > 1
+
+
+def _of_other_parts(
+    program: PeakProgram, parts: int, alike: Sequence[Sequence[StoredValue]]
+) -> list[str]:
+    """Return the values of all parts of a batch but the first, which a loop makes in turn.
 
     Parts are independent; repeated layers that share a parameter depend on each other.
     """
     schedulable = program.schedulable
     if schedulable is None or not parts:
         return []
-    groups: defaultdict[tuple[str, str], list[StoredValue]] = defaultdict(list)
-    for value in program.temporaries:
-        if not value.is_backward and program.is_alone(value) and value.name in program.rows:
-            groups[value.attributed_op_name or "", value.shape].append(value)
-    largest = sorted(groups.values(), key=lambda group: -sum(each.size_bytes for each in group))
     found: list[str] = []
-    for group in largest[:_MOST_GROUPS]:
+    for group in alike[:_MOST_GROUPS]:
         if len(group) % parts:
             continue
-        group.sort(key=lambda value: program.rows[value.name])
         each_part = len(group) // parts
         rows = [program.rows[value.name] for value in group]
         ends = rows[:: len(rows) - 1] if each_part == 1 else ()
         if ends and is_ordered_before(schedulable, *ends):
             return []
-        found += [value.label for value in group[each_part:]]
+        found += [
+            program.values[each].label
+            for value in group[each_part:]
+            for each in _members(program, value)
+        ]
     return found

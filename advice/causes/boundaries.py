@@ -40,10 +40,16 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
     """Yield the results that hold a value of each iteration of a loop with a carry.
 
     A loop without one, as of `jax.lax.map`, has no other result than the stack. Gradients of the
-    parameters of a loop's layers are stacked too; returning them is another cause.
+    parameters of a loop's layers are stacked too; returning them is another cause. A result may be
+    the stack in another order of dimensions, as `jax.vmap` makes it.
     """
     parameters = {value.dimensions for value in program.compilation.array_parameters}
     results = {value.value_id for value in program.own_results}
+    moved = {
+        source: result.value_id
+        for result in program.own_results
+        for source in program.sources_of(result)
+    }
     stacks = [
         value
         for each in (*program.own_results, *program.temporaries)
@@ -57,8 +63,12 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
     is_unread = True
     for value in stacks:
         members = handed_on(program, [value.value_id])
-        if not results.isdisjoint(members) and value.value_id not in found:
-            found |= members
+        in_other_order = {moved[each] for each in members & moved.keys()} - members
+        if value.value_id in found:
+            continue
+        if in_other_order or not results.isdisjoint(members):
+            found |= in_other_order or members
+            is_unread = is_unread and not in_other_order
             is_unread = is_unread and (
                 not _is_read(program, members)
                 or reads_of_parts(program, value, members) is not None

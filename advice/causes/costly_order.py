@@ -14,7 +14,7 @@ __all__ = ["costly_order"]
 
 _ON_CPU: Final = (
     "XLA_FLAGS=--xla_cpu_scheduler_type=CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED; if XLA does not know"
-    " it, --xla_cpu_enable_concurrency_optimized_scheduler=false (tried with JAX only)"
+    " it, --xla_cpu_enable_concurrency_optimized_scheduler=false"
 )
 _TIME_ON_CPU: Final = (
     "A step may take longer, because fewer instructions can run at the same time: measure it."

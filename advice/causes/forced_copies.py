@@ -12,6 +12,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.places_of_reads import PlaceOfRead, place_of_read
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -265,8 +266,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         )
     if all(_is_same_expression(program, reader, old.writer) for reader in old.readers):
         return None  # no line of the program can be put before another one
-    lines = [_line(program, reader) for reader in old.readers]
-    readers = list(dict.fromkeys(lines))
+    places = [place_of_read(program, reader, old.value_ids) for reader in old.readers]
+    readers = list(dict.fromkeys(map(_line, places, old.readers)))
     text = " and ".join(readers[:2])
     if len(readers) > 2:
         text = f"{readers[0]} and {len(readers) - 1} other lines"
@@ -280,12 +281,11 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     is_cpu = program.compilation.platform == "cpu"
     second = _NOT_ORDERED if is_cpu else _ORDERED
     remedies = {framework: start + second[framework] for framework, start in _NEW.items()}
-    largest = old.readers[0]
     is_backward = any(program.is_backward(reader) for reader in old.readers)
     return _Reason(
         f"A reader of the old value forces a copy of {case.kind}",
         text,
-        program.place_of(largest),
+        places[0][1:],
         tuple((_NEEDS_BOTH if old.needs_both else remedies).items()),
         _CPU if is_cpu and is_backward else None,
         0.7 if is_cpu and is_backward else 1.0,
@@ -301,12 +301,10 @@ def _is_same_expression(program: PeakProgram, one: str, other: str) -> bool:
     return place[0] is not None and place == program.place_of(other) and is_one
 
 
-def _line(program: PeakProgram, instruction: str) -> str:
-    """Return an instruction's line with its op, or its name."""
-    known = program.instructions[instruction]
-    op = (known.op_name or "").rpartition("/")[2]
-    line = file_and_line(*program.place_of(instruction))
-    return f"{line or instruction} ({op})" if op else line or instruction
+def _line(place: PlaceOfRead, instruction: str) -> str:
+    """Return the line of a read with its op, or the name of the instruction."""
+    line = file_and_line(place.file, place.line) or instruction
+    return f"{line} ({place.op})" if place.op else line
 
 
 def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Case]]) -> Cause:

@@ -63,7 +63,7 @@ def useless_offloads(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _highest(values: Collection[PlannedValue]) -> int:
-    """Return the most bytes that are live in a step; members of a set share theirs."""
+    """Return the most bytes that are live in a step. Members of a buffer set share bytes."""
     spans: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     for value in values:
         spans[value.buffer_set].append(value)

@@ -35,6 +35,8 @@ class OldValue:
     """Readers that no dependence orders before the writer, in the schedule's order."""
     needs_both: bool
     """True if one of these readers also depends on the writer, so that it cannot run before it."""
+    value_ids: frozenset[int]
+    """Ids of what they read: the old value, or copies of it."""
 
 
 def old_value(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue | None:
@@ -83,6 +85,7 @@ def _of_each_copy(program: PeakProgram, copies: Sequence[StoredValue]) -> OldVal
             for _, writer, readers in found
             for each in readers
         ),
+        frozenset(each.value_id for each, _, _ in found),
     )
 
 
@@ -121,6 +124,7 @@ def _of_one_write(program: PeakProgram, copies: Sequence[StoredValue]) -> OldVal
         writer.name,
         tuple(sorted(readers, key=rows.__getitem__)),
         any(is_ordered_before(schedulable, write, rows[name]) for name in readers),
+        frozenset(olds),
     )
 
 

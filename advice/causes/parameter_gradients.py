@@ -84,6 +84,11 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     }
     if not found:
         return
+    found |= {
+        value: value.dimensions
+        for value in candidates
+        if value not in found and _scales_one(program, value, found)
+    }
     shapes = set(found.values())
     for value in program.temporaries:  # a loop stacks what it computes for each example
         if program.stack_of(value) is not None and value.dimensions[1:] in shapes:
@@ -141,8 +146,10 @@ def _of_examples(
 def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield gradients of whole tables that are scattered from a few rows.
 
-    An optimizer with a state of the table's shape needs all rows.
+    An optimizer with a state of the table's shape needs all rows. A gradient in the bytes of a
+    result takes none: without it, a copy of the table, whose rows are updated, lies there.
     """
+    results = {program.values[each].allocation for each in program.compilation.results}
     names: dict[tuple[int, ...], str] = {
         value.dimensions: value.op_name or value.label
         for value in reversed(program.compilation.array_parameters)
@@ -151,7 +158,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
     found, removed = [], []
     for value in program.temporaries:
         planned = program.planned(value)
-        if planned is None or value.dimensions not in names:
+        if planned is None or value.dimensions not in names or value.allocation in results:
             continue
         joined = program.program.sets[planned.buffer_set]
         members = [program.values[each.value_id] for each in joined]
@@ -200,6 +207,21 @@ def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
         and is_per_example(names[0])
         and any(is_backward(name) and is_per_example(name) for name in names)
         and not any(_TWICE_VECTORIZED.search(name) for name in names)
+    )
+
+
+def _scales_one(
+    program: PeakProgram, value: StoredValue, gradients: Collection[StoredValue]
+) -> bool:
+    """Return True for a number of each example that is repeated to multiply the gradients."""
+    maker = program.instructions[value.name]
+    return maker.computes_with("broadcast") and any(
+        program.computes_with(name, "multiply")
+        and any(
+            program.values[each] in gradients and program.values[each].shape == value.shape
+            for each in program.read_by[name]
+        )
+        for name in program.readers_of.get(value.value_id, ())
     )
 
 

@@ -103,7 +103,7 @@ class PeakProgram:
     @cached_property
     def framework(self) -> str | None:
         """The framework that compiled the program; None if unknown."""
-        return framework_of(each.op_name for each in self.stored.instructions)
+        return framework_of([self.stored.key, *(each.op_name for each in self.stored.instructions)])
 
     @cached_property
     def rows(self) -> Mapping[str, int]:

@@ -52,6 +52,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             removed[kind] += [each.label for each in gradients]
             for name in readers:
                 removed[kind] += _scattered_gradients(program, value, name)
+            removed[kind] += _repeated_gradients(program, value)
             reducing[kind] |= readers
             if not _is_kept_for(program, gradients):
                 removed[kind] += [program.values[each].label for each in sorted(ids)]
@@ -73,7 +74,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
 
 
 class _Reduced(Enum):
-    """What a stack is of which only a part, or a reduction, is read."""
+    """Kind of a stack of which only a part, or a reduction, is read."""
 
     VALUE = auto()
     GRADIENT = auto()
@@ -201,6 +202,30 @@ def _scattered_gradients(program: PeakProgram, stack: StoredValue, reader: str) 
         for name in program.readers_of.get(value.value_id, ()):
             if program.instructions[name].computes_only(SAME_ELEMENTS):
                 waiting += program.made_by.get(name, ())
+
+
+def _repeated_gradients(program: PeakProgram, stack: StoredValue) -> Iterator[str]:
+    """Yield labels of values of a stack's dimensions that repeat much smaller gradients of it.
+
+    The sum of a stack has a gradient of the sum's size, which only the backward loop, and what
+    reduces it next to the stack, needs for each part.
+    """
+    around = program.instructions[stack.stack_loop or ""].loop
+    for value in program.values.values():
+        if value.dimensions != stack.dimensions or not value.is_backward:
+            continue
+        maker = program.instructions[value.name]
+        read = [program.values[each] for each in program.read_by.get(value.name, ())]
+        if (
+            maker.loop == around
+            and maker.opcode in ("fusion", "broadcast")
+            and sum(each.size_bytes for each in read) * 2 <= value.size_bytes
+            and all(
+                program.instructions[name].opcode in _FORWARDING or _reads_less(program, name)
+                for name in program.readers_of.get(value.value_id, ())
+            )
+        ):
+            yield value.label
 
 
 def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:

@@ -23,6 +23,7 @@ __all__ = [
     "OFFLOADED",
     "ONE_HOT",
     "PAIR_DIFFERENCES",
+    "PAIR_SCORES",
     "PER_EXAMPLE",
     "PRODUCTS_WITH_THEMSELVES",
     "REDUCED_STACKS",
@@ -206,8 +207,9 @@ ATTENTION_SCORES: Final[Mapping[str, str]] = {
 INFLATED: Final[Mapping[str, str]] = {
     "jax": "Compute it where it is read, so that it is fused: jnp.where(i[:, None] >= i[None, :],"
     " x, -inf) with jax.lax.broadcasted_iota instead of a stored mask; rely on broadcasting instead"
-    " of jnp.broadcast_to, jnp.tile and jnp.repeat; keep masks bool; index (jnp.take) instead of"
-    " one_hot @ table.",
+    " of jnp.broadcast_to, jnp.tile and jnp.repeat; keep masks bool; index with labels instead of"
+    " multiplying with their one_hot: jnp.take(table, labels, 0), counts.at[labels].add(1),"
+    " jnp.take_along_axis(x, labels[..., None], -1).",
     "tensorflow": "Compute it where it is read: tf.range comparisons instead of a stored mask,"
     " broadcasting instead of tf.tile, tf.gather instead of one_hot matmul; keep masks bool.",
     "pytorch": "Compute it where it is read: comparisons of torch.arange instead of a stored mask,"
@@ -257,6 +259,15 @@ PAIR_DIFFERENCES: Final[Mapping[str, str]] = {
     "tensorflow": "Compute squared distances without the differences, from squares and a matrix"
     " product; or take a part of the rows at a time in a tf.while_loop.",
     "pytorch": "Use torch.cdist, or squares and a matrix product, instead of the differences.",
+}
+PAIR_SCORES: Final[Mapping[str, str]] = {
+    "jax": "Compute the scores of a part of the rows at a time, and sum them immediately:"
+    " jax.lax.map(jax.checkpoint(lambda rows: loss of rows @ b.T), blocks of a); a loss over the"
+    " columns too is another such loop, over blocks of b.",
+    "tensorflow": "Compute the scores of a part of the rows at a time in a tf.while_loop, with"
+    " tf.recompute_grad around it.",
+    "pytorch": "Compute the scores of a part of the rows at a time, each inside of"
+    " torch_xla.utils.checkpoint.checkpoint.",
 }
 IDLE: Final[Mapping[str, str]] = {
     "jax": "Compute it just before it is read: move the line, and tie one of its inputs to the"

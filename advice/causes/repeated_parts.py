@@ -23,7 +23,7 @@ _WRITING: Final = SAME_ELEMENTS | {"dynamic-update-slice", "constant", "compare"
 def repeated_parts(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for all stacks of one value that their loops do not change."""
     found: list[tuple[StoredValue, str]] = []
-    labels: set[str] = set()
+    removed: set[int] = set()
     for value in program.temporaries:
         stack = program.stack_of(value)
         if stack is None or not stores_the_same(program, stack):
@@ -32,19 +32,40 @@ def repeated_parts(program: PeakProgram) -> Iterator[Cause]:
         place = file_and_line(*program.place_of(loop)) or loop
         times = f"all {stack.stack_turns} iterations" if stack.stack_turns else "all iterations"
         found.append((value, f"the loop at {place} stores the same value in {times}"))
-        members = program.program.sets[program.set_of(value) or 0]
-        labels.update(program.values[member.value_id].label for member in members)
+        removed |= {each.value_id for each in program.program.sets[program.set_of(value) or 0]}
     if found:
+        removed |= _read_only_by(program, removed)
+        labels = [program.values[each].label for each in sorted(removed)]
         yield Cause(
             "peak/contributors",
             "A loop stores the same value again in each iteration",
             ChangeKind.WITHOUT,
-            Remove.of(program.compilation, sorted(labels)),
+            Remove.of(program.compilation, labels),
             tuple(evidence_row(value, reason) for value, reason in found),
             remedies.REPEATED_PARTS,
             is_exact=True,
             likelihood=1.0,
         )
+
+
+def _read_only_by(program: PeakProgram, copies: Collection[int]) -> set[int]:
+    """Return the values with which stacks begin, of which these are the only readers."""
+    sources = {
+        operand
+        for each in copies
+        if (planned := program.program.by_id[each]).is_copy
+        for operand in planned.operands
+    }
+    return {
+        each
+        for each in sources
+        if program.is_alone(program.values[each])
+        and all(
+            made.value_id in copies
+            for name in program.readers_of.get(each, ())
+            for made in program.made_by.get(name, ())
+        )
+    }
 
 
 def is_repeated_part(program: PeakProgram, label: str) -> bool:

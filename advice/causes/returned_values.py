@@ -36,9 +36,11 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         value
         for value in program.own_results
         if value.dimensions and value.shape not in shapes
-        if program.stack_of(value) is None
+        if all(
+            program.stack_of(program.values[source]) is None for source in program.sources_of(value)
+        )
         # a cast of an updated parameter follows from its gradient
-        if not any(_is_of_gradients(program.values[each]) for each in _leading_to(program, [value]))
+        if not any(_is_of_gradient(program.values[each]) for each in _leading_to(program, [value]))
     ]
     yield from _cause(
         "A training step returns values of its forward pass",
@@ -140,8 +142,8 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
     )
 
 
-def _is_of_gradients(value: StoredValue) -> bool:
-    # what a checkpoint recomputes may be merged with the forward pass, in either's name
+def _is_of_gradient(value: StoredValue) -> bool:
+    """Return True for a value of the backward pass that a checkpoint does not compute again."""
     return value.is_backward and not is_recomputed(value.attributed_op_name)
 
 

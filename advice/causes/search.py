@@ -28,6 +28,7 @@ from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.pair_differences import pair_differences
+from xlagraph.advice.causes.pair_scores import pair_scores
 from xlagraph.advice.causes.parameter_gradients import (
     dense_gradients,
     per_example_gradients,
@@ -103,4 +104,5 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from large_constants(program)
     yield from one_hot_products(program)
     yield from pair_differences(program)
+    yield from pair_scores(program)
     yield from inflated_values(program)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CatalogueTask:
-    """What to do with the catalogue; at most one of the first three."""
+    """A task about the catalogue; at most one of the first three fields is set."""
 
     check: Path | None
     saved_scripts: Path | None

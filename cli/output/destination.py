@@ -54,9 +54,9 @@ def write_rows(
         selected, left_out = shown_columns(columns, rows, terminal, shown)
         if rows and left_out.text:
             note(left_out.text)
-    is_chosen = options.columns is not None and format_ is Format.TABLE
+    write = write_whole_table if format_ is Format.TABLE else WRITERS[format_]
     with open_output(options) as stream:
-        (write_whole_table if is_chosen else WRITERS[format_])(*selected, stream)
+        write(*selected, stream)
 
 
 def write_record(

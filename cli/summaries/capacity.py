@@ -10,7 +10,7 @@ from xlagraph.cli.output.destination import first_rows, is_page, write_record, w
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.sections import Section, write_lines, write_page
-from xlagraph.presentation.byte_sizes import counted, human_bytes, share_text
+from xlagraph.presentation.byte_sizes import counted, human_bytes, range_text, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +115,7 @@ def _verdict(lacking: "LackingSpace") -> str:
     last = combined[-1]
     count = "1 change" if len(combined) == 1 else f"{len(combined)} changes together"
     verb = "saves" if len(combined) == 1 else "save"
-    saved = _range_text(last.together_bytes or 0, last.together_at_most)
+    saved = range_text(last.together_bytes or 0, last.together_at_most)
     if lacking.would_fit:
         return f"{name}: {count} {verb} {saved}, enough to fit."
     if max(last.together_bytes or 0, last.together_at_most or 0) >= missing:
@@ -135,12 +135,6 @@ def _scopes(lacking: "LackingSpace") -> "Iterator[str]":
         saved = human_bytes(scope.saved_at_most)
         enough = ", which may be enough to fit" if scope.saved_at_most >= missing else ""
         yield f"Tried too: {shlex.join(words)} saves up to {saved}{enough}."
-
-
-def _range_text(least: int, most: int | None) -> str:
-    if most is None or human_bytes(most) == human_bytes(least):
-        return human_bytes(least)
-    return f"{human_bytes(least)} to {human_bytes(most)}" if least else f"up to {human_bytes(most)}"
 
 
 def changes_section(
@@ -187,7 +181,7 @@ def _together_text(change: "CombinedChange") -> str:
     """Return the savings together with the changes above; empty if it is not combined."""
     if change.together_bytes is None:
         return ""
-    return _range_text(change.together_bytes, change.together_at_most)
+    return range_text(change.together_bytes, change.together_at_most)
 
 
 def _line(change: "CombinedChange") -> str:

@@ -1,11 +1,11 @@
 """The interface of an input format, which finds compilations in files and reads them.
 
-An input format is a package or module below this folder. It fills a `Plan` and a `Program`; a
-fact that it does not state is None or empty. Nothing else knows how an input format is encoded:
-`CARRIERS` in `ingest/files/discovery.py` lists them, and discovery asks each of them everything.
+An input format is a package below this folder, or a module in one. It fills a `Plan` and a
+`Program`; a fact that it does not state is None or empty. `CARRIERS` in `ingest/files/discovery.py`
+lists the formats, and discovery asks each of them how it is encoded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -15,7 +15,7 @@ from xlagraph.hlo.program import Program
 from xlagraph.ingest.errors import Problem
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["Carrier", "Contents", "Need", "Part", "Source"]
+__all__ = ["Carrier", "Contents", "Need", "Part", "Source", "Start"]
 
 
 class Part(NamedTuple):
@@ -68,6 +68,14 @@ class Need(Enum):
     ALL = "all of it"
 
 
+class Start(NamedTuple):
+    """The first bytes of a part."""
+
+    is_start: Callable[[bytes], bool]
+    expected: str
+    """What the bytes should be, for messages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Carrier:
     """A format in which compilations are stored, with its functions."""
@@ -92,5 +100,7 @@ class Carrier:
     """Return True for a dump's name, which is reported even if it is not a file."""
     needs: Callable[[str], Need] = lambda _: Need.NOTHING
     """Return how much of a file with this name `find` reads."""
+    starts: Mapping[str, Start] = field(default_factory=dict)
+    """Starts of its parts, by their names: a large file with another one is not read."""
     prints_instructions: bool = False
     """True if it has the text of instructions."""

@@ -1,16 +1,14 @@
 """Read a dump's files, and detect changes during the read."""
 
 import hashlib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.carriers.carrier import Carrier, Contents, Part
-from xlagraph.ingest.carriers.file_bytes import has_dump_header, read_bytes, start_of_large_file
+from xlagraph.ingest.carriers.file_bytes import read_bytes, start_of_large_file
 from xlagraph.ingest.carriers.memory_statistics import take_statistics
-from xlagraph.ingest.carriers.proto.read_messages import HLO
 from xlagraph.ingest.carriers.usage_report import usage_disagreements
 from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.ingest.files.discovery import CARRIERS
@@ -27,16 +25,7 @@ FileStates = tuple[tuple[int, int, int], ...]
 _SHOWN_BYTES: Final = 60
 
 
-def _begins_like_a_module(start: bytes) -> bool:
-    # tags of `hlo_module` and `buffer_assignment`, the fields of an HloProto
-    return start.startswith((b"\n", b"\x1a"))
-
-
-_IS_START: Final[Mapping[str, tuple[Callable[[bytes], bool], str]]] = {
-    "allocations": (has_dump_header, "the first line of a dump like 'BufferAssignment:'"),
-    HLO: (_begins_like_a_module, "an HloProto"),
-}
-"""Test of the first bytes of a part, and what it expects."""
+_STARTS: Final = {part: start for carrier in CARRIERS for part, start in carrier.starts.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +119,12 @@ def _read(part: Part) -> bytes:
     if part.content is not None:
         return part.content
     try:
-        if part.name in _IS_START and (start := start_of_large_file(part.path)) is not None:
-            is_start, expected = _IS_START[part.name]
-            if not is_start(start):
-                shown = start[:_SHOWN_BYTES].decode(errors="replace")
-                message = f"expected {expected}, found '{shown}…'"
-                raise UnreadableDump(Problem(readable(part.path), None, message))
+        known = _STARTS.get(part.name)
+        start = None if known is None else start_of_large_file(part.path)
+        if known is not None and start is not None and not known.is_start(start):
+            shown = start[:_SHOWN_BYTES].decode(errors="replace")
+            message = f"expected {known.expected}, found '{shown}…'"
+            raise UnreadableDump(Problem(readable(part.path), None, message))
         return read_bytes(part.path, part.start, part.length)
     except UNPACKING_ERRORS as error:
         problem = Problem(readable(part.path), None, f"cannot be unpacked: {error}")

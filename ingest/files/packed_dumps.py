@@ -40,7 +40,7 @@ class UnpackedFolders(ExitStack):
         return unpacked if unpacked.dumps or path.name.endswith(_SUFFIXES) else found
 
     def name_folders(self, folders: Iterable[str | Path], origin: Path) -> None:
-        """Give folders of links the path of the folder that their files are in."""
+        """Name folders of links after the folder that contains their files."""
         self._origin_by_folder.update({str(folder): readable(origin) for folder in folders})
 
     def name_origins(self, problem: Problem) -> Problem:

@@ -31,7 +31,7 @@ def value_spans(plan: Plan) -> tuple[Span | None, ...]:
         return (None,) * len(plan.values)
     ranges = plan.live_ranges.ranges
     find = {
-        (each.name, each.shape_index): Span(each.first_step, each.last_step) for each in ranges
+        (each.name, each.shape_index): Span(each.live_from, each.live_until) for each in ranges
     }.get
     return tuple([find((value.name, value.shape_index or "{}")) for value in plan.values])
 

@@ -106,17 +106,10 @@ class Places(dict[Location, SourcePlace]):
         attributes = Attributes(source_file=file, source_line=line, stack_frame=frame)
         file, line = self._program.source_location(attributes)
         if frame in self._program.frames:
-            user_line = self._user_line(frame)
+            at = self._program.user_frame(frame)
+            user_line = UserLine(at.file, at.line, at.function) if at and at.file else None
         else:
             frame = None
             user_line = UserLine(file, line, None) if file and not is_installed(file) else None
         place = self[location] = SourcePlace(file, line, frame, user_line)
         return place
-
-    def _user_line(self, frame: int | None) -> UserLine | None:
-        while frame is not None:
-            at = self._program.frames[frame]
-            if at.file is not None and not is_installed(at.file):
-                return UserLine(at.file, at.line, at.function)
-            frame = at.caller
-        return None

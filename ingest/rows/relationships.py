@@ -103,13 +103,13 @@ def _appears_at(source: NumberedFacts) -> AppearsAtRows:
 
 
 def _live_from(source: NumberedFacts) -> LiveFromRows:
-    values, steps = _scheduled(source, source.first_steps)
+    values, steps = _scheduled(source, source.live_from)
     target = list(map(source.schedule.__getitem__, steps))
     return LiveFromRows(source=values, target=target, step=steps)
 
 
 def _live_until(source: NumberedFacts) -> LiveUntilRows:
-    values, steps = _scheduled(source, source.last_steps)
+    values, steps = _scheduled(source, source.live_until)
     target = list(map(source.schedule.__getitem__, steps))
     return LiveUntilRows(source=values, target=target, step=steps)
 

@@ -73,12 +73,12 @@ class NumberedFacts:
         return [rows[value.name] for value in self.facts.plan.values]
 
     @cached_property
-    def first_steps(self) -> Sequence[int | None]:
+    def live_from(self) -> Sequence[int | None]:
         """First step in which each value is live; None without a live range."""
         return [None if span is None else span.first for span in self.facts.spans]
 
     @cached_property
-    def last_steps(self) -> Sequence[int | None]:
+    def live_until(self) -> Sequence[int | None]:
         """Last step in which each value is live; None without a live range."""
         return [None if span is None else span.last for span in self.facts.spans]
 

@@ -3,17 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from xlagraph.graph import Result
+from xlagraph.graph.engine import Tabular
 from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.jax.planning import memory_plan
 from xlagraph.jax.prediction import FunctionCall, Prediction, predict
-from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
+from xlagraph.presentation.outlines import Outline, OutlineTable
 from xlagraph.queries import Diagnosis
-
-if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, unused-ignore]  # pandas is untyped
 
 __all__ = ["Exploration", "ExploredVariant", "Variant", "explore"]
 
@@ -43,7 +41,7 @@ class ExploredVariant:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Exploration(Outlined):
+class Exploration(Tabular):
     """A base and its variants, in the given order."""
 
     base: FunctionPlan
@@ -70,12 +68,8 @@ class Exploration(Outlined):
             variant.error,
         )
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Return the rows as a pandas DataFrame.
-
-        Raises ImportError, which says what to install, if pandas is missing.
-        """
-        return self.result.to_pandas()
+    def _result(self) -> Result:
+        return self.result
 
     def outline(self) -> Outline:
         """Return a row for the base and for each variant, without empty columns."""

@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.records import (
-    StoredInstruction,
-    StoredPosition,
+    StoredMaker,
+    StoredReturn,
     StoredUse,
     StoredValue,
 )
@@ -64,7 +64,7 @@ class PlannableCompilation:
     """Reserved bytes by memory space in XLA's plan, without thread-local memory."""
     space_names: Mapping[int, str]
     """HBM, VMEM, host, … by memory space, if known."""
-    returned: tuple[StoredPosition, ...] = ()
+    returned: tuple[StoredReturn, ...] = ()
     """Positions of values in the program's result."""
     result_shape: str | None = None
     """Shape of that result, with layouts; None if unknown."""
@@ -135,19 +135,17 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
 @collector_paused()
 def _plannable(stored: StoredCompilation) -> PlannableCompilation:
     totals = stored.totals
-    instructions = {each.name: each for each in stored.instructions}
     allocations = stored.allocations
-    result = instructions.get(totals.result or "")
-    returned = tuple([each for each in stored.positions if each.instruction == totals.result])
+    returned = tuple([each for each in stored.returns if each.instruction == totals.result])
     result_ids = results(returned)
     ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _constants_and_parameters(ranged, allocations)
     values = _planned_values(
         ranged,
-        instructions,
+        stored.makers,
         stored_ids,
         frozenset(result_ids),
-        run_once(totals.result, instructions, stored.values, stored.positions),
+        run_once(totals.result, stored.returns, stored.makers),
         stored.uses,
     )
     space_names = {space.color: space.name for space in stored.spaces if space.name is not None}
@@ -180,14 +178,14 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
         has_ranges=totals.schedule_length is not None,
         reserved_bytes=_reserved_bytes(allocations),
         returned=returned,
-        result_shape=None if result is None else result.shape,
+        result_shape=stored.result_shape,
         space_names=space_names,
     )
 
 
 def _planned_values(
     ranged: Sequence[StoredValue],
-    instructions: Mapping[str, StoredInstruction],
+    makers: Mapping[int, StoredMaker],
     stored_ids: Collection[int],
     lives_out: Collection[int],
     run_once: Collection[str],
@@ -209,16 +207,15 @@ def _planned_values(
     sizes: dict[int, int] = {}
     for buffer_set, size_bytes in zip(sets, columns["size_bytes"], strict=True):
         sizes[buffer_set] = max(sizes.get(buffer_set, 0), size_bytes)
-    makers = [instructions[value.name] for value in ranged]
-    orders = [each.post_order for each in makers]
+    made = [makers[value_id] for value_id in columns["value_id"]]
     reads, whole = _reads_by_instruction(uses)
     columns |= {
         "size_bytes": [sizes[buffer_set] for buffer_set in sets],
         "buffer_set": sets,
-        "post_order": [_LAST if order is None else order for order in orders],
+        "post_order": [_LAST if each.post_order is None else each.post_order for each in made],
         "instruction": columns["name"],
-        "computation": [each.computation or "" for each in makers],
-        "is_in_entry": [each.computation in run_once for each in makers],
+        "computation": [each.computation or "" for each in made],
+        "is_in_entry": [each.computation in run_once for each in made],
         "is_stored": [value_id in stored_ids for value_id in columns["value_id"]],
         "is_table": [dtype == "tuple" for dtype in columns["dtype"]],
         "is_copy": [opcode == "copy" for opcode in columns["opcode"]],

@@ -5,6 +5,8 @@
     ├── spaces        StoredSpace         memory spaces with their totals
     ├── allocations   PlannedAllocation   see `planned_program`
     ├── values        StoredValue
+    ├── makers        StoredMaker         where each value is made
+    ├── returns       StoredReturn        where values are returned
     ├── instructions  StoredInstruction   in the schedule, or named by a value
     ├── dependences   StoredDependence    in the schedule, with operands
     ├── uses          StoredUse           which instruction reads a value
@@ -32,8 +34,10 @@ __all__ = [
     "StoredDependence",
     "StoredFrame",
     "StoredInstruction",
+    "StoredMaker",
     "StoredOverwrite",
     "StoredPosition",
+    "StoredReturn",
     "StoredSpace",
     "StoredSuccession",
     "StoredUse",
@@ -155,6 +159,27 @@ class StoredValue(NamedTuple):
         )
         known = [f"{file}:{line}" for file, line in places if None not in (file, line)]
         return tuple(dict.fromkeys(known))
+
+
+class StoredMaker(NamedTuple):
+    """Where the instruction that makes a value is."""
+
+    value_id: int
+    computation: str | None
+    post_order: int | None
+
+
+class StoredReturn(NamedTuple):
+    """A position of a value in what the program, or a call in it, returns."""
+
+    value_id: int
+    instruction: str
+    """The call, or the instruction that returns the results of the program."""
+    shape_index: str | None
+    opcode: str | None
+    """Opcode of that instruction."""
+    computation: str | None
+    """Computation that contains it."""
 
 
 class StoredInstruction(NamedTuple):

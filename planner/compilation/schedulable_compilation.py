@@ -8,7 +8,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shapes import Shape, dimensions, parse_shape, printed_shape
-from xlagraph.planner.compilation.records import StoredDependence, StoredValue
+from xlagraph.planner.compilation.records import StoredDependence
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.orders.schedulable import (
     SchedulableComputation,
@@ -41,25 +41,30 @@ def _schedulable(stored: StoredCompilation) -> SchedulableProgram | None:
     if entry is None or any(each.is_root is None for each in dependences):
         return None
     rows = {each.name: row for row, each in enumerate(dependences)}
-    defined_bytes = _defined_bytes(stored.values)
+    own_bytes = [_stored_bytes(value.shape, value.layout) for value in stored.values]
+    defined_bytes: defaultdict[str, int] = defaultdict(int)
+    for value, size_bytes in zip(stored.values, own_bytes, strict=True):
+        defined_bytes[value.name] += size_bytes
     computations: defaultdict[str, list[int]] = defaultdict(list)
     for row, each in enumerate(dependences):
         computations[each.computation or ""].append(row)
     created = _order_of_creation(dependences, computations.values())
     return SchedulableProgram(
         tuple(
-            SchedulableInstruction(
-                each.name,
-                each.opcode or "",
-                _rows(each.operands, rows),
-                _rows(each.control_predecessors, rows),
-                tuple(each.callees or ()),
-                defined_bytes.get(each.name, 0),
-                _result_bytes(each.shape or ""),
-                _has_one_element(each.shape or ""),
-                created[row],
-            )
-            for row, each in enumerate(dependences)
+            [
+                SchedulableInstruction(
+                    each.name,
+                    each.opcode or "",
+                    _rows(each.operands, rows),
+                    _rows(each.control_predecessors, rows),
+                    tuple(each.callees or ()),
+                    defined_bytes.get(each.name, 0),
+                    _result_bytes(each.shape or ""),
+                    _has_one_element(each.shape or ""),
+                    created[row],
+                )
+                for row, each in enumerate(dependences)
+            ]
         ),
         {
             name: SchedulableComputation(
@@ -70,12 +75,12 @@ def _schedulable(stored: StoredCompilation) -> SchedulableProgram | None:
             for name, steps in computations.items()
         },
         entry,
-        _values(stored, rows, entry),
+        _values(stored, own_bytes, rows, entry),
     )
 
 
 def _rows(names: Sequence[str] | None, rows: Mapping[str, int]) -> tuple[int, ...]:
-    return tuple([rows[name] for name in names or () if name in rows])
+    return tuple([rows[name] for name in names if name in rows]) if names else ()
 
 
 def _order_of_creation(
@@ -102,21 +107,9 @@ def _has_one_element(shape: str) -> bool:
     return sizes is not None and all(size == 1 for size in sizes)
 
 
-def _defined_bytes(values: Iterable[StoredValue]) -> dict[str, int]:
-    """Return the bytes of all values that each instruction defines."""
-    found: defaultdict[str, int] = defaultdict(int)
-    for value in values:
-        found[value.name] += _own_bytes(value)
-    return found
-
-
-def _own_bytes(value: StoredValue) -> int:
-    """Return a value's size, which can be less than that of its buffer."""
-    return _stored_bytes(value.shape, value.layout)
-
-
 @lru_cache(maxsize=4096)
 def _stored_bytes(shape: str, layout: str | None) -> int:
+    """Return the size of such a value, which can be less than that of its buffer."""
     return parse_shape(printed_shape(shape, layout)).stored_bytes
 
 
@@ -130,7 +123,7 @@ def _whole_bytes(shape: Shape) -> int:
 
 
 def _values(
-    stored: StoredCompilation, rows: Mapping[str, int], entry: str
+    stored: StoredCompilation, own_bytes: Iterable[int], rows: Mapping[str, int], entry: str
 ) -> tuple[SchedulableValue, ...]:
     written_over = {each.number for each in stored.allocations if each.maybe_live_out}
     parameters = {
@@ -138,24 +131,31 @@ def _values(
         for each in stored.dependences
         if each.opcode == "parameter" and each.computation == entry
     }
-    positions: defaultdict[int, dict[int, None]] = defaultdict(dict)
-    for value_id, name, _ in stored.positions:
-        if name in rows:
-            positions[value_id][rows[name]] = None
-    uses: defaultdict[int, dict[int, None]] = defaultdict(dict)
-    for value_id, name, _, _ in stored.uses:
-        if name in rows:
-            uses[value_id][rows[name]] = None
+    positions = _rows_by_value([(value_id, name) for value_id, name, _ in stored.positions], rows)
+    uses = _rows_by_value([(value_id, name) for value_id, name, _, _ in stored.uses], rows)
     return tuple(
-        SchedulableValue(
-            value.value_id,
-            rows[value.name],
-            tuple(positions[value.value_id]),
-            tuple(uses[value.value_id]),
-            value.value_id if value.buffer_set is None else value.buffer_set,
-            _own_bytes(value),
-            value.name in parameters and value.allocation not in written_over,
-        )
-        for value in stored.values
-        if value.live_from is not None and value.name in rows
+        [
+            SchedulableValue(
+                value.value_id,
+                rows[value.name],
+                positions.get(value.value_id, ()),
+                uses.get(value.value_id, ()),
+                value.value_id if value.buffer_set is None else value.buffer_set,
+                size_bytes,
+                value.name in parameters and value.allocation not in written_over,
+            )
+            for value, size_bytes in zip(stored.values, own_bytes, strict=True)
+            if value.live_from is not None and value.name in rows
+        ]
     )
+
+
+def _rows_by_value(
+    names: Iterable[tuple[int, str]], rows: Mapping[str, int]
+) -> dict[int, tuple[int, ...]]:
+    """Return the rows of the instructions that are named with each value, each once."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for value_id, name in names:
+        if name in rows:
+            found[value_id].append(rows[name])
+    return {value_id: tuple(dict.fromkeys(steps)) for value_id, steps in found.items()}

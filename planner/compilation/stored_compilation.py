@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Final, cast
 
-from xlagraph.graph.engine import Graph
+from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.program import ModuleForm, PackedModule
@@ -15,8 +15,10 @@ from xlagraph.planner.compilation.records import (
     StoredDependence,
     StoredFrame,
     StoredInstruction,
+    StoredMaker,
     StoredOverwrite,
     StoredPosition,
+    StoredReturn,
     StoredSpace,
     StoredSuccession,
     StoredUse,
@@ -40,6 +42,9 @@ __all__ = [
 _COMPILATION: Final = load_statement(__file__, "compilation")
 ALLOCATIONS_STATEMENT: Final = load_statement(__file__, "allocations")
 VALUES_STATEMENT: Final = load_statement(__file__, "values")
+_MAKERS: Final = load_statement(__file__, "makers")
+_RETURNS: Final = load_statement(__file__, "returns")
+_RESULT_SHAPE: Final = load_statement(__file__, "result-shape")
 _INSTRUCTIONS: Final = load_statement(__file__, "instructions")
 _DEPENDENCES: Final = load_statement(__file__, "dependences")
 _USES: Final = load_statement(__file__, "uses")
@@ -49,7 +54,7 @@ _OVERWRITES: Final = load_statement(__file__, "overwrites")
 _PACKED_MODULE: Final = load_statement(__file__, "packed-module")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
 FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
-_PLANNED: Final = (VALUES_STATEMENT, _USES, _OVERWRITES, _POSITIONS, _INSTRUCTIONS)
+_PLANNED: Final = (VALUES_STATEMENT, _USES, _OVERWRITES, _MAKERS)
 """Statements of large tables that planning needs, the slowest first."""
 
 
@@ -87,6 +92,23 @@ class StoredCompilation:
     def values(self) -> tuple[StoredValue, ...]:
         """Values, by value id."""
         return self._read(VALUES_STATEMENT, StoredValue)
+
+    @cached_property
+    def makers(self) -> Mapping[int, StoredMaker]:
+        """Where each value is made, by value id."""
+        return {each.value_id: each for each in self._read(_MAKERS, StoredMaker)}
+
+    @cached_property
+    def returns(self) -> tuple[StoredReturn, ...]:
+        """Positions in what is returned, by value id, instruction and shape index."""
+        return self._read(_RETURNS, StoredReturn, result=self.totals.result or "")
+
+    @cached_property
+    def result_shape(self) -> str | None:
+        """Shape of what the program returns, with layouts; None if unknown."""
+        # it names thousands of results, so it is not a column of `returns`
+        rows = self._graph.query(_RESULT_SHAPE, {"compilation": self.key}).rows
+        return cast("str | None", rows[0][0]) if rows else None
 
     @cached_property
     def instructions(self) -> tuple[StoredInstruction, ...]:
@@ -155,9 +177,10 @@ class StoredCompilation:
         spaces = [StoredSpace._make(row[width:]) for row in rows if row[width] is not None]
         return CompilationTotals._make(rows[0][:width]), tuple(spaces)
 
-    def _read(self, statement: str, record: type[Record]) -> tuple[Record, ...]:
+    def _read(self, statement: str, record: type[Record], **given: Cell) -> tuple[Record, ...]:
+        asked = {"compilation": self.key, **given}
         with collector_paused():
-            found = read_records(self._graph, statement, record, {"compilation": self.key})
+            found = read_records(self._graph, statement, record, asked)
         if not found:
             check_stored(self._graph, [self.key])
         return found

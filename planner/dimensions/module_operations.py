@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import Shape
 
 __all__ = [
@@ -74,6 +75,8 @@ class ModuleOperations:
     computations: Mapping[str, Sequence[Operation]]
     roots: Mapping[str, str]
     """Name of the operation that returns the result of each computation."""
+    program: Program | None = None
+    """The program with call stacks from which they were read; None for a message."""
 
 
 def shape_tree(shape: Shape) -> ShapeTree:

@@ -41,7 +41,7 @@ class Scaled:
 
 
 class KnownLengths(NamedTuple):
-    """What is known of dimensions; of those that are equal, one stands for all."""
+    """The known facts about dimensions. Equal dimensions have one representative."""
 
     length: Callable[[int], int]
     rules: Sequence[LengthRule]

@@ -55,7 +55,7 @@ def operations_of_text(text: str) -> ModuleOperations:
         ]
         if (root := computation.find_root()) is not None:
             roots[name] = root.name
-    return ModuleOperations(program.entry_name or "", computations, roots)
+    return ModuleOperations(program.entry_name or "", computations, roots, program)
 
 
 def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:

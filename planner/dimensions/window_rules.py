@@ -109,7 +109,7 @@ def scatter_rule(operation: OperandDimensions) -> Tree:
 def _of_indices(
     operation: OperandDimensions, indices: Array, array: Array, windows: Sequence[int]
 ) -> None:
-    """Give the dimensions of an array outside of windows those of the indices."""
+    """Link the dimensions of an array that are in no window to the dimensions of the indices."""
     (vector,) = operation.numbers("index_vector_dim")[:1] or (len(indices),)
     own = [each for number, each in enumerate(indices) if number != vector]
     outside = [each for number, each in enumerate(array) if number not in windows]

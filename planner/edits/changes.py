@@ -80,8 +80,8 @@ class Changes:
         """Return the edits in the order in which they are made; raises NoSuchName.
 
         `batch` is the edit that scales the batch, and `recomputes_early` is said of a CPU's default
-        order. Donations come last, as one edit, because
-        frameworks pair all donated parameters with the results that are left.
+        order. Donations come last, as one edit, because frameworks pair all donated parameters
+        with the results that are left.
         """
         edits: list[Edit] = [Remove.matching(compilation, pattern) for pattern in self.without]
         if batch is not None:

@@ -1,4 +1,4 @@
-"""Who reads a value in which pass, and which values a checkpoint of each layer keeps."""
+"""Find the readers of a value in each pass, and the values that checkpoints of layers keep."""
 
 from collections.abc import Collection
 

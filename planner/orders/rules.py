@@ -139,8 +139,8 @@ def depth_first_order(program: SchedulableProgram, computation: str) -> list[int
         own_bytes = each.result_bytes if is_result else each.defined_bytes
         all_bytes += own_bytes
         operands = set(each.operands)
-        extra = max(len(users[step]) - 1, 0) + sum(extra_users[operand] for operand in operands)
-        behind = own_bytes + sum(bytes_behind[operand] for operand in operands)
+        extra = max(len(users[step]) - 1, 0) + sum(map(extra_users.__getitem__, operands))
+        behind = own_bytes + sum(map(bytes_behind.__getitem__, operands))
         extra_users[step] = min(extra, len(steps))
         bytes_behind[step] = min(behind, all_bytes)
     keys = {

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, NamedTuple, Unpack, cast
+from typing import Final, NamedTuple, Unpack, cast
 
-from xlagraph.graph.engine import Cell, Graph, QueryLimits, Result, Scalar
+from xlagraph.graph.engine import Cell, Graph, QueryLimits, Result, Scalar, Tabular
 from xlagraph.graph.errors import QueryFailed
 from xlagraph.graph.row_cells import Path
 from xlagraph.graph.schema import Detail
-from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
+from xlagraph.presentation.outlines import Outline, OutlineTable
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
     NO_LIMIT,
@@ -39,10 +39,6 @@ from xlagraph.queries.runner.compilations import (
 from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.runner.name_checks import check_names, check_tag
 from xlagraph.queries.runner.values import find_label
-
-if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, unused-ignore]  # ships no types
-    import polars
 
 __all__ = [
     "Answer",
@@ -93,7 +89,7 @@ _ALL: Final = "(limit 0 for all)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer(Outlined):
+class Answer(Tabular):
     """The answer of a canned query."""
 
     query: Query
@@ -115,13 +111,8 @@ class Answer(Outlined):
         table = OutlineTable(self.result.columns, self.result.rows, shown=self.query.shown)
         return Outline(self.query.title, [table], self.notes)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Return the rows as a pandas frame; raise ImportError if it is missing."""
-        return self.result.to_pandas()
-
-    def to_polars(self) -> "polars.DataFrame":
-        """Return the rows as a polars frame; raise ImportError if it is missing."""
-        return self.result.to_polars()
+    def _result(self) -> Result:
+        return self.result
 
 
 def run(

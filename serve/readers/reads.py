@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Concatenate, Final, NamedTuple, cast
 
 from xlagraph.graph import Cell, Graph, GraphError, QueryFailed, QueryRefused, open_graph
+from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.graph.row_cells import without_nan
 from xlagraph.queries import (
     Answer,
@@ -148,7 +149,7 @@ def _overview(graph: Graph, compilations: Sequence[str], title: str) -> bytes:
 def _compilation_part(graph: Graph, catalogue: Catalogue, part: str) -> bytes:
     if part.startswith(_ANSWERS):
         key = find_compilation(graph, part.removeprefix(_ANSWERS)).key
-        return advice_and_answers(graph, key, catalogue).packed()
+        return advice_and_answers(AskedOnce(graph), key, catalogue)[1].packed()
     return compilation_part(graph, find_compilation(graph, part).key).packed(is_kept=False)
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.advice.small_compilations import with_results
+from tests.advice.small_compilations import with_dependences, with_results
 from xlagraph.advice.causes.added_gradients import added_gradients
+from xlagraph.planner.edits.resizing import Remove
 
 ADDED = """
     0 | w | f32[4,8] | 0   | 128 | 0-7 | parameter(0)
@@ -41,3 +42,52 @@ def test_gradients_that_wait_to_be_added_are_named_but_one(programs, gradient, o
     assert [row["value"] for row in found] == named
     if named:
         assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
+
+
+@pytest.mark.parametrize(
+    ("loss", "removed"),
+    [
+        pytest.param("l = fusion(x)", {"b", "c", "y", "z", "e", "f"}, id="of each part"),
+        pytest.param("l = fusion(x, y, z)", None, id="of all parts, which no loop makes in turn"),
+    ],
+)
+def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, loss, removed):
+    program = programs(
+        """
+        0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
+        1 | 1408 | preallocated-temp
+        2 | 128 | maybe-live-out
+        """,
+        """
+        0 | w | f32[4,8] | 0    | 128 | 0-12 | parameter(0)
+        1 | x | f32[4,9] | 0    | 144 | 1-11 | fusion(w) | jit(f)/jvp()/tanh
+        1 | y | f32[4,9] | 144  | 144 | 2-11 | fusion(w) | jit(f)/jvp()/tanh
+        1 | z | f32[4,9] | 288  | 144 | 3-11 | fusion(w) | jit(f)/jvp()/tanh
+        1 | l | f32[9]   | 432  | 36  | 4-11 | fusion(x) | jit(f)/jvp()/sum
+        1 | d | f32[4,9] | 512  | 144 | 5-11 | fusion(l) | jit(f)/transpose(jvp())/mul
+        1 | e | f32[4,9] | 656  | 144 | 6-11 | fusion(y) | jit(f)/transpose(jvp())/mul
+        1 | f | f32[4,9] | 800  | 144 | 7-11 | fusion(z) | jit(f)/transpose(jvp())/mul
+        1 | a | f32[4,8] | 944  | 128 | 8-11 | dot(d) | jit(f)/transpose(jvp())/dot
+        1 | b | f32[4,8] | 1072 | 128 | 9-11 | dot(e) | jit(f)/transpose(jvp())/dot
+        1 | c | f32[4,8] | 1200 | 128 | 10-11 | dot(f) | jit(f)/transpose(jvp())/dot
+        2 | s | f32[4,8] | 0    | 128 | 11-12 | add(a, b, c) | jit(f)/add @ train.py:9
+        """,
+    )
+    with_results(program, "s")
+    with_dependences(
+        program,
+        "x = fusion()",
+        "y = fusion()",
+        "z = fusion()",
+        loss,
+        "d = fusion(x, l)",
+        "e = fusion(y, l)" if removed is None else "e = fusion(y)",
+        "f = fusion(z, l)" if removed is None else "f = fusion(z)",
+        "a = dot(d)",
+        "b = dot(e)",
+        "c = dot(f)",
+        "s = add(a, b, c)",
+    )
+    edits = [cause.edit for cause in added_gradients(program)]
+    found = [set(edit.patterns) for edit in edits if isinstance(edit, Remove)]
+    assert found == ([] if removed is None else [removed])

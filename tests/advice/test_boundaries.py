@@ -7,6 +7,7 @@ import pytest
 from xlagraph.advice.causes.boundaries import (
     large_constants,
     returned_gradients,
+    returned_stacks,
     wide_floats,
 )
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
@@ -165,6 +166,22 @@ def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
     assert found == named
 
 
+def test_a_dense_gradient_in_the_bytes_of_the_new_table_costs_nothing(returning):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
+        1 | 4096 | maybe-live-out
+        """,
+        """
+        0 | table | f32[64,16] | 0 | 4096 | 0-2 | parameter(0)
+        1 | g     | f32[64,16] | 0 | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
+        1 | new   | f32[64,16] | 0 | 4096 | 3-3 | subtract(table, g)
+        """,
+        "new",
+    )
+    assert not list(dense_gradients(program))
+
+
 @pytest.mark.parametrize(
     ("reader", "named"),
     [
@@ -294,6 +311,41 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     )
     causes = list(unchanged_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(("opcode", "named"), [("transpose", ["s"]), ("sort", [])])
+def test_a_stack_may_be_returned_in_another_order_of_dimensions(returning, opcode, named):
+    program = returning(
+        "0 | 16384 | preallocated-temp\n1 | 8192 | maybe-live-out",
+        f"""
+        0 | w{{1}} (phi) | f32[128]  | 0    | 512  | 0-3 | while()
+        0 | s   | f32[16,128] | 4096 | 8192 | 1-3 | fusion(w{{1}})
+        1 | out | f32[128,16] | 0    | 8192 | 2-3 | {opcode}(s)
+        """,
+        "out",
+    )
+    stack = program.by_label["s"]._replace(stack_loop="w", stack_turns=16)
+    program.compilation.values[stack.value_id] = stack
+    causes = list(returned_stacks(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+    for cause in causes:
+        assert cause.edit == KeepInside(frozenset((program.by_label["out"].value_id,)))
+
+
+def test_a_returned_stack_in_another_order_is_one_cause_only(returning):
+    program = returning(
+        f"{BLOCKS}6 | 8192 | preallocated-temp\n7 | 8192 | maybe-live-out\n",
+        STEP.format("old, d")
+        + """
+    6 | s   | f32[16,128] | 0 | 8192 | 1-3 | fusion(w) | jit(f)/jvp()/while/body/mul
+    7 | out | f32[128,16] | 0 | 8192 | 2-4 | transpose(s) | jit(f)/jvp()/transpose
+""",
+        *("acts", "g", "new", "out"),
+    )
+    stack = program.by_label["s"]._replace(stack_loop="w", stack_turns=16)
+    program.compilation.values[stack.value_id] = stack
+    (cause,) = returned_forward_values(program)
+    assert [row["value"] for row in cause.rows] == ["acts"]
 
 
 @pytest.mark.parametrize(("loop", "is_carry"), [("w", True), ("inner", False)])

@@ -3,8 +3,10 @@
 import pytest
 
 from tests.tiny_dumps import dump, ingest_two_runs
+from xlagraph.advice.advise import advise
+from xlagraph.advice.capacity import changes_where_lacking
 from xlagraph.ingest import ingest
-from xlagraph.queries import NoSuchCompilation, NoSuchMemorySpace, check_capacity, first_findings
+from xlagraph.queries import NoSuchCompilation, NoSuchMemorySpace, check_capacity
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def test_a_capacity_of_a_memory_space_that_nothing_uses_raises(two_runs):
         check_capacity(two_runs, {1: 5}, ["jit_h"])
 
 
-def test_changes_are_the_first_of_the_advice_up_to_a_limit(graph, tmp_path):
+def test_three_changes_of_the_advice_are_named_if_all_are_not_enough(graph, tmp_path):
     # every value grows a thousandfold, or advice would consider it too small
     text = dump(262144).replace("f32[16]", "f32[65536]").replace("64,", "262144,")
     folder = tmp_path / "runs"
@@ -46,12 +48,12 @@ def test_changes_are_the_first_of_the_advice_up_to_a_limit(graph, tmp_path):
     (folder / "f.txt").write_text(text.replace("262272", "786432"))
     assert ingest(graph, folder, jobs=1).ok
     (space,) = check_capacity(graph, {0: 1})
-    changes = first_findings(graph, space)
-    assert 1 <= len(changes) <= 3
-    assert [change.bytes for change in changes] == sorted(
-        (change.bytes for change in changes), reverse=True
-    )
-    assert first_findings(graph, space, most=1) == changes[:1]
+    (lacking,) = changes_where_lacking(graph, [space])
+    found = advise(graph, space.compilation, least_share=0).findings
+    assert [change.finding.advice.title for change in lacking.changes] == [
+        finding.advice.title for finding in found[:3]
+    ]
+    assert not lacking.would_fit
 
 
 def test_a_name_without_compilations_raises(two_runs):

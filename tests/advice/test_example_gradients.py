@@ -83,3 +83,23 @@ def test_products_of_two_values_of_each_example_that_are_added(programs, read, a
     )
     found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("opcode", "named"), [("broadcast", ["g", "n"]), pytest.param("tanh", ["g"], id="other values")]
+)
+def test_a_number_of_each_example_may_be_repeated_to_scale_the_gradients(programs, opcode, named):
+    program = programs(
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 17664 | preallocated-temp",
+        f"""
+        0 | w | s8[32,32]   | 0     | 1024 | 0-5 | parameter(0)
+        1 | a | s8[8,32]    | 8192  | 256  | 1-2 | fusion(w) | jit(f)/vmap(jvp())/tanh
+        1 | g | s8[8,32,32] | 0     | 8192 | 2-4 | fusion(a) | jit(f)/vmap(transpose(jvp()))/dot
+        1 | n | s8[8,32,32] | 8448  | 8192 | 3-4 | {opcode}(w) | jit(f)/mul
+        1 | s | s8[32,32]   | 16640 | 1024 | 4-5 | fusion(g, n) | jit(f)/reduce_sum
+        """,
+    )
+    summed = program.instructions["s"]._replace(fused_opcodes=("multiply", "reduce"))
+    program.instructions["s"] = summed
+    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
+    assert found == named

@@ -36,6 +36,35 @@ def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, 
     assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
 
 
+@pytest.mark.parametrize(
+    ("reader", "removed"),
+    [
+        pytest.param("reduce", {"s", "g"}, id="and what sums it next to the stack"),
+        pytest.param("negate", {"s"}, id="and what needs each part of it"),
+    ],
+)
+def test_a_sum_of_a_stack_is_removed_with_its_gradient_that_repeats_that_of_the_sum(
+    programs, reader, removed
+):
+    length = 16 if reader == "reduce" else 1024
+    program = programs(
+        "0 | 24576 | preallocated-temp",
+        f"""
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s    | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
+        0 | sum  | f32[16]    | 64   | 64   | 2-3 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
+        0 | g    | f32[64,16] | 8192 | 4096 | 3-5 | fusion(sum) | jit(f)/transpose(jvp())/mul
+        0 | back | f32[16]    | 128  | 64   | 4-5 | while(g)
+        0 | r | f32[{length}] | 12288 | {4 * length} | 5-5 | {reader}(g)
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    (cause,) = reduced_stacks(program)
+    assert isinstance(cause.edit, Remove)
+    assert set(cause.edit.patterns) == removed
+
+
 def test_a_stack_is_removed_with_what_a_check_on_the_host_returns_in_its_place(programs):
     program = programs(
         "0 | 12288 | preallocated-temp",

@@ -7,13 +7,9 @@ import sys
 
 import pytest
 
+from xlagraph.cli.app import COMMANDS, GROUPS
 from xlagraph.queries import load_catalogue
 
-COMMANDS = (
-    *("ingest", "record", "runs", "compilations", "query", "value", "cypher", "schema"),
-    *("advise", "whatif", "order", "check", "resident", "compare", "bisect", "oom"),
-    *("report", "export", "serve", "mcp", "remove", "catalogue"),
-)
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")
 
 
@@ -21,10 +17,8 @@ def test_help_lists_the_commands_in_groups_in_lines_of_a_terminal(run):
     ended = run("--help")
     assert ended.code == 0
     grouped = ended.out[ended.out.index("Load:") :]
-    assert re.findall(r"^(\w+):", grouped, re.MULTILINE) == [
-        *("Load", "Ask", "Decide", "Share", "Maintain")
-    ]
-    assert tuple(re.findall(r"^  (\w+)  ", grouped, re.MULTILINE)) == COMMANDS
+    assert re.findall(r"^(\w+):", grouped, re.MULTILINE) == list(GROUPS)
+    assert re.findall(r"^  (\w+)  ", grouped, re.MULTILINE) == list(COMMANDS)
     assert max(map(len, grouped.splitlines())) <= 78
     assert "…" not in grouped
 

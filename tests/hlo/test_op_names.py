@@ -6,6 +6,7 @@ from tests.tiny_dumps import tiny_dump
 from xlagraph.hlo.op_names import (
     BACKWARD_MARKS,
     RECOMPUTED_MARKS,
+    framework_of,
     is_backward,
     is_recomputed,
 )
@@ -68,3 +69,16 @@ def test_gradients_of_tensorflow_are_read_as_backward_and_not_as_recomputed(grap
     }
     assert kept["h"] == (1, 2)
     assert kept["d"] == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("names", "framework"),
+    [
+        (["run/module_0001.jit_f.cpu", "jit(f)/jvp()/mul", "jit(f)/add", None], "jax"),
+        (["run/module_0001.SyncTensorsGraph.3583.cpu_after_optimizations", None], "pytorch"),
+        (["XLA_Args", "gradient_tape/dense/MatMul"], "tensorflow"),
+        (["run/module_0001.main", "add"], None),
+    ],
+)
+def test_the_framework_is_known_by_op_names_and_by_the_name_of_the_module(names, framework):
+    assert framework_of(names) == framework

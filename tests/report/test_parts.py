@@ -113,7 +113,7 @@ def test_a_page_says_why_a_live_range_ends_in_the_words_of_value(tiny_graph):
 
 
 def test_the_other_order_has_as_many_steps_as_this_one_or_a_note(tiny_graph: Graph) -> None:
-    part = advice_and_answers(tiny_graph, BEFORE_F, load_catalogue())
+    _, part = advice_and_answers(tiny_graph, BEFORE_F, load_catalogue())
     order: Any = part.facts["otherOrder"]
     assert order["name"] is None
     assert "module text" in order["note"]

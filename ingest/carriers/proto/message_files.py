@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from xlagraph.hlo.descriptor_sets import missing_protobuf
-from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
+from xlagraph.ingest.carriers.carrier import Carrier, Part, Source, Start
 from xlagraph.ingest.carriers.file_bytes import UNREADABLE, open_unpacked
 from xlagraph.ingest.carriers.proto.read_messages import HLO, read_proto_dump
 from xlagraph.ingest.carriers.usage_report import REPORT_PROTO, report_parts
@@ -99,4 +99,6 @@ PROTO_CARRIER: Final = Carrier(
     _why_none,
     example="…after_optimizations.hlo.pb",
     endings=(".pb",),
+    # tags of `hlo_module` and `buffer_assignment`, the fields of an HloProto
+    starts={HLO: Start(lambda start: start.startswith((b"\n", b"\x1a")), "an HloProto")},
 )

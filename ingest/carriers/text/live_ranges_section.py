@@ -60,11 +60,11 @@ def _ranges(
         if name is None:
             position = text.line_start(start, len(ranges))
             raise text.error(position, "the range of a value in an allocation, one range for each")
-        first_step, last_step = int(first), int(last)
-        if not first_step <= last_step <= max_step:
+        live_from, live_until = int(first), int(last)
+        if not live_from <= live_until <= max_step:
             position = text.line_start(start, len(ranges))
             raise text.error(position, f"a first step, then a last one of at most {max_step}")
-        ranges.append(LiveRange(name, intern(index), first_step, last_step))
+        ranges.append(LiveRange(name, intern(index), live_from, live_until))
     return tuple(ranges), end
 
 
@@ -75,7 +75,7 @@ def _peak(
     if header is None:
         raise text.syntax_error(position, form.PEAK, form.RANGE, form.NO_PEAK)
     step = int(header[1])
-    live = [one for one in ranges if one.first_step <= step <= one.last_step]
+    live = [one for one in ranges if one.live_from <= step <= one.live_until]
     end = text.indented_end(header.end())
     rows = text.parse_lines(header.end(), end, form.PEAK_ENTRY)
     has_indices = bool(rows) and rows[0][1] != ""

@@ -7,7 +7,8 @@ from typing import Final
 from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.program import Program, packed_module
 from xlagraph.hlo.scoped_memory import scoped_memory_of_lines
-from xlagraph.ingest.carriers.carrier import Carrier, Contents
+from xlagraph.ingest.carriers.carrier import Carrier, Contents, Start
+from xlagraph.ingest.carriers.file_bytes import has_dump_header
 from xlagraph.ingest.carriers.memory_statistics import STATISTICS_ENDING
 from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps, is_dump, needs
 from xlagraph.ingest.carriers.text.parser import parse_plan
@@ -107,5 +108,8 @@ TEXT_CARRIER: Final = Carrier(
     endings=(".txt", STATISTICS_ENDING),
     is_dump=is_dump,
     needs=needs,
+    starts={
+        "allocations": Start(has_dump_header, "the first line of a dump like 'BufferAssignment:'")
+    },
     prints_instructions=True,
 )

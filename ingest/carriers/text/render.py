@@ -161,7 +161,7 @@ def _steps(live_ranges: LiveRanges) -> Iterator[str]:
         yield f"    {step}:{name}"
     yield "  BufferLiveRange:"
     for live in live_ranges.ranges:
-        yield f"    {live.name}{live.shape_index}:{live.first_step}-{live.last_step}"
+        yield f"    {live.name}{live.shape_index}:{live.live_from}-{live.live_until}"
 
 
 def _peak(plan: PrintedPlan) -> Iterator[str]:

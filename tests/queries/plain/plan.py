@@ -257,8 +257,8 @@ def _values(dump: PlainDump) -> list[PlainValue]:
                 offset=value.offset_bytes,
                 size=value.size_bytes,
                 printed_shape=value.shape.text,
-                first=live and live.first_step,
-                last=live and live.last_step,
+                first=live and live.live_from,
+                last=live and live.live_until,
                 last_use=max(
                     (dump.steps[use.instruction] for use in uses if use.instruction in dump.steps),
                     default=None,

@@ -1,0 +1,98 @@
+"""Find scores of all pairs of rows that are stored, although only their sums are read.
+
+A contrastive loss multiplies two batches of computed rows, and reduces each row of the product.
+"""
+
+from collections.abc import Collection, Iterator
+from math import prod
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
+from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.softmax_logits import logits
+from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
+from xlagraph.planner.compilation.records import StoredValue
+
+__all__ = ["pair_scores"]
+
+_LEAST_SHARE: Final = 0.02
+"""Smallest share of the reserved bytes for which scores are searched."""
+_LEAST_GROWTH: Final = 4
+"""Least elements of the scores for each element of the rows, and of their sums."""
+
+
+def pair_scores(program: PeakProgram) -> Iterator[Cause]:
+    """Yield products of two computed arrays that the forward pass only reduces.
+
+    Values of the same size that are made with the product, from it, or for the same sums are
+    counted too. Scores of an attention are multiplied again, and logits are products with a table.
+    """
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    seen: set[int] = set()
+    found: dict[int | None, str] = {}
+    for value in program.temporaries:
+        if value.size_bytes < least:
+            break
+        if value.value_id in seen or not _is_product_of_rows(program, value):
+            continue
+        scores = connected(program, value, max(value.dimensions))
+        seen |= scores
+        reduction = _reduction(program, value, scores)
+        if reduction is not None:
+            line = file_and_line(*program.place_of(reduction)) or reduction
+            *rows, columns = value.dimensions
+            text = f"of {prod(rows)} × {columns} pairs of rows, of which {line} reads only sums"
+            found |= {program.set_of(program.values[each]): text for each in scores}
+    of_table = {row["value"] for cause in logits(program) for row in cause.rows} if found else ()
+    values = [
+        (value, found[program.set_of(value)])
+        for value in program.temporaries
+        if program.set_of(value) in found and value.label not in of_table
+    ]
+    if values:
+        yield of_all_at_once(
+            "Scores of all pairs of rows are stored, although only their sums are read",
+            values,
+            remedies.PAIR_SCORES,
+        )
+
+
+def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a product of computed arrays that is far larger than these, in no loop."""
+    maker = program.instructions.get(value.name)
+    if maker is None or maker.loop is not None or value.is_backward:
+        return False
+    if not any(map(maker.computes_with, PRODUCTS)):
+        return False
+    size = prod(value.dimensions)
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    factors = [each for each in read if each.dimensions and prod(each.dimensions) != size]
+    return 1 <= len(factors) <= 2 and all(
+        size >= _LEAST_GROWTH * prod(each.dimensions) and input_of(program, each) is None
+        for each in factors
+    )
+
+
+def _reduction(program: PeakProgram, value: StoredValue, scores: Collection[int]) -> str | None:
+    """Return the first instruction that sums scores; None if anything reads them otherwise."""
+    if any(
+        each in program.program.by_id and program.program.by_id[each].lives_out for each in scores
+    ):
+        return None
+    size = prod(value.dimensions)
+    makers = {program.values[each].name for each in scores}
+    readers = {name for each in scores for name in program.readers_of.get(each, ())} - makers
+    reducing = []
+    for name in readers:
+        if program.is_backward(name):
+            continue
+        if any(map(program.instructions[name].computes_with, PRODUCTS)):
+            return None
+        made = [prod(each.dimensions) for each in program.made_by.get(name, ())]
+        if any(_LEAST_GROWTH * each > size for each in made):
+            return None
+        if program.computes_with(name, "reduce"):
+            reducing.append(name)
+    return min(reducing, key=lambda name: (program.rows.get(name, 0), name), default=None)

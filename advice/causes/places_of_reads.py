@@ -1,0 +1,81 @@
+"""Find the line that reads a value: a fusion has the line of its result, not of each read."""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.metadata import is_installed
+from xlagraph.planner.dimensions.module_operations import Operation
+
+__all__ = ["PlaceOfRead", "place_of_read"]
+
+_MOVING = frozenset(("bitcast", "reshape", "copy", "transpose", "get-tuple-element"))
+"""Opcodes that read a value in a fusion without computing anything."""
+
+
+class PlaceOfRead(NamedTuple):
+    """What reads a value, in the program's own words."""
+
+    op: str
+    """Last part of the op name; empty if unknown."""
+    file: str | None
+    line: int | None
+
+
+def place_of_read(
+    program: PeakProgram, instruction: str, value_ids: Collection[int]
+) -> PlaceOfRead:
+    """Return the place at which an instruction first computes with one of these values.
+
+    It is the instruction's own, unless a fusion with call stacks contains that operation.
+    """
+    for read in _reads(program, instruction, value_ids):
+        if (place := _stated_place(program, instruction, read.name)) is not None:
+            return place
+    own = program.instructions[instruction]
+    return PlaceOfRead(_last(own.op_name), *program.place_of(instruction))
+
+
+def _stated_place(program: PeakProgram, fusion: str, operation: str) -> PlaceOfRead | None:
+    """Return the place of an operation of a fusion; None if the module has no call stacks."""
+    module = program.stored.operations
+    text = None if module is None else module.program
+    (runs,) = program.operations[fusion].callees["calls"]
+    found = None if text is None else text.find(operation, runs)
+    if text is None or found is None:
+        return None
+    frame = text.user_frame(found.attributes.stack_frame)
+    file, line = text.source_location(found.attributes)
+    if frame is not None:
+        file, line = frame.file, frame.line
+    if file is None or is_installed(file):
+        return None
+    return PlaceOfRead(_last(found.attributes.op_name), file, line)
+
+
+def _reads(
+    program: PeakProgram, instruction: str, value_ids: Collection[int]
+) -> Iterator[Operation]:
+    """Yield the operations of a fusion that compute with one of these values, in order."""
+    fusion = program.operations.get(instruction)
+    called = () if fusion is None else program.fused_operations(fusion)
+    operands = {
+        use.operand
+        for use in program.stored.uses
+        if use.instruction == instruction and use.value_id in value_ids
+    }
+    names = {each.name for each in called if not operands.isdisjoint(_number(each))}
+    for each in called:
+        if not names.isdisjoint(operand.name for operand in each.operands):
+            if each.opcode in _MOVING:
+                names.add(each.name)
+            else:
+                yield each
+
+
+def _number(operation: Operation) -> Collection[int]:
+    return operation.numbers.get("number", ()) if operation.opcode == "parameter" else ()
+
+
+def _last(op_name: str | None) -> str:
+    return (op_name or "").rpartition("/")[2]

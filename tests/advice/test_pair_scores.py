@@ -1,0 +1,59 @@
+"""`advise` names scores of all pairs of rows, of which only sums are read."""
+
+import pytest
+
+from xlagraph.advice.causes.pair_scores import pair_scores
+
+
+@pytest.mark.parametrize(
+    ("reader", "made", "named"),
+    [
+        ("reduce(e)", "f32[64]", ["s", "e"]),
+        pytest.param("dot(e, y)", "f32[64,4]", [], id="attention"),
+        pytest.param("negate(e)", "f32[64,64]", ["s", "e"], id="another value for the same sums"),
+        pytest.param("slice(e)", "f32[32,64]", [], id="a part is needed"),
+    ],
+)
+def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, reader, made, named):
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
+        1 | 65536 | preallocated-temp
+        """,
+        f"""
+        0 | x | f32[64,4]  | 0     | 1024  | 0-6 | parameter(0)
+        1 | y | f32[64,4]  | 0     | 1024  | 1-6 | tanh(x)
+        1 | s | f32[64,64] | 1024  | 16384 | 2-3 | dot(y, y)
+        1 | e | f32[64,64] | 17408 | 16384 | 3-6 | exponential(s)
+        1 | r | f32[64]    | 33792 | 256   | 4-6 | reduce(e) | jit(f)/jvp()/reduce_sum @ f.py:9
+        1 | o | {made}     | 34048 | 16384 | 5-6 | {reader} | jit(f)/jvp()/o @ f.py:9
+        1 | d | f32[64,4]  | 50432 | 1024  | 6-6 | dot(e, y) | jit(f)/transpose(jvp())/dot
+        """,
+    )
+    (*causes,) = pair_scores(program)
+    rows = [row for cause in causes for row in cause.rows]
+    assert [row["value"] for row in rows if row["value"] != "o"] == named
+    if named:
+        assert rows[0]["reason"] == "of 64 × 64 pairs of rows, of which f.py:9 reads only sums"
+
+
+@pytest.mark.parametrize("table", ["parameter(1)", "copy(w)"])
+def test_a_product_with_a_table_is_not_made_of_pairs_of_rows(programs, table):
+    operand = "w" if table.startswith("parameter") else "t"
+    copied = "" if operand == "w" else "2 | t | f32[4,64] | 34048 | 1024 | 1-3 | copy(w)"
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
+        1 | 1024 | parameter 1, shape |f32[4,64]| at ShapeIndex {}
+        2 | 65536 | preallocated-temp
+        """,
+        f"""
+        0 | x | f32[64,4]  | 0     | 1024  | 0-4 | parameter(0)
+        1 | w | f32[4,64]  | 0     | 1024  | 0-4 | parameter(1)
+        {copied}
+        2 | y | f32[64,4]  | 0     | 1024  | 1-4 | tanh(x)
+        2 | s | f32[64,64] | 1024  | 16384 | 3-4 | dot(y, {operand})
+        2 | r | f32[64]    | 33792 | 256   | 4-4 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
+        """,
+    )
+    assert not list(pair_scores(program))

@@ -1,0 +1,62 @@
+"""A read is at the line of the operation that computes with the value, within a fusion too."""
+
+import pytest
+
+from xlagraph.advice.causes.places_of_reads import place_of_read
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+
+MODULE = """HloModule m
+
+FileNames
+1 "/home/me/train.py"
+2 "/usr/lib/python3.11/site-packages/flax/nn.py"
+
+FunctionNames
+1 "step"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=5 end_line=5 column=1 end_column=9}
+2 {file_name_id=2 function_name_id=1 line=7 end_line=7 column=1 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+fused {
+  p0 = f32[64,16]{1,0} parameter(0)
+  p1 = s32[8]{0} parameter(1)
+  same = f32[1024]{0} bitcast(p0)
+  taken = f32[8]{0} gather(same, p1), metadata={op_name="jit(f)/gather" stack_frame_id=2}
+  ROOT div = f32[8]{0} divide(taken, taken), metadata={op_name="jit(f)/div"}
+}
+
+ENTRY e {
+  old = f32[64,16]{1,0} parameter(0)
+  i = s32[8]{0} parameter(1)
+  ROOT part = f32[8]{0} fusion(old, i), kind=kLoop, calls=fused
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "place"),
+    [
+        pytest.param(MODULE, ("gather", "/home/me/train.py", 5), id="the caller's line"),
+        pytest.param("", ("div", "net.py", 9), id="no module: the line of the fusion"),
+    ],
+)
+def test_a_fusion_reads_where_it_first_computes_with_the_value(programs, module, place):
+    program = programs(
+        """
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
+        1 | 32   | parameter 1, shape |s32[8]| at ShapeIndex {}
+        2 | 32   | maybe-live-out
+        """,
+        """
+        0 | old  | f32[64,16] | 0 | 4096 | 0-1 | parameter(0)
+        1 | i    | s32[8]     | 0 | 32   | 0-1 | parameter(1)
+        2 | part | f32[8]     | 0 | 32   | 1-1 | fusion(old, i) | jit(f)/div @ net.py:9
+        """,
+    )
+    program.stored.operations = operations_of_text(module) if module else None
+    assert place_of_read(program, "part", {program.by_label["old"].value_id}) == place
