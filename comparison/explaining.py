@@ -148,7 +148,11 @@ class _Explanation:
     def _count_returned(self, a: HeldValue, b: HeldValue) -> None:
         """Count a value that only one program returns; the other has it in temporary memory."""
         is_new = _is_returned(b)
-        self.of(ReasonKind.OUTPUTS).count(*((None, b) if is_new else (a, None)))
+        # the result of a donated input may be another value of the loop that makes it
+        sizes = self.undonated_sizes if is_new else self.donated_sizes
+        kind = ReasonKind.UNDONATED if is_new else ReasonKind.DONATED
+        kind = kind if self._take(sizes, b if is_new else a) else ReasonKind.OUTPUTS
+        self.of(kind).count(*((None, b) if is_new else (a, None)))
         temporary = a if is_new else b
         if temporary.held_bytes:
             elsewhere = temporary._replace(held_bytes=0)

@@ -171,3 +171,11 @@ def test_a_line_that_makes_every_op_of_tensorflow_is_no_place():
     line = ("/env/lib/python3.11/site-packages/tensorflow/python/framework/ops.py", 1221)
     made = VALUE._replace(user_line=None, source_line=line, op_name="MatMul/MatMul")
     assert lines([], [made]) == [("1 value of MatMul at the peak, none before", 64)]
+
+
+def test_a_result_of_another_value_of_a_loop_is_still_that_of_a_donated_input():
+    given = INPUT._replace(is_donated=True)
+    looped = VALUE._replace(op_name=f"{LOOP}/exp", part=ReservedPart.INPUTS, held_bytes=0)
+    returned = looped._replace(part=ReservedPart.OUTPUTS, held_bytes=32, is_result=True)
+    found = lines([given, looped], [INPUT, returned])
+    assert ("1 input is no longer donated (p)", 32) in found
