@@ -6,7 +6,7 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.edits.order_result import named_order
-from xlagraph.planner.edits.schedules import is_gpu, memory_setting
+from xlagraph.planner.edits.schedules import memory_setting
 from xlagraph.planner.orders.waiting import waiting_values
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -45,8 +45,8 @@ def costly_order(program: PeakProgram) -> Iterator[Cause]:
         )
         for each in waiting_values(orders.model, here, other)
     )
-    flags = setting if is_gpu(compilation) else _ON_CPU
-    time = _TIME_ON_GPU if is_gpu(compilation) else _TIME_ON_CPU
+    flags = setting if compilation.is_gpu else _ON_CPU
+    time = _TIME_ON_GPU if compilation.is_gpu else _TIME_ON_CPU
     yield Cause(
         "lifetime/longest",
         f"The schedule keeps values at the peak that {named_order(chosen.rule)} does not keep",

@@ -72,9 +72,19 @@ class PlannableCompilation:
     """The compilation as XLA planned it, if the instructions run in another order here."""
 
     @property
+    def is_gpu(self) -> bool:
+        """True for a compilation for a GPU."""
+        return self.platform in ("gpu", "rocm")
+
+    @property
+    def is_tpu(self) -> bool:
+        """True for a compilation for a TPU."""
+        return self.platform == "tpu" or self.space_names.get(0) == "HBM"
+
+    @property
     def drops_needless_copies(self) -> bool:
         """True if the compiler drops copies after scheduling: on GPUs and TPUs."""
-        return self.platform in ("gpu", "rocm") or self.space_names.get(0) == "HBM"
+        return self.is_gpu or self.is_tpu
 
     @cached_property
     def array_parameters(self) -> tuple[StoredValue, ...]:

@@ -18,7 +18,7 @@ from xlagraph.planner.edits.order_result import (
     PlannedOrder,
     WaitingGroup,
 )
-from xlagraph.planner.edits.schedules import is_gpu, memory_setting, reordering_of
+from xlagraph.planner.edits.schedules import memory_setting, reordering_of
 from xlagraph.planner.memory_plan import MemoryPlan, plan_memory
 from xlagraph.planner.orders.choice_of_three import choice_of_three
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
@@ -71,7 +71,7 @@ class _Costs:
     def result(self, moves: int, notes: tuple[str, ...]) -> OrderCost:
         compilation, program = self._compilation, self._program
         preferred, orders = choice_of_three(self._reordering)
-        chosen = preferred if is_gpu(compilation) else Rule.DEPTH_FIRST
+        chosen = preferred if compilation.is_gpu else Rule.DEPTH_FIRST
         planned = {rule: self._planned(rule, order, chosen) for rule, order in orders.items()}
         bound = lower_bound(compilation.program, program)
         reserved = compilation.reserved_bytes.get(0, 0)
@@ -92,7 +92,7 @@ class _Costs:
             temp_bytes=temp_bytes,
             orders=tuple(planned.values()),
             chosen=chosen.value,
-            is_choice=is_gpu(compilation),
+            is_choice=compilation.is_gpu,
             bound_bytes=bound.size_bytes,
             bound_instruction=None if bound.instruction is None else self._name(bound.instruction),
             live_bytes=self._here.peak_bytes,
@@ -206,12 +206,12 @@ class _Costs:
                 "XLA makes this order with none of its schedulers, so dependences may be missing:"
                 " jaxlib 0.12 drops barriers after it has ordered the instructions"
             )
-        if is_gpu(self._compilation) and self._program.is_asynchronous:
+        if self._compilation.is_gpu and self._program.is_asynchronous:
             yield (
                 "the list order can differ in ties, and asynchronous operations are not moved"
                 " apart, so figures for a GPU are near but not exact"
             )
-        elif is_gpu(self._compilation) and Rule.LIST not in self._rules:
+        elif self._compilation.is_gpu and Rule.LIST not in self._rules:
             yield "the list order can differ in ties, so its figures are near but not exact"
 
     def _name(self, step: int) -> str:

@@ -11,7 +11,6 @@ from xlagraph.planner.edits.order_result import named_order
 from xlagraph.planner.edits.schedules import (
     ChosenOrder,
     Schedule,
-    is_gpu,
     order_of_schedule,
     reordering_of,
     with_order,
@@ -99,7 +98,7 @@ def _doubt(found: Reordering, compilation: PlannableCompilation) -> str | None:
         return (
             "the live ranges of this dump do not follow from its schedule: do not trust the figures"
         )
-    if is_gpu(compilation):
+    if compilation.is_gpu:
         return "figures of other orders are near, but not exact, on a GPU"
     if not is_made_by_xla(found.schedulable):
         return (

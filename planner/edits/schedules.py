@@ -17,8 +17,6 @@ from xlagraph.queries.errors import QueryError
 __all__ = [
     "ChosenOrder",
     "Schedule",
-    "is_gpu",
-    "is_tpu",
     "memory_setting",
     "order_of_schedule",
     "recomputes_early",
@@ -60,19 +58,9 @@ class ChosenOrder:
 
 def memory_setting(compilation: PlannableCompilation) -> str | None:
     """Return the setting of the platform that saves memory, and where it was tried."""
-    if is_gpu(compilation):
+    if compilation.is_gpu:
         return _GPU
     return _CPU if compilation.platform == "cpu" else None
-
-
-def is_gpu(compilation: PlannableCompilation) -> bool:
-    """Return True for a compilation for a GPU."""
-    return compilation.platform in ("gpu", "rocm")
-
-
-def is_tpu(compilation: PlannableCompilation) -> bool:
-    """Return True for a compilation for a TPU."""
-    return compilation.platform == "tpu" or compilation.space_names.get(0) == "HBM"
 
 
 def reordering_of(stored: StoredCompilation, plannable: PlannableCompilation) -> Reordering:
@@ -82,7 +70,7 @@ def reordering_of(stored: StoredCompilation, plannable: PlannableCompilation) ->
     """
     if not plannable.has_ranges:
         raise QueryError(f"{stored.key}: the dump has no live ranges, so nothing can be planned")
-    if is_tpu(plannable):
+    if plannable.is_tpu:
         raise QueryError(
             f"{stored.key}: another order cannot be planned for a TPU, whose dump is written after"
             " values were moved to VMEM and copies were inserted; compile with"
@@ -108,12 +96,12 @@ def order_of_schedule(
     found: Reordering, compilation: PlannableCompilation, schedule: Schedule
 ) -> ChosenOrder:
     """Return the order that XLA makes for a schedule."""
-    if schedule is Schedule.MEMORY and is_gpu(compilation):
+    if schedule is Schedule.MEMORY and compilation.is_gpu:
         rule, orders = choice_of_three(found)
         return ChosenOrder(rule, orders[rule], _GPU)
     if schedule in (Schedule.MEMORY, Schedule.DEPTH_FIRST):
         rule = Rule.DEPTH_FIRST
-        setting = memory_setting(compilation) if not is_gpu(compilation) else None
+        setting = memory_setting(compilation) if not compilation.is_gpu else None
     else:
         rule, setting = Rule(schedule.value), None
     return ChosenOrder(rule, order_of(found.schedulable, rule), setting)
