@@ -80,8 +80,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
 
 def _members(program: PeakProgram, value: StoredValue) -> list[int]:
     """Return the values that must share the address of a value, itself included."""
-    members = program.program.sets[program.program.by_id[value.value_id].buffer_set]
-    return [each.value_id for each in members]
+    return [each.value_id for each in program.members_of(value)]
 
 
 def _gradient(program: PeakProgram, first: StoredValue) -> StoredValue | None:

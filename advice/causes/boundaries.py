@@ -12,6 +12,7 @@ from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reads_of_parts
 from xlagraph.planner.compilation.records import StoredValue
@@ -29,9 +30,6 @@ __all__ = [
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD_OF_RETURNED: Final = 0.75
 """Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
-_FORWARDING: Final = frozenset(
-    ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
-)
 _LEAST_CONSTANT: Final = 1 << 16
 """Bytes of a constant that a program closes over."""
 
@@ -191,7 +189,7 @@ def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
     own = {program.values[each].name for each in members}
     names = {name for each in members for name in program.readers_of.get(each, ())}
     return any(
-        program.instructions[name].opcode not in _FORWARDING
+        program.instructions[name].opcode not in FORWARDING
         and name not in own
         and not all(
             own.issuperset(program.readers_of.get(made.value_id, ("",)))

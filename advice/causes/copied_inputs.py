@@ -16,10 +16,10 @@ def input_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
     waiting, seen = [value.value_id], set[int]()
     while waiting:
         each = waiting.pop()
-        if each in seen or each not in program.program.by_id:
+        members = program.members_of(program.values[each])
+        if each in seen or not members:
             continue
         seen.add(each)
-        members = program.program.sets[program.program.by_id[each].buffer_set]
         given = next((member.value_id for member in members if member.is_stored), None)
         if given is not None:
             return program.values[given]

@@ -67,7 +67,7 @@ def _copies_elsewhere(program: PeakProgram) -> Iterator[tuple[StoredValue, Store
 
 def _copy(program: PeakProgram, value: StoredValue) -> tuple[StoredValue, StoredValue] | None:
     """Return the copy among the values that share a value's bytes, with its input."""
-    members = program.program.sets[program.program.by_id[value.value_id].buffer_set]
+    members = program.members_of(value)
     for member in members:
         copy = program.values[member.value_id]
         given = input_of(program, copy) if _is_reordered(program, copy) else None
@@ -120,8 +120,7 @@ def _rows(
     for copy, given in found:
         passed, stored = given.full_shape, copy.full_shape
         text = pattern_of(names[passed, stored])
-        members = program.program.sets[program.program.by_id[copy.value_id].buffer_set]
-        values = [program.values[each.value_id] for each in members]
+        values = [program.values[each.value_id] for each in program.members_of(copy)]
         readers = [program.place_of(name) for name in program.readers_of.get(copy.value_id, ())]
         places = [*((each.user_file, each.user_line) for each in values), *readers]
         file, line = next((each for each in places if each[0] is not None), (None, None))

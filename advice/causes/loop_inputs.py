@@ -162,10 +162,7 @@ def _is_read_by(program: PeakProgram, number: int | None, numbers: Collection[in
 
 
 def _set_of(program: PeakProgram, value: StoredValue) -> list[int]:
-    planned = program.planned(value)
-    if planned is None:
-        return [value.value_id]
-    return [each.value_id for each in program.program.sets[planned.buffer_set]]
+    return [each.value_id for each in program.members_of(value)] or [value.value_id]
 
 
 def _keeps_parts(program: PeakProgram, name: str) -> bool:

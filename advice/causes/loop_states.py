@@ -29,10 +29,9 @@ def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int
     waiting = list(value_ids)
     while waiting:
         value_id = waiting.pop()
-        planned = program.program.by_id.get(value_id)
-        if planned is None or value_id in found:
+        members = {each.value_id for each in program.members_of(program.values[value_id])}
+        if not members or value_id in found:
             continue
-        members = {each.value_id for each in program.program.sets[planned.buffer_set]}
         waiting += members - found
         found |= {value_id}
         value = program.values[value_id]
@@ -78,10 +77,9 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
     removed: list[str] = []
     for value in program.temporaries:
         stack = program.stack_of(value)
-        planned = program.planned(value)
-        if stack is None or stack.stack_loop is None or planned is None or stack.is_backward:
+        if stack is None or stack.stack_loop is None or stack.is_backward:
             continue
-        members = {each.value_id for each in program.program.sets[planned.buffer_set]}
+        members = {each.value_id for each in program.members_of(value)}
         old = _replaced_state(program, stack, members)
         if old is not None:
             found.append((stack, old))
@@ -119,7 +117,7 @@ def _replaced_state(
                 planned = program.planned(copy)
                 if planned is None or not planned.is_copy or copy.shape != stack.shape:
                     continue
-                for each in program.program.sets[planned.buffer_set]:
+                for each in program.members_of(copy):
                     old = program.values[each.value_id]
                     if not each.is_stored and not _is_of_loop_around(program, old, stack):
                         continue

@@ -7,11 +7,12 @@ from typing import Final
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
-__all__ = ["needed_only_for"]
+__all__ = ["FORWARDING", "needed_only_for"]
 
-_FORWARDING: Final = frozenset(
+FORWARDING: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
 )
+"""Opcodes that hand a value on, whole."""
 _MOST_BYTES: Final = 64
 """Most bytes of a number that is computed."""
 
@@ -42,7 +43,7 @@ def needed_only_for(program: PeakProgram, readers: Collection[str]) -> set[int]:
             name
             for each in readers_of
             for name in each
-            if program.instructions[name].opcode not in _FORWARDING
+            if program.instructions[name].opcode not in FORWARDING
         } - own
         is_stack = any(each.stack_loop for each in values) and computing
         if own <= names or (is_stack and computing <= names):

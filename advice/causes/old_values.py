@@ -196,11 +196,9 @@ def _writer(
     program: PeakProgram, old: StoredValue, copied: Iterable[int], *, after: int
 ) -> StoredValue | None:
     """Return the first value that is computed into the bytes of an old one."""
-    planned = program.planned(old)
-    members = () if planned is None else program.program.sets[planned.buffer_set]
     later = [
         value
-        for member in members
+        for member in program.members_of(old)
         if member.live_from > after and member.value_id not in {old.value_id, *copied}
         if (value := program.values[member.value_id]).opcode not in _FORWARDING
     ]
@@ -209,11 +207,9 @@ def _writer(
 
 def _before(program: PeakProgram, copy: StoredValue, copied: Container[int]) -> StoredValue | None:
     """Return the value whose bytes a copy takes."""
-    planned = program.planned(copy)
-    members = () if planned is None else program.program.sets[planned.buffer_set]
     earlier = [
         each
-        for each in members
+        for each in program.members_of(copy)
         if each.live_from < (copy.live_from or 0) and each.value_id not in copied
     ]
     last = max(earlier, key=lambda each: (each.live_from, each.value_id), default=None)

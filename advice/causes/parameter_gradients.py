@@ -157,11 +157,9 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
     }
     found, removed = [], []
     for value in program.temporaries:
-        planned = program.planned(value)
-        if planned is None or value.dimensions not in names or value.allocation in results:
+        if value.dimensions not in names or value.allocation in results:
             continue
-        joined = program.program.sets[planned.buffer_set]
-        members = [program.values[each.value_id] for each in joined]
+        members = [program.values[each.value_id] for each in program.members_of(value)]
         scattered = [
             each
             for each in members
@@ -242,12 +240,7 @@ def _of_equal_shape(
     found, waiting = {value.value_id}, [value.value_id]
     while waiting:
         each = program.values[waiting.pop()]
-        planned = program.planned(each)
-        near = (
-            []
-            if planned is None
-            else [member.value_id for member in program.program.sets[planned.buffer_set]]
-        )
+        near = [member.value_id for member in program.members_of(each)]
         maker = program.instructions.get(each.name)
         if maker is not None and maker.opcode not in between:
             near += program.read_by.get(each.name, ())

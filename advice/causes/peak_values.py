@@ -143,11 +143,9 @@ class PeakProgram:
     @cached_property
     def peak_step(self) -> int | None:
         """Step of the physical peak of the memory space; None without live ranges."""
-        spaces = self.stored.spaces
-        return next(
-            (each.physical_peak_step for each in spaces if each.color == self.memory_space),
-            None,
-        )
+        space = self.memory_space
+        found = (each.physical_peak_step for each in self.stored.spaces if each.color == space)
+        return next(found, None)
 
     @cached_property
     def temporaries(self) -> tuple[StoredValue, ...]:
@@ -166,7 +164,7 @@ class PeakProgram:
             and (planned := self.planned(value)) is not None
             and not planned.is_table
             and planned.memory_space == self.memory_space
-            and not any(member.is_stored for member in self.program.sets[planned.buffer_set])
+            and not any(member.is_stored for member in self.members_of(value))
         ]
         return tuple(sorted(found, key=lambda value: (-value.size_bytes, value.value_id)))
 
@@ -204,6 +202,11 @@ class PeakProgram:
         planned = self.planned(value) if value is not None else None
         return planned.buffer_set if planned is not None else None
 
+    def members_of(self, value: StoredValue) -> Sequence[PlannedValue]:
+        """Return a value and all that must share its address; none without a live range."""
+        number = self.set_of(value)
+        return () if number is None else self.program.sets[number]
+
     def planned(self, value: StoredValue) -> PlannedValue | None:
         """Return the planned form of a value; None if it has no live range."""
         return self.program.by_id.get(value.value_id)
@@ -224,8 +227,7 @@ class PeakProgram:
 
     def is_alone(self, value: StoredValue) -> bool:
         """Return True if no other value must share a value's address."""
-        planned = self.planned(value)
-        return planned is not None and len(self.program.sets[planned.buffer_set]) == 1
+        return len(self.members_of(value)) == 1
 
     def is_copy_of_input(self, label: str) -> bool:
         """Return True for a copy of an input, which recomputing does not free."""
@@ -242,8 +244,7 @@ class PeakProgram:
             known.is_phi and self.instructions[known.name].loop == value.stack_loop
             for each in self.made_by.get(value.stack_element or "", ())
             if each.opcode != "while" or prod(each.dimensions) == part
-            if (origin := self.planned(self.values[self.origin_of(each.value_id)])) is not None
-            for member in self.program.sets[origin.buffer_set]
+            for member in self.members_of(self.values[self.origin_of(each.value_id)])
             if (known := self.values[member.value_id]).opcode == "parameter"
         )
 
@@ -327,10 +328,9 @@ class PeakProgram:
             if value.user_file is not None:
                 return value.user_file, value.user_line
         known = self.instructions.get(instruction)
-        file = None if known is None else known.source_file
-        if known is None or file is None or makes_every_op(file):
+        if known is None or known.source_file is None or makes_every_op(known.source_file):
             return None, None
-        return file, known.source_line
+        return known.source_file, known.source_line
 
     def computes_with(self, instruction: str, opcode: str) -> bool:
         """Return True if an instruction has an opcode, or fuses one that has it."""

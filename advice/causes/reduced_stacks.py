@@ -9,7 +9,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on
-from xlagraph.advice.causes.needed_only import needed_only_for
+from xlagraph.advice.causes.needed_only import FORWARDING, needed_only_for
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
@@ -19,10 +19,6 @@ from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["reads_of_parts", "reduced_stacks"]
-
-_FORWARDING: Final = frozenset(
-    ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
-)
 
 
 def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
@@ -115,7 +111,7 @@ def reads_of_parts(
         name
         for each in ids
         for name in program.readers_of.get(each, ())
-        if program.instructions[name].opcode not in _FORWARDING
+        if program.instructions[name].opcode not in FORWARDING
         and not {made.value_id for made in program.made_by.get(name, ())}.intersection(ids)
     }
     gradients = _gradients_of(program, stack, readers)
@@ -164,7 +160,7 @@ def _gradients_of(
         for made in program.made_by.get(name, ())
         if made.dimensions == stack.dimensions
         and all(
-            program.instructions[reader].opcode in _FORWARDING
+            program.instructions[reader].opcode in FORWARDING
             or program.instructions[reader].loop != around
             for reader in program.readers_of.get(made.value_id, ())
         )
@@ -196,9 +192,7 @@ def _scattered_gradients(program: PeakProgram, stack: StoredValue, reader: str) 
         if number in seen:
             continue
         seen.add(number)
-        yield from (
-            program.values[each.value_id].label for each in program.program.sets[number or 0]
-        )
+        yield from (program.values[each.value_id].label for each in program.members_of(value))
         for name in program.readers_of.get(value.value_id, ()):
             if program.instructions[name].computes_only(SAME_ELEMENTS):
                 waiting += program.made_by.get(name, ())
@@ -221,7 +215,7 @@ def _repeated_gradients(program: PeakProgram, stack: StoredValue) -> Iterator[st
             and maker.opcode in ("fusion", "broadcast")
             and sum(each.size_bytes for each in read) * 2 <= value.size_bytes
             and all(
-                program.instructions[name].opcode in _FORWARDING or _reads_less(program, name)
+                program.instructions[name].opcode in FORWARDING or _reads_less(program, name)
                 for name in program.readers_of.get(value.value_id, ())
             )
         ):

@@ -32,7 +32,7 @@ def repeated_parts(program: PeakProgram) -> Iterator[Cause]:
         place = file_and_line(*program.place_of(loop)) or loop
         times = f"all {stack.stack_turns} iterations" if stack.stack_turns else "all iterations"
         found.append((value, f"the loop at {place} stores the same value in {times}"))
-        removed |= {each.value_id for each in program.program.sets[program.set_of(value) or 0]}
+        removed |= {each.value_id for each in program.members_of(value)}
     if found:
         removed |= _read_only_by(program, removed)
         labels = [program.values[each].label for each in sorted(removed)]
@@ -80,7 +80,7 @@ def stores_the_same(program: PeakProgram, stack: StoredValue) -> bool:
 
     A value that a loop passes on unchanged is no other value in its body.
     """
-    members = {each.value_id for each in program.program.sets.get(program.set_of(stack) or 0, ())}
+    members = {each.value_id for each in program.members_of(stack)}
     writers = {
         known.name
         for known in map(program.values.__getitem__, members)

@@ -156,9 +156,7 @@ def _leading_to(program: PeakProgram, results: Iterable[StoredValue]) -> set[int
     found = {value.value_id for value in waiting}
     while waiting:
         value = waiting.pop()
-        planned = program.planned(value)
-        members = () if planned is None else program.program.sets[planned.buffer_set]
-        near = {each.value_id for each in members}
+        near = {each.value_id for each in program.members_of(value)}
         if value.opcode != "while":
             near |= program.wholes_read_by(value.name)
         for each in near - found:

@@ -73,9 +73,8 @@ def _cause(
     outer = -(-turns // inner)
     kept: dict[str, Fraction] = {}
     for value in found:
-        number = program.set_of(value)
-        parts = outer + inner if number in carried else inner
-        for member in program.program.sets[number or 0]:
+        parts = outer + inner if program.set_of(value) in carried else inner
+        for member in program.members_of(value):
             kept[program.values[member.value_id].label] = Fraction(parts, turns)
     loop = carry.stack_loop or ""
     place = file_and_line(*program.place_of(loop)) or loop

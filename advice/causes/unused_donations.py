@@ -98,7 +98,7 @@ def _is_own(program: PeakProgram, value: StoredValue) -> bool:
     planned = program.planned(value)
     if planned is None or planned.is_table or planned.memory_space != program.memory_space:
         return False
-    return not any(member.is_stored for member in program.program.sets[planned.buffer_set])
+    return not any(member.is_stored for member in program.members_of(value))
 
 
 def _could_be(donor: StoredValue, result: StoredValue) -> bool:
