@@ -22,6 +22,7 @@ __all__ = [
     "is_checkpointed",
     "is_per_example",
     "is_recomputed",
+    "last_part",
     "loop_depth",
     "names_before_checkpoint",
     "outside_loops",
@@ -156,6 +157,11 @@ def names_before_checkpoint(op_name: str | None) -> tuple[str, ...]:
     """Return the scopes around the outermost checkpoint, or all names if there is none."""
     names = takewhile(lambda name: name not in _CHECKPOINT_NAMES, scope_names(op_name))
     return _once(_OF_LINEN.sub("", name) for name in names)
+
+
+def last_part(op_name: str | None) -> str:
+    """Return the text after the last slash, with the marks of transformations; '' without one."""
+    return (op_name or "").rpartition("/")[2]
 
 
 def primitive(op_name: str | None) -> str | None:

@@ -20,6 +20,8 @@ _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a matrix is searched."""
 _LEAST_ROWS: Final = 16
 """Least rows: the diagonal of a smaller matrix is not much smaller."""
+_TAKING: Final = frozenset(("gather", "select"))
+"""Opcodes that can take the diagonal of a matrix."""
 
 
 def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
@@ -57,6 +59,10 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
 
 def _reads_diagonal(program: PeakProgram, instruction: str, value: StoredValue) -> bool:
     """Return True if an instruction reads no element of a value outside of its diagonal."""
+    known = program.instructions[instruction]
+    opcodes = known.fused_opcodes or (known.opcode,)
+    if _TAKING.isdisjoint(opcodes) and "fusion" not in opcodes:
+        return False  # reading the whole module takes seconds
     outside = program.operations.get(instruction)
     if outside is None:
         return False

@@ -285,7 +285,7 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     return _Reason(
         f"A reader of the old value forces a copy of {case.kind}",
         text,
-        places[0][1:],
+        (places[0].file, places[0].line),
         tuple((_NEEDS_BOTH if old.needs_both else remedies).items()),
         _CPU if is_cpu and is_backward else None,
         0.7 if is_cpu and is_backward else 1.0,

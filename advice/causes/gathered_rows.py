@@ -12,6 +12,7 @@ from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.compilation.records import StoredValue
 
 __all__ = ["gathered_rows"]
@@ -33,7 +34,7 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
     added = {
         value.dimensions[0]: each
         for each in _outside_loops(program, "scatter")
-        if _ADDING.search((each.op_name or "").rpartition("/")[2])
+        if _ADDING.search(last_part(each.op_name))
         for value in _read(program, each)
         if _is_larger(value, each)
     }

@@ -13,6 +13,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
+from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -100,7 +101,7 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] 
     loop = loops.pop()
     if loop is None or program.instructions[loop].loop != maker.loop:
         return None
-    if "while" not in (program.instructions[loop].op_name or "").rpartition("/")[2]:
+    if "while" not in last_part(program.instructions[loop].op_name):
         return None  # the compiler made it of another op, such as a scatter
     parts = parts_of_reads(program, {each.value_id for each in members}, readers)
     return None if parts is None else (loop, parts)

@@ -36,7 +36,7 @@ class OldValue:
     needs_both: bool
     """True if one of these readers also depends on the writer, so that it cannot run before it."""
     value_ids: frozenset[int]
-    """Ids of what they read: the old value, or copies of it."""
+    """Ids of the values that they read: the old value, or copies of it."""
 
 
 def old_value(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue | None:

@@ -18,7 +18,7 @@ from xlagraph.planner.compilation.schedulable_compilation import schedulable_pro
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
-from xlagraph.planner.edits.loop_stacks import loop_stacks
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS, loop_stacks
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.schedules import Schedule, recomputes_early
 from xlagraph.planner.orders.schedulable import SchedulableProgram
@@ -33,8 +33,6 @@ _HANDED_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
 )
 """Opcodes of instructions that read a value without computing anything."""
-SAME_ELEMENTS: Final = frozenset(("copy", "transpose", "bitcast", "reshape", "convert"))
-"""Opcodes that only change the order or the type of elements."""
 _NO_MODULE_TEXT: Final = "without module text nothing is replanned: this is a sum of sizes"
 _NOT_EXACT: Final = "replanning does not reproduce XLA's plan: this is a sum of sizes"
 _TOLERANCE: Final = 0.01

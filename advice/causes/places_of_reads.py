@@ -1,15 +1,16 @@
 """Find the line that reads a value: a fusion has the line of its result, not of each read."""
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.metadata import is_installed
+from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.dimensions.module_operations import Operation
 
 __all__ = ["PlaceOfRead", "place_of_read"]
 
-_MOVING = frozenset(("bitcast", "reshape", "copy", "transpose", "get-tuple-element"))
+_MOVING: Final = frozenset(("bitcast", "reshape", "copy", "transpose", "get-tuple-element"))
 """Opcodes that read a value in a fusion without computing anything."""
 
 
@@ -33,7 +34,7 @@ def place_of_read(
         if (place := _stated_place(program, instruction, read.name)) is not None:
             return place
     own = program.instructions[instruction]
-    return PlaceOfRead(_last(own.op_name), *program.place_of(instruction))
+    return PlaceOfRead(last_part(own.op_name), *program.place_of(instruction))
 
 
 def _stated_place(program: PeakProgram, fusion: str, operation: str) -> PlaceOfRead | None:
@@ -50,7 +51,7 @@ def _stated_place(program: PeakProgram, fusion: str, operation: str) -> PlaceOfR
         file, line = frame.file, frame.line
     if file is None or is_installed(file):
         return None
-    return PlaceOfRead(_last(found.attributes.op_name), file, line)
+    return PlaceOfRead(last_part(found.attributes.op_name), file, line)
 
 
 def _reads(
@@ -75,7 +76,3 @@ def _reads(
 
 def _number(operation: Operation) -> Collection[int]:
     return operation.numbers.get("number", ()) if operation.opcode == "parameter" else ()
-
-
-def _last(op_name: str | None) -> str:
-    return (op_name or "").rpartition("/")[2]

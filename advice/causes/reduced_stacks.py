@@ -199,7 +199,7 @@ def _scattered_gradients(program: PeakProgram, stack: StoredValue, reader: str) 
 
 
 def _repeated_gradients(program: PeakProgram, stack: StoredValue) -> Iterator[str]:
-    """Yield labels of values of a stack's dimensions that repeat much smaller gradients of it.
+    """Yield labels of gradients of a stack's dimensions that only repeat much smaller values.
 
     The sum of a stack has a gradient of the sum's size, which only the backward loop, and what
     reduces it next to the stack, needs for each part.

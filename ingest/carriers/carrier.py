@@ -73,7 +73,7 @@ class Start(NamedTuple):
 
     is_start: Callable[[bytes], bool]
     expected: str
-    """What the bytes should be, for messages."""
+    """Description of the expected bytes, for messages."""
 
 
 @dataclass(frozen=True, slots=True)

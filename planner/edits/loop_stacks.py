@@ -23,11 +23,12 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.patterns import in_scope
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["LoopStacks", "loop_stacks", "stacks_of", "stacks_of_scope"]
+__all__ = ["SAME_ELEMENTS", "LoopStacks", "loop_stacks", "stacks_of", "stacks_of_scope"]
 
 _HANDING_ON: Final = ("while", "parameter", "copy", "broadcast")
 _PASSING_ON: Final = frozenset(("while", "call", "conditional", "get-tuple-element"))
-_SAME_ELEMENTS: Final = frozenset(("copy", "bitcast", "convert", "transpose", "reshape"))
+SAME_ELEMENTS: Final = frozenset(("copy", "bitcast", "convert", "transpose", "reshape"))
+"""Opcodes that only change the order or the type of elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ def _with_copies(
             if reader is None or reader_id in family or reader.is_table or reader.lives_out:
                 continue
             known = compilation.values[reader_id]
-            if known.is_backward and known.opcode not in _SAME_ELEMENTS:
+            if known.is_backward and known.opcode not in SAME_ELEMENTS:
                 continue
             if len(reader.reads) == 1 and _elements(known) == elements:
                 family.add(reader_id)

@@ -20,7 +20,7 @@ MASKED = """
 
 
 def named(program_of, reading, opcode="fusion"):
-    """Return what is named where `diag` reads a product, whose fusion has these operations."""
+    """Return the values that are named, with reasons, if `diag` reads a product in this way."""
     program = program_of(
         "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
         f"""

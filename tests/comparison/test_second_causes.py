@@ -11,20 +11,20 @@ from xlagraph.queries import compare
 
 # `k` is a product of which only the diagonal is read, `g` has gradients of each example
 BEFORE = """
-    0 | x | f32[16,16]   | 0     | 1024  | 0-{end} | parameter(0)   | x
-    1 | a | f32[8,16]    | 0     | 512   | 1-4 | broadcast(x)   | jit(f)/jvp(ode)/tanh @ f.py:1
-    1 | b | f32[8,16]    | 512   | 512   | 2-4 | tanh(a)        | jit(f)/transpose(jvp(ode))/mul @ f.py:2
-    2 | r | f32[16,16]   | 0     | 1024  | 3-{end} | dot(a, b)      | jit(f)/reduce_sum @ f.py:4
-"""  # noqa: E501
+0 | x | f32[16,16] | 0   | 1024 | 0-{end} | parameter(0) | x
+1 | a | f32[8,16]  | 0   | 512  | 1-4     | broadcast(x) | jit(f)/jvp(ode)/tanh @ f.py:1
+1 | b | f32[8,16]  | 512 | 512  | 2-4     | tanh(a) | jit(f)/transpose(jvp(ode))/mul @ f.py:2
+2 | r | f32[16,16] | 0   | 1024 | 3-{end} | dot(a, b) | jit(f)/reduce_sum @ f.py:4
+"""
 AFTER = """
-    0 | x | f32[16,16]   | 0     | 1024  | 0-{end} | parameter(0)   | x
-    1 | a | f32[8,16]    | 24576 | 512   | 1-4 | broadcast(x)   | jit(f)/jvp(ode)/tanh @ f.py:1
-    1 | b | f32[8,16]    | 16384 | 512   | 2-4 | tanh(a)        | jit(f)/transpose(jvp(ode))/mul @ f.py:2
-    1 | k | f32[64,64]   | 0     | 16384 | 3-5 | dot(a, a)      | jit(f)/kernel/dot_general @ f.py:6
-    1 | g | f32[8,16,16] | 16384 | 8192  | 4-6 | multiply(a, b) | jit(f)/add @ f.py:3
-    1 | d | f32[64]      | 24576 | 256   | 5-6 | fusion(k)      | jit(f)/kernel/diagonal @ f.py:6
-    2 | r | f32[16,16]   | 0     | 1024  | 6-{end} | reduce(g, d)   | jit(f)/reduce_sum @ f.py:4
-"""  # noqa: E501
+0 | x | f32[16,16]   | 0     | 1024  | 0-{end} | parameter(0) | x
+1 | a | f32[8,16]    | 24576 | 512   | 1-4     | broadcast(x) | jit(f)/jvp(ode)/tanh @ f.py:1
+1 | b | f32[8,16]    | 16384 | 512   | 2-4     | tanh(a) | jit(f)/transpose(jvp(ode))/mul @ f.py:2
+1 | k | f32[64,64]   | 0     | 16384 | 3-5     | dot(a, a) | jit(f)/kernel/dot_general @ f.py:6
+1 | g | f32[8,16,16] | 16384 | 8192  | 4-6     | multiply(a, b) | jit(f)/add @ f.py:3
+1 | d | f32[64]      | 24576 | 256   | 5-6     | fusion(k) | jit(f)/kernel/diagonal @ f.py:6
+2 | r | f32[16,16]   | 0     | 1024  | 6-{end} | reduce(g, d) | jit(f)/reduce_sum @ f.py:4
+"""
 LATER = "    1 | z | f32[64,64] | 0 | 16384 | {at}-{at} | broadcast(x) | jit(f)/sin @ f.py:5\n"
 DIAGONAL = """
 %diagonal (p: f32[64,64]) -> f32[64] {
