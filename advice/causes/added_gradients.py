@@ -43,7 +43,11 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
         if adding is not None:
             key = adding, value.shape, value.attributed_op_name or ""
             groups[key].append(value)
-    found = {key: each for key, each in groups.items() if _of_equal_parts(program, each)}
+    found = {
+        key: each
+        for key, each in groups.items()
+        if _of_equal_parts(program, each) and not _is_multiplied(program, key[0])
+    }
     alike = _values_of_equal_ops(program) if found else []
     by_count = {len(each): each for each in found.values()}
     joined = {count for count, each in by_count.items() if _are_joined(program, each, alike)}
@@ -117,6 +121,17 @@ def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
             and (not loops or program.instructions[name].loop in around)
         ),
         None,
+    )
+
+
+def _is_multiplied(program: PeakProgram, adding: str) -> bool:
+    """Return True for a sum that the backward pass multiplies: of gradients of an activation."""
+    return any(
+        program.computes_with(name, opcode)
+        for made in program.made_by.get(adding, ())
+        for name in program.readers_of.get(made.value_id, ())
+        if program.is_backward(name)
+        for opcode in ("dot", "convolution")
     )
 
 
