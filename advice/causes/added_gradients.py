@@ -50,7 +50,11 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
     }
     alike = _values_of_equal_ops(program) if found else []
     by_count = {len(each): each for each in found.values()}
-    joined = {count for count, each in by_count.items() if _are_joined(program, each, alike)}
+    joined = {
+        count
+        for count, each in by_count.items()
+        if _are_joined(program, each, alike) or _cost_less_than_layers(program, each, alike)
+    }
     found = {key: each for key, each in found.items() if len(each) not in joined}
     if found:
         rows = []
@@ -162,7 +166,7 @@ def _values_of_equal_ops(program: PeakProgram) -> list[list[StoredValue]]:
             groups[op, value.shape].append(value)
     for group in groups.values():
         group.sort(key=lambda value: program.rows[value.name])
-    return sorted(groups.values(), key=lambda group: -sum(each.size_bytes for each in group))
+    return sorted(groups.values(), key=lambda group: -_bytes(group))
 
 
 def _are_joined(
@@ -189,6 +193,28 @@ def _are_joined(
         and is_ordered_before(schedulable, rows[0], row)
     ]
     return len(reached) > 1
+
+
+def _cost_less_than_layers(
+    program: PeakProgram, gradients: Sequence[StoredValue], alike: Sequence[Sequence[StoredValue]]
+) -> bool:
+    """Return True for gradients of repeated layers that take less than what the layers keep.
+
+    A loop over layers stacks all that the backward pass of a layer reads.
+    """
+    schedulable = program.schedulable
+    if schedulable is None or 2 * _bytes(gradients) >= program.temp_bytes_at_peak:
+        return False
+    count = len(gradients)
+    return any(
+        is_ordered_before(schedulable, program.rows[group[0].name], program.rows[group[-1].name])
+        for group in alike
+        if count - 1 <= len(group) <= count and group[0] not in gradients
+    )
+
+
+def _bytes(values: Sequence[StoredValue]) -> int:
+    return sum(value.size_bytes for value in values)
 
 
 def _of_other_parts(

@@ -60,13 +60,14 @@ def test_gradients_of_an_activation_that_the_backward_pass_multiplies_are_not_na
 
 
 @pytest.mark.parametrize(
-    ("loss", "removed"),
+    ("loss", "before", "removed"),
     [
-        pytest.param("l = fusion(x)", {"b", "c", "y", "z", "e", "f"}, id="of each part"),
-        pytest.param("l = fusion(x, y, z)", None, id="of all parts, which no loop makes in turn"),
+        pytest.param("l = fusion(x)", "", {"b", "c", "y", "z", "e", "f"}, id="of each part"),
+        pytest.param("l = fusion(x, y, z)", "", None, id="of all parts, which no loop makes"),
+        pytest.param("l = fusion(z)", "y", None, id="of layers, which a loop stacks"),
     ],
 )
-def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, loss, removed):
+def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, loss, before, removed):
     program = programs(
         """
         0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
@@ -92,8 +93,8 @@ def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, los
     with_dependences(
         program,
         "x = fusion()",
-        "y = fusion()",
-        "z = fusion()",
+        "y = fusion(x)" if before else "y = fusion()",
+        f"z = fusion({before})",
         loss,
         "d = fusion(x, l)",
         "e = fusion(y, l)" if removed is None else "e = fusion(y)",
