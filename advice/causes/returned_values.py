@@ -7,6 +7,7 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
@@ -17,6 +18,7 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
     "gradients_of_frozen",
+    "held_by_results",
     "is_gradient_only",
     "returned_forward_values",
     "unchanged_inputs",
@@ -108,11 +110,11 @@ def _copied_inputs(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredVa
     """Yield the results that are copies of inputs, which are not donated, with these inputs."""
     for value in program.own_results:
         planned = program.program.by_id[value.value_id]
-        source = planned.operands[0] if planned.is_copy and planned.operands else None
-        known = program.program.by_id.get(source) if source is not None else None
-        is_kept = known is not None and not program.compilation.is_donated(known.value_id)
-        if known is not None and is_kept and known.is_stored and not known.lives_out:
-            yield value, program.values[known.value_id]
+        old = input_of(program, value) if planned.is_copy else None
+        if old is None or old.opcode != "parameter" or program.compilation.is_donated(old.value_id):
+            continue
+        if (known := program.planned(old)) is not None and not known.lives_out:
+            yield value, old
 
 
 def is_gradient_only(program: PeakProgram, label: str) -> bool:
@@ -148,6 +150,18 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
         value.label
         for value in inputs
         if value.value_id not in updated and results[value.shape] <= taken[value.shape]
+    )
+
+
+def held_by_results(program: PeakProgram) -> frozenset[str]:
+    """Return the values whose elements a result has, in another place or order."""
+    results = (program.values.get(each) for each in program.compilation.results)
+    return frozenset(
+        program.values[each].label
+        for value in results
+        if value is not None
+        for each in program.sources_of(value)
+        if program.values[each].dtype == value.dtype
     )
 
 

@@ -1,7 +1,5 @@
 """`advise` names what crosses the borders of a program: stacks, gradients, constants, float64."""
 
-from dataclasses import replace
-
 import pytest
 
 from xlagraph.advice.causes.boundaries import (
@@ -23,25 +21,6 @@ from xlagraph.advice.causes.returned_values import (
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.query_files import load_catalogue
-
-
-@pytest.fixture
-def returning(programs):
-    """Return the program of a tiny dump that returns the values with these labels."""
-
-    def read(allocations, values, *results):
-        program = programs(allocations, values)
-        ids = [program.by_label[label].value_id for label in results]
-        compilation = program.compilation
-        planned = tuple(
-            value._replace(lives_out=value.value_id in ids) for value in program.program.values
-        )
-        changed = replace(compilation.program, values=planned)
-        program.compilation = replace(compilation, results=tuple(ids), program=changed)
-        return program
-
-    return read
-
 
 GRADIENT = """
     0 | w   | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
