@@ -9,6 +9,7 @@ __all__ = [
     "COMPUTED_AHEAD",
     "CONSTANTS",
     "DENSE_GRADIENTS",
+    "DENSE_GRADIENTS_WITH_STATE",
     "DERIVATIVES_AT_ONCE",
     "DIAGONALS",
     "FLOAT64",
@@ -159,6 +160,14 @@ DENSE_GRADIENTS: Final[Mapping[str, str]] = {
     "tensorflow": "Keep tf.IndexedSlices: update the rows with tf.Variable.scatter_sub instead of"
     " converting the gradient to a dense tensor.",
     "pytorch": "Update only the rows that were read (table.index_add_) instead of the whole table.",
+}
+DENSE_GRADIENTS_WITH_STATE: Final[Mapping[str, str]] = {
+    "jax": "Differentiate with respect to the rows that were read (rows = table[ids], outside of"
+    " jax.grad), and update only these, and their state, as a lazy Adam does:"
+    " m.at[ids].set(b1 * m[ids] + (1 - b1) * gradient_of_rows), and so on.",
+    "tensorflow": "Keep tf.IndexedSlices, and let a lazy optimizer update the rows and their state"
+    " (tf.Variable.scatter_update).",
+    "pytorch": "Update only the rows that were read, and their state (torch.optim.SparseAdam).",
 }
 FLOAT64: Final[Mapping[str, str]] = {
     "jax": "Compute in float32: leave jax_enable_x64 off, or give dtype=jnp.float32 where the"

@@ -29,10 +29,7 @@ from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.pair_differences import pair_differences
 from xlagraph.advice.causes.pair_scores import pair_scores
-from xlagraph.advice.causes.parameter_gradients import (
-    dense_gradients,
-    per_example_gradients,
-)
+from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.repeated_parts import repeated_parts
@@ -44,6 +41,7 @@ from xlagraph.advice.causes.returned_values import (
 )
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
+from xlagraph.advice.causes.table_gradients import dense_gradients
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
