@@ -13,6 +13,7 @@ __all__ = [
     "DERIVATIVES_AT_ONCE",
     "DIAGONALS",
     "FLOAT64",
+    "FULL_SORTS",
     "GATHERED_ROWS",
     "GRADIENTS_OF_FROZEN",
     "IDLE",
@@ -174,6 +175,12 @@ FLOAT64: Final[Mapping[str, str]] = {
     " inputs are made.",
     "tensorflow": "Compute in tf.float32: cast the inputs, and set the dtype of the layers.",
     "pytorch": "Compute in torch.float32: convert the inputs and the model (.float()).",
+}
+FULL_SORTS: Final[Mapping[str, str]] = {
+    "jax": "Select instead of sorting: jax.lax.top_k(x, k) for jnp.sort(x)[..., ::-1][..., :k] and"
+    " jnp.argsort(-x)[..., :k], of -x for the smallest; x.argmax(-1) for one element.",
+    "tensorflow": "Select instead of sorting: tf.math.top_k.",
+    "pytorch": "Select instead of sorting: torch.topk.",
 }
 OFFLOADED: Final[Mapping[str, str]] = {
     "jax": "Keep the values on the device: remove their names from names_which_can_be_offloaded of"

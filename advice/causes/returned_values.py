@@ -7,9 +7,8 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row
-from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import pattern_of
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -27,6 +26,7 @@ __all__ = [
 
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD: Final = 0.75
+_COPYING: Final = frozenset(("copy", "copy-start", "copy-done"))
 
 
 def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
@@ -109,12 +109,29 @@ def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
 def _copied_inputs(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredValue]]:
     """Yield the results that are copies of inputs, which are not donated, with these inputs."""
     for value in program.own_results:
-        planned = program.program.by_id[value.value_id]
-        old = input_of(program, value) if planned.is_copy else None
-        if old is None or old.opcode != "parameter" or program.compilation.is_donated(old.value_id):
+        known = program.program.by_id[value.value_id]
+        old = _source(program, value) if known.is_copy else None
+        planned = None if old is None else program.planned(old)
+        if old is None or planned is None or program.compilation.is_donated(old.value_id):
             continue
-        if (known := program.planned(old)) is not None and not known.lives_out:
+        if planned.is_stored and not planned.lives_out:
             yield value, old
+
+
+def _source(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+    """Return the value at the beginning of a chain of copies and fetches, which compute nothing."""
+    seen: set[int] = set()
+    while value.value_id not in seen:
+        seen.add(value.value_id)
+        maker = program.instructions.get(value.name)
+        if maker is None or not (maker.computes_only(_COPYING) or maker.target == JOINED_PARTS):
+            return value
+        read = [program.values[each] for each in program.wholes_read_by(value.name)]
+        whole = [each for each in read if each.dimensions == value.dimensions]
+        if len(whole) != 1:
+            return None
+        value = whole[0]
+    return None
 
 
 def is_gradient_only(program: PeakProgram, label: str) -> bool:

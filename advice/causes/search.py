@@ -14,6 +14,7 @@ from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.diagonals import read_diagonals
 from xlagraph.advice.causes.forced_copies import forced_copies
+from xlagraph.advice.causes.full_sorts import full_sorts
 from xlagraph.advice.causes.gathered_rows import gathered_rows
 from xlagraph.advice.causes.gram_matrices import products_with_themselves
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
@@ -101,6 +102,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from dense_gradients(program)
     yield from large_constants(program)
     yield from one_hot_products(program)
+    yield from full_sorts(program)
     yield from pair_differences(program)
     yield from pair_scores(program)
     yield from inflated_values(program)

@@ -1,5 +1,6 @@
 """Rows of values for which the change of a query has no effect are left out."""
 
+from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.returned_values import unchanged_inputs
 from xlagraph.advice.changeable_rows import changeable_rows
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -41,3 +42,23 @@ def test_an_input_that_is_fetched_first_and_returned_unchanged_is_not_donated(re
     (cause,) = unchanged_inputs(program)
     assert [row["value"] for row in cause.rows] == ["out"]
     assert changeable_rows(program, ChangeKind.DONATE, [{"value": "w"}]) == []
+
+
+def test_a_state_that_a_loop_writes_over_a_copy_of_an_input_is_a_new_value(returning):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        """
+        0 | w    | f32[1024] | 0 | 4096 | 0-4 | parameter(0)
+        1 | c    | f32[1024] | 0 | 4096 | 1-2 | copy(w)
+        1 | loop | f32[1024] | 0 | 4096 | 2-3 | dynamic-update-slice(c)
+        2 | out  | f32[1024] | 0 | 4096 | 3-4 | copy(loop)
+        """,
+        "out",
+    )
+    share_one_buffer_set(program, "c", "loop")
+    assert list(unchanged_inputs(program)) == []
+    assert changeable_rows(program, ChangeKind.DONATE, [{"value": "w"}]) == [{"value": "w"}]
