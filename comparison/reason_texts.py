@@ -20,6 +20,7 @@ _WITHOUT_LINE: Final = {
     ReasonKind.INPUTS,
     ReasonKind.REPEATED,
     ReasonKind.CONSTANTS,
+    ReasonKind.UNROLLED,
 }
 _LOOP_NAMES: Final = {"while", "body", "closed_call"}
 _LEAST_SHARE_OF_LINE: Final = 0.2
@@ -63,6 +64,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return f"split over {after} devices, was {before}: {_sizes(reason)}"
         case ReasonKind.LOOPED:
             return _looped(reason)
+        case ReasonKind.UNROLLED:
+            return _unrolled(reason)
         case ReasonKind.FUSED:
             return _fused(reason)
         case ReasonKind.ORDER:
@@ -218,6 +221,20 @@ def _looped(reason: Reason) -> str:
         more = "more" if reason.subject.after == "new" else "less"
         return f"{values} now computed in one loop {more}{sizes}"
     return f"{values} {verb} computed in a loop{sizes}"
+
+
+def _unrolled(reason: Reason) -> str:
+    """Return how often a loop runs on both sides; 0 times if one computes its steps one by one."""
+    ((before, after),) = reason.turns
+    more, fewer = max(before, after), min(before, after)
+    place = ", ".join(sorted(reason.scopes))
+    verb = "is" if before > after else "is no longer"
+    if not fewer:
+        return f"a loop of {counted(more, 'iteration')} {verb} unrolled ({place})"
+    steps = f"of {more // fewer} steps each"
+    if before > after:
+        return f"a loop {verb} unrolled ({place}): {fewer:,} iterations {steps}, {more:,} before"
+    return f"a loop {verb} unrolled ({place}): {more:,} iterations, {fewer:,} {steps} before"
 
 
 def _narrowed(reason: Reason, dtype: str) -> str:

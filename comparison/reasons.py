@@ -30,6 +30,8 @@ class ReasonKind(StrEnum):
     """Same values, split over another number of devices."""
     LOOPED = "looped"
     """Same computation, in a loop on one side only."""
+    UNROLLED = "unrolled"
+    """Values of a loop whose body one side computes several times in each iteration."""
     NARROWED = "narrowed"
     """Values of an element type that only one side computes with, and those that they replace."""
     NEW_CODE = "newCode"
@@ -103,14 +105,14 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), ``loop`` if both programs
-    compute the values in a loop (LOOPED), or ``ops`` if no library and no transformation makes the
-    values (NEW_CODE)."""
+    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), or of iterations
+    (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED), or ``ops`` if no
+    library and no transformation makes the values (NEW_CODE)."""
     after: str = ""
-    """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), ``new`` or ``gone``
-    (LOOPED, FUSED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of
-    a library (LIBRARY), or ``policy`` for values that the policy of a checkpoint keeps (STACKED,
-    REPLACED)."""
+    """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), or of iterations
+    (UNROLLED), ``new`` or ``gone`` (LOOPED, FUSED, NEW_CODE), scope with `*` for numbers
+    (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY), or ``policy`` for values that the
+    policy of a checkpoint keeps (STACKED, REPLACED)."""
 
 
 @dataclass
@@ -124,7 +126,8 @@ class Reason:
     count_b: int = 0
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
-    """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED)."""
+    """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
+    source lines of loops (UNROLLED)."""
     inputs: set[str] = field(default_factory=set)
     """Names of inputs, or the branches of them that only one side has."""
     input_count: int = 0
@@ -132,7 +135,8 @@ class Reason:
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
     turns: set[tuple[int, int]] = field(default_factory=set)
-    """Numbers of iterations of loops before and after, if they stack the values (SIZE)."""
+    """Numbers of iterations of loops before and after (UNROLLED); if they stack the values (SIZE).
+    """
     of: tuple[int, int] = (0, 0)
     """Number of all computed values on both sides (NARROWED)."""
     factors: set[Fraction] = field(default_factory=set)

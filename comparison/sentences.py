@@ -34,6 +34,7 @@ _ALWAYS: Final = {
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
     ReasonKind.SPLIT,
+    ReasonKind.UNROLLED,
 }
 """Kinds that always get a sentence, even without growth, because someone edits them."""
 

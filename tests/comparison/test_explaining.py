@@ -179,3 +179,11 @@ def test_a_result_of_another_value_of_a_loop_is_still_that_of_a_donated_input():
     returned = looped._replace(part=ReservedPart.OUTPUTS, held_bytes=32, is_result=True)
     found = lines([given, looped], [INPUT, returned])
     assert ("1 input is no longer donated (p)", 32) in found
+
+
+def test_the_table_of_a_tuple_of_results_is_no_output():
+    returned = VALUE._replace(part=ReservedPart.OUTPUTS, is_result=True)
+    table = returned._replace(name="tuple", shape="(f32[16], f32[16])", held_bytes=16)
+    other = returned._replace(name="c", shape="f32[20]", held_bytes=80, op_name="jit(f)/cos")
+    found = lines([returned, OTHER], [other, table._replace(shape="(f32[20])"), OTHER])
+    assert any(text.startswith("1 output, some of other values") for text, _ in found)

@@ -1,0 +1,63 @@
+"""Loops of which one program computes several steps at once, and loops that run less often."""
+
+from tests.comparison.test_explaining import LOOP, VALUE
+from xlagraph.comparison.explaining import explain_pair
+from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.reason_texts import reason_text
+
+STATE = VALUE._replace(name="loop", opcode="while", op_name="jit(f)/while", held_bytes=0)
+
+
+def program(turns, steps=1, *, shape="", inside=True):
+    """Return a loop over two ops of line 2, each computed in several steps of an iteration."""
+    body = [
+        VALUE._replace(
+            name=f"{op}.{step}",
+            op_name=f"{LOOP}/{op}" if inside else f"jit(f)/{op}",
+            user_line=("f.py", 2),
+            live_from=step,
+            loop="loop" if inside else None,
+        )
+        for op in ("exp", "mul")
+        for step in range(steps)
+    ]
+    stack = STATE._replace(
+        shape=shape, held_bytes=640, stack_turns=turns, shape_index="{1}", iterations=turns
+    )
+    loop = [STATE, *([stack] if shape else [])] if inside else []
+    return Reserved((*loop, *body), turns={"loop": turns} if inside else {})
+
+
+def first(before, after):
+    found = max(explain_pair(before, after), key=lambda reason: abs(reason.growth_bytes))
+    return reason_text(found, ("a", "b")), found.growth_bytes
+
+
+def test_a_loop_with_several_steps_in_each_iteration_is_unrolled():
+    before, after = program(12), program(3, 4)
+    assert first(before, after) == (
+        "a loop is unrolled (f.py:1): 3 iterations of 4 steps each, 12 before",
+        6 * 64,
+    )
+    assert first(after, before)[0] == (
+        "a loop is no longer unrolled (f.py:1): 12 iterations, 3 of 4 steps each before"
+    )
+
+
+def test_a_loop_whose_steps_the_other_program_computes_one_by_one_is_unrolled():
+    before, after = program(4), program(0, 4, inside=False)
+    assert first(before, after)[0] == "a loop of 4 iterations is unrolled (f.py:1)"
+    assert first(after, before)[0] == "a loop of 4 iterations is no longer unrolled (f.py:1)"
+
+
+def test_stacks_with_a_dimension_for_the_steps_show_what_fusions_hide():
+    before = program(12, shape="f32[12,16]")
+    assert "is unrolled" in first(before, program(3, shape="f32[3,4,16]"))[0]
+
+
+def test_a_loop_that_only_runs_less_often_or_is_computed_at_once_is_not_unrolled():
+    before = program(12)
+    at_once = program(0, 1, inside=False)
+    for after in (program(3), at_once):
+        reasons = explain_pair(before, after)
+        assert not any("unrolled" in reason_text(each, ("a", "b")) for each in reasons)
