@@ -21,15 +21,17 @@ from xlagraph.comparison.joined_reasons import (
     join_loops,
     join_order,
     join_placed,
+    join_split,
     looped,
     name_inputs,
+    name_turns,
     names_of_other,
 )
 from xlagraph.comparison.library_calls import libraries, library
+from xlagraph.comparison.loop_turns import UnrolledLoop, loop_turns
 from xlagraph.comparison.new_code import name_collectives, name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import element_factor, without_ones
-from xlagraph.comparison.unrolled_loops import UnrolledLoop, unrolled_loops
 from xlagraph.comparison.value_matching import Matching, match_values
 from xlagraph.hlo.op_names import has_checkpoint, loop_depth, primitive, scope_names, stem
 
@@ -81,7 +83,7 @@ class _Explanation:
             any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
         )
         self.loops = ChangedLoops(a.values, b.values)
-        self.unrolled = unrolled_loops(a, b)
+        self.turns = loop_turns(a, b)
         self.libraries = libraries(a.values) ^ libraries(b.values)
         self.library_ops = {
             stem(value.op_name)
@@ -118,16 +120,12 @@ class _Explanation:
         self._count_checkpoints()
         self._count_totals()
         self._count_libraries()
+        name_turns(self.turns, self.reasons_found)
         join_loops(self.sides, self.reasons_found)
         name_inputs(self.sides, self.reasons_found)
         join_element_type(self.sides, self.reasons_found)
         join_fusions(self.sides, self.reasons_found)
-        for split in [
-            each for each in self.found.values() if each.subject.kind is ReasonKind.SPLIT
-        ]:
-            for replaced in list(self.found.values()):
-                if replaced.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED):
-                    split.absorb(self.found.pop(replaced.subject))
+        join_split(self.reasons_found)
         unmatched = self.matching.only_a or self.matching.only_b
         is_all_equal = not unmatched and not any(
             reason.growth_bytes for reason in self.found.values()
@@ -245,7 +243,7 @@ class _Explanation:
 
     def _unrolled(self, value: HeldValue) -> Reason | None:
         """Return the reason of a value of a line in the body of an unrolled loop."""
-        loops = (loop for loop in self.unrolled if value.line in loop.lines)
+        loops = (loop for loop in self.turns.unrolled if value.line in loop.lines)
         return next(map(self._of_unrolled, loops), None)
 
     def _of_unrolled(self, loop: UnrolledLoop) -> Reason:

@@ -197,12 +197,19 @@ def _sizes(reason: Reason) -> str:
     if reason.input_example is None:
         if len(reason.turns) != 1 or reason.subject.kind is ReasonKind.SPLIT:
             return values
-        before, after = next(iter(reason.turns))
-        return f"a loop has {after:,} iterations, was {before:,}: {values}"
+        return f"{_turns(*next(iter(reason.turns)))}: {values}"
     a, b = reason.input_example
     is_split = a.sharding and b.sharding and a.sharding != b.sharding
     split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
     return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}"
+
+
+def _turns(before: int, after: int) -> str:
+    """Return how often a loop runs, and ran; 0 times if there is none."""
+    if before and after:
+        return f"a loop has {counted(after, 'iteration')}, was {before:,}"
+    verb = "gone" if before else "new"
+    return f"a loop of {counted(before or after, 'iteration')} is {verb}"
 
 
 def _looped(reason: Reason) -> str:

@@ -5,7 +5,9 @@ from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
 from xlagraph.comparison.reason_texts import reason_text
 
-STATE = VALUE._replace(name="loop", opcode="while", op_name="jit(f)/while", held_bytes=0)
+STATE = VALUE._replace(
+    name="loop", opcode="while", op_name="jit(f)/while", shape="(s32[])", held_bytes=0
+)
 
 
 def program(turns, steps=1, *, shape="", inside=True):
@@ -61,3 +63,23 @@ def test_a_loop_that_only_runs_less_often_or_is_computed_at_once_is_not_unrolled
     for after in (program(3), at_once):
         reasons = explain_pair(before, after)
         assert not any("unrolled" in reason_text(each, ("a", "b")) for each in reasons)
+
+
+def test_a_loop_is_the_same_after_lines_above_it_moved():
+    before, after = program(12), program(3, 4)
+    moved = [
+        value._replace(user_line=(file, line + 7))
+        for value in after.values
+        for file, line in [value.user_line]
+    ]
+    assert "is unrolled (f.py:8): 3 iterations" in first(before, after._replace(values=moved))[0]
+
+
+def test_values_that_grow_as_a_loop_runs_less_often_are_those_of_its_iterations():
+    before, after = program(8), program(2)
+    larger = [
+        value._replace(shape="f32[64]", held_bytes=256) if value.loop else value
+        for value in after.values
+    ]
+    text = "a loop has 2 iterations, was 8: 2 values have 4 times as many elements"
+    assert first(before, after._replace(values=tuple(larger)))[0].startswith(text)
