@@ -243,7 +243,8 @@ class _Explanation:
 
     def _unrolled(self, value: HeldValue) -> Reason | None:
         """Return the reason of a value of a line in the body of an unrolled loop."""
-        loops = (loop for loop in self.turns.unrolled if value.line in loop.lines)
+        line = value.source_line or value.line
+        loops = (loop for loop in self.turns.unrolled if line in loop.lines)
         return next(map(self._of_unrolled, loops), None)
 
     def _of_unrolled(self, loop: UnrolledLoop) -> Reason:

@@ -7,13 +7,14 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine
-from xlagraph.hlo.op_names import primitive, stem
+from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 
 __all__ = ["LoopTurns", "UnrolledLoop", "loop_turns"]
 
 _LEAST_OPS: Final = 2
 """Minimum number of ops of the body that both programs have."""
-_Op = tuple[SourceLine, str]
+_Op = tuple[SourceLine, tuple[str, ...]]
+"""Innermost line, and the scopes and primitive without names of loops."""
 
 
 class UnrolledLoop(NamedTuple):
@@ -23,7 +24,7 @@ class UnrolledLoop(NamedTuple):
     turns: tuple[int, int]
     """Iterations in both programs; 0 in one that has no loop."""
     lines: frozenset[SourceLine]
-    """Lines of the loop and of its body."""
+    """Innermost lines of the loop and of its body, which may belong to libraries."""
 
     @property
     def place(self) -> str:
@@ -56,7 +57,7 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     """Return the loops that run another number of times.
 
     A loop is the same in both programs if it has the same line and scopes, or if only one loop of
-    the file with these scopes is left, and its body has the same primitives. It is unrolled if the
+    the file with these scopes is left, and most ops of its body are the same. It is unrolled if the
     program that runs it less often has the ops of its body so much more often, or stacks with a
     dimension for the steps of an iteration: ``f32[255,8]`` is then ``f32[63,4,8]``.
     """
@@ -101,7 +102,7 @@ def _key(loop: _Loop, *, has_line: bool) -> tuple[str, int, tuple[str, ...]]:
 
 
 def _have_same_body(a: _Loop, b: _Loop) -> bool:
-    """Return True if most primitives of two loops are the same, wherever the lines are."""
+    """Return True if most ops of two loops are the same, wherever their lines are."""
     before, after = ({op for _, op in loop.ops} for loop in (a, b))
     return len(before & after) * 2 > len(before | after)
 
@@ -112,7 +113,7 @@ def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Re
         return False
     ops = less.ops if less else _ops_outside(of_less)
     is_same_line = less is None or more.line == less.line
-    once, repeated = (each if is_same_line else _by_primitive(each) for each in (more.ops, ops))
+    once, repeated = (each if is_same_line else _without_lines(each) for each in (more.ops, ops))
     common = once.keys() & repeated.keys()
     times = sum(repeated[op] for op in common) / (sum(once[op] for op in common) or 1)
     # fusions join ops of several steps
@@ -123,7 +124,7 @@ def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Re
     )
 
 
-def _by_primitive(ops: Mapping[_Op, int]) -> Counter[_Op]:
+def _without_lines(ops: Mapping[_Op, int]) -> Counter[_Op]:
     """Return the ops without lines, which an edit of the file moved."""
     found: Counter[_Op] = Counter()
     for (_, op), count in ops.items():
@@ -166,6 +167,7 @@ def _ops_outside(side: Reserved) -> Counter[_Op]:
 
 
 def _ops(value: HeldValue) -> Iterator[_Op]:
-    op = primitive(value.op_name)
-    if value.is_computed and value.line and op and value.opcode != "while":
-        yield value.line, op
+    line = value.source_line or value.line
+    op = tuple(name for name in stem(value.op_name) if name not in OF_ANY_LOOP)
+    if value.is_computed and line and op and value.opcode != "while":
+        yield line, op

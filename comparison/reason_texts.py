@@ -8,7 +8,7 @@ from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import SourceLine
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
-from xlagraph.comparison.replaced_values import are, has_own_lines, largest, replaced, stacked
+from xlagraph.comparison.replaced_values import are, has_own_lines, largest, read_by, replaced, stacked
 from xlagraph.hlo.metadata import from_packages
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
@@ -87,9 +87,11 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _casts(reason.count_b - reason.count_a, after)
         case ReasonKind.OUTPUTS:
             return _outputs(reason)
-        case ReasonKind.INPUTS | ReasonKind.CONSTANTS:
+        case ReasonKind.INPUTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            return replaced(reason, kind.value.removesuffix("s")) + named
+            return replaced(reason, "input") + named
+        case ReasonKind.CONSTANTS:
+            return replaced(reason, "constant") + read_by(reason)
         case ReasonKind.STACKED:
             return f"{stacked(reason)}{_kept(after)}{largest(reason)}"
         case ReasonKind.REPLACED:
