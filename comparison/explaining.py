@@ -28,7 +28,7 @@ from xlagraph.comparison.joined_reasons import (
     names_of_other,
 )
 from xlagraph.comparison.library_calls import libraries, library
-from xlagraph.comparison.loop_turns import UnrolledLoop, loop_turns
+from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_collectives, name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import element_factor, without_ones
@@ -247,7 +247,7 @@ class _Explanation:
         loops = (loop for loop in self.turns.unrolled if line in loop.lines)
         return next(map(self._of_unrolled, loops), None)
 
-    def _of_unrolled(self, loop: UnrolledLoop) -> Reason:
+    def _of_unrolled(self, loop: ChangedLoop) -> Reason:
         before, after = map(str, loop.turns)
         reason = self.of(ReasonKind.UNROLLED, before=before, after=after)
         reason.turns.add(loop.turns)

@@ -98,14 +98,20 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
                     repeated.join(reasons.found.pop(reason.subject))
 
 
-def name_turns(turns: LoopTurns, reasons: FoundReasons) -> None:
-    """Name the loop that runs another number of times, if values are as much larger or smaller."""
+def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
+    """Name the loops that run another number of times, with values that are as much larger."""
     sizes = reasons.found.get(Subject(ReasonKind.SIZE))
-    if sizes and not sizes.turns and len(turns.others) == 1:
-        ((before, after),) = turns.others
+    known = sizes.turns if sizes else set()
+    of_sizes = {loop.turns for loop in loops.others}
+    if sizes and not known and len(of_sizes) == 1:
+        ((before, after),) = of_sizes
         factor = Fraction(after or 1, before or 1)
         if sizes.factors in ({factor}, {1 / factor}):
-            sizes.turns = {(before, after)}
+            sizes.turns = known = of_sizes
+    if others := [loop for loop in loops.others if loop.turns not in known]:
+        reason = reasons.of(ReasonKind.TURNS)
+        reason.turns = {loop.turns for loop in others}
+        reason.scopes = {loop.place for loop in others}
 
 
 def join_loops(sides: Sides, reasons: FoundReasons) -> None:

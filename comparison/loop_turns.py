@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine
 from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 
-__all__ = ["LoopTurns", "UnrolledLoop", "loop_turns"]
+__all__ = ["ChangedLoop", "LoopTurns", "loop_turns"]
 
 _LEAST_OPS: Final = 2
 """Minimum number of ops of the body that both programs have."""
@@ -17,8 +17,8 @@ _Op = tuple[SourceLine, tuple[str, ...]]
 """Innermost line, and the scopes and primitive without names of loops."""
 
 
-class UnrolledLoop(NamedTuple):
-    """A loop that runs less often in one program, because that program computes several steps."""
+class ChangedLoop(NamedTuple):
+    """A loop that runs another number of times."""
 
     line: SourceLine
     turns: tuple[int, int]
@@ -36,9 +36,9 @@ class UnrolledLoop(NamedTuple):
 class LoopTurns(NamedTuple):
     """Loops that run another number of times in two programs."""
 
-    unrolled: tuple[UnrolledLoop, ...]
-    others: frozenset[tuple[int, int]]
-    """Iterations in both programs of loops that are not unrolled; 0 in one that has no loop."""
+    unrolled: list[ChangedLoop]
+    """Loops that run less often in one program, because that program computes several steps."""
+    others: list[ChangedLoop]
 
 
 class _Loop(NamedTuple):
@@ -61,7 +61,7 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     program that runs it less often has the ops of its body so much more often, or stacks with a
     dimension for the steps of an iteration: ``f32[255,8]`` is then ``f32[63,4,8]``.
     """
-    unrolled, others = [], set()
+    found = LoopTurns([], [])
     for before, after in _pairs(_loops(a), _loops(b)):
         turns = before.iterations if before else 0, after.iterations if after else 0
         if turns[0] == turns[1] or 0 in (before and turns[0], after and turns[1]):
@@ -69,13 +69,17 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         more, less, of_more, of_less = before, after, a, b
         if turns[1] > turns[0]:
             more, less, of_more, of_less = after, before, b, a
-        if more and _is_unrolled(more, less, of_more, of_less):
-            both = [loop for loop in (more, less) if loop]
-            lines = {line for loop in both for line in (loop.line, *(op[0] for op in loop.ops))}
-            unrolled.append(UnrolledLoop((after or more).line, turns, frozenset(lines)))
-        else:
-            others.add(turns)
-    return LoopTurns(tuple(unrolled), frozenset(others))
+        if more is None:  # for the type checker: a loop that runs more often exists
+            continue
+        both = [loop for loop in (more, less) if loop]
+        lines = {line for loop in both for line in (loop.line, *(op[0] for op in loop.ops))}
+        changed = ChangedLoop((after or more).line, turns, frozenset(lines))
+        if _is_unrolled(more, less, of_more, of_less):
+            found.unrolled.append(changed)
+        # `jax.random` has loops, in functions such as `_shuffle`
+        elif not any(name.startswith("_") for name in more.scopes):
+            found.others.append(changed)
+    return found
 
 
 def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop | None]]:

@@ -8,7 +8,14 @@ from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import SourceLine
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
-from xlagraph.comparison.replaced_values import are, has_own_lines, largest, read_by, replaced, stacked
+from xlagraph.comparison.replaced_values import (
+    are,
+    has_own_lines,
+    largest,
+    read_by,
+    replaced,
+    stacked,
+)
 from xlagraph.hlo.metadata import from_packages
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
@@ -34,7 +41,8 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
     if not reason.cause:
         code = f"{_code(reason.code)}; " if reason.code else ""
         return code + _text(reason, names) + ("" if has_own_lines(reason) else _mostly(reason))
-    before = "" if reason.growth_bytes > 0 else "no longer: "
+    less = "less than before: " if reason.cause_remains else "no longer: "
+    before = "" if reason.growth_bytes > 0 else less
     return f"{before}{reason.cause}; {_text(reason, names)}"
 
 
@@ -66,6 +74,9 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _looped(reason)
         case ReasonKind.UNROLLED:
             return _unrolled(reason)
+        case ReasonKind.TURNS:
+            turns = [_turns(*each) for each in sorted(reason.turns)]
+            return f"{'; '.join(turns[:2])} ({', '.join(sorted(reason.scopes)[:2])})"
         case ReasonKind.FUSED:
             return _fused(reason)
         case ReasonKind.ORDER:

@@ -111,15 +111,22 @@ def sentences_of(
         # without bytes, it names what is new: first, if it is in the program of one side only
         new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
         word = "new" if told[0].growth_bytes > 0 else "gone"
-        new.sort(key=lambda reason: reason.subject.after != word)
-        for reason in new[:1]:
-            is_whole = reason.is_only_one_side and not reason.subject.before
-            is_change = is_whole and reason.count_a + reason.count_b >= _LEAST_OF_CODE
+        new.sort(key=lambda reason: (not _is_whole(reason), reason.subject.after != word))
+        turns = [reason for reason in reasons if reason.subject.kind is ReasonKind.TURNS]
+        is_known = bool(new) and _is_whole(new[0])
+        for reason in new[:1] if is_known or not turns else turns:
+            is_change = is_known or bool(turns)
             found.insert(0 if is_change else 1, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
     return tuple(found)
+
+
+def _is_whole(reason: Reason) -> bool:
+    """Return True for code that only one side has, and that makes some values there."""
+    is_code = reason.is_only_one_side and not reason.subject.before
+    return is_code and reason.count_a + reason.count_b >= _LEAST_OF_CODE
 
 
 def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
@@ -130,7 +137,8 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     is_named = reason.cause or (reason.code and reason.code.is_only_one_side)
     if reason in explaining:
         follows = reason.subject.kind in CONSEQUENCES or (
-            reason.subject.kind is ReasonKind.STACKED and any(map(_is_known_edit, explaining))
+            reason.subject.kind is ReasonKind.STACKED
+            and any(_is_known_edit(each) or each.inputs for each in explaining)
         )
         return int(follows and not is_named)
     return 2 if explaining or not _is_edit(reason, explaining) else 0
@@ -201,6 +209,8 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             | ReasonKind.LIBRARY
             | ReasonKind.NEW_CODE
             | ReasonKind.COLLECTIVES
+            | ReasonKind.UNROLLED
+            | ReasonKind.TURNS
         ):
             return "compare/lines", sides
         case ReasonKind.FRAGMENTATION:

@@ -3,7 +3,9 @@
 from tests.comparison.test_explaining import LOOP, VALUE
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.loop_turns import loop_turns
 from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.sentences import sentences_of
 
 STATE = VALUE._replace(
     name="loop", opcode="while", op_name="jit(f)/while", shape="(s32[])", held_bytes=0
@@ -83,3 +85,29 @@ def test_values_that_grow_as_a_loop_runs_less_often_are_those_of_its_iterations(
     ]
     text = "a loop has 2 iterations, was 8: 2 values have 4 times as many elements"
     assert first(before, after._replace(values=tuple(larger)))[0].startswith(text)
+
+
+def test_a_new_loop_is_said_before_values_that_replace_others():
+    before, after = program(0, inside=False), program(8)
+    other = [
+        each._replace(op_name=f"{each.op_name}_part", user_line=("f.py", 9), held_bytes=8)
+        if each.loop
+        else each
+        for each in after.values
+    ]
+    after = after._replace(values=tuple(other))
+    found = sentences_of(
+        explain_pair(before, after), ("a", "b"), (before.total_bytes, after.total_bytes)
+    )
+    assert found[0].line == "a loop of 8 iterations is new (f.py:1): 0 B"
+    assert found[1].text.startswith("2 values are gone at the peak")
+
+
+def test_loops_of_random_numbers_are_none_of_the_program():
+    before, after = program(5), program(0, 1, inside=False)
+    names = [
+        each._replace(op_name=f"jit(f)/jit(_shuffle)/{each.op_name}") for each in before.values
+    ]
+    found = loop_turns(before._replace(values=tuple(names)), after)
+    assert not found.others
+    assert loop_turns(before, after).others[0].turns == (5, 0)
