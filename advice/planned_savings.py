@@ -160,9 +160,13 @@ def savings_of_edit(
         stacks = _savings_of_stacks(program, edit, after.edited)
         found = _on_cpu(program, found) if stacks is None else _with_stacks(found, stacks)
     doubt, likelihood = _doubt(kind, found, program)
-    if doubt == _KEEPS_INPUTS and isinstance(edit, Recompute) and program.compilation.is_tpu:
-        if not are_in_scopes(program.compilation, edit.labels):
-            doubt, likelihood = _NO_BLOCKS, 0.0
+    if (
+        doubt == _KEEPS_INPUTS
+        and program.compilation.is_tpu
+        and isinstance(edit, Recompute)
+        and not are_in_scopes(program.compilation, edit.labels)
+    ):
+        doubt, likelihood = _NO_BLOCKS, 0.0
     return PotentialSavings(
         found.bytes,
         found.at_most,
