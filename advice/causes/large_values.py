@@ -47,6 +47,9 @@ _REPEATING: Final = frozenset(
 """Opcodes that repeat, compare or select elements."""
 _ONE_HOT: Final = _REPEATING | {"slice", "dynamic-slice", "parameter", "multiply", "add", "clamp"}
 """Opcodes that make a one-hot matrix, a product of two, or one with a weight of each row."""
+_MULTI_HOT: Final = _ONE_HOT | {"reduce"}
+"""Opcodes that make the sum of several one-hot rows, too."""
+_PADDING: Final = frozenset(("pad", "constant", "bitcast"))
 _SAME_NUMBERS: Final = frozenset(
     ("broadcast", "bitcast", "reshape", "convert", "transpose", "copy")
 )
@@ -106,15 +109,15 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
     found: list[tuple[StoredValue, str]] = []
     for value in program.temporaries:
         maker = program.instructions.get(value.name)
-        if maker is None or not program.is_alone(value) or not maker.computes_only(_ONE_HOT):
+        if maker is None or not program.is_alone(value) or not maker.computes_only(_MULTI_HOT):
             continue
         if not (maker.computes_with("compare") and maker.computes_with("iota")):
             continue
         read = [program.values[each] for each in program.read_by.get(value.name, ())]
         indices = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
         weights = [each for each in read if each not in indices]
-        sums = _sums_of_rows(program, value)
-        products = [name for each in (value, *sums) for name in _products(program, each)]
+        made_of = _sums_of_rows(program, value) + _padded(program, value)
+        products = [name for each in (value, *made_of) for name in _products(program, each)]
         if (
             products
             and 1 <= len(indices) <= 2
@@ -127,9 +130,7 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             name = _name_of(program, max(indices, key=lambda each: each.size_bytes))
             reason = f"{name} compared with column numbers; {line} multiplies by it"
             found.append((value, reason))
-            found += [
-                (each, f"sums of rows of {value.label}; {line} multiplies by it") for each in sums
-            ]
+            found += [(each, f"made of {value.label}; {line} multiplies by it") for each in made_of]
     if found:
         yield Cause(
             "peak/contributors",
@@ -153,6 +154,17 @@ def _sums_of_rows(program: PeakProgram, value: StoredValue) -> list[StoredValue]
         if program.computes_with(name, "reduce")
         for made in program.made_by.get(name, ())
         if made.dimensions in shapes and _products(program, made) and program.is_alone(made)
+    ]
+
+
+def _padded(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
+    """Return the copies of a one-hot matrix that a GPU pads for its products."""
+    return [
+        made
+        for name in program.readers_of.get(value.value_id, ())
+        if program.instructions[name].computes_only(_PADDING)
+        for made in program.made_by.get(name, ())
+        if _products(program, made)
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
 from xlagraph.planner.compilation.records import StoredValue
@@ -19,6 +19,7 @@ __all__ = ["pair_scores"]
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which scores are searched."""
+_MULTIPLYING: Final = SAME_ELEMENTS | {"dot"}
 _LEAST_GROWTH: Final = 4
 """Least elements of the scores for each element of the rows, and of their sums."""
 
@@ -83,12 +84,18 @@ def _reduction(program: PeakProgram, value: StoredValue, scores: Collection[int]
         return None
     size = prod(value.dimensions)
     makers = {program.values[each].name for each in scores}
-    readers = {name for each in scores for name in program.readers_of.get(each, ())} - makers
+    readers = {name for each in scores for name in program.readers_of.get(each, ())}
     reducing = []
     for name in readers:
         if program.is_backward(name):
             continue
-        if any(map(program.instructions[name].computes_with, PRODUCTS)):
+        reader = program.instructions[name]
+        multiplies = any(map(reader.computes_with, PRODUCTS))
+        if name in makers:  # a kernel may combine other scores with these
+            if multiplies and reader.computes_only(_MULTIPLYING):
+                return None
+            continue
+        if multiplies:
             return None
         made = [prod(each.dimensions) for each in program.made_by.get(name, ())]
         if any(_LEAST_GROWTH * each > size for each in made):

@@ -109,6 +109,22 @@ def test_the_sum_of_one_hot_rows_that_a_product_reads_is_named_with_them(program
     assert [row["value"] for row in cause.rows] == ["hot", "sum"]
 
 
+def test_a_one_hot_matrix_that_a_gpu_pads_for_its_product_is_named_with_the_copy(programs):
+    program = programs(
+        "0 | 512 | parameter 0, shape |s32[64,2]| at ShapeIndex {}\n1 | 65536 | preallocated-temp",
+        """
+        0 | ids | s32[64,2]  | 0     | 512   | 0-3 | parameter(0)
+        1 | hot | f32[64,60] | 0     | 15360 | 1-2 | fusion(ids) | jit(f)/jit(_one_hot)/convert
+        1 | pad | f32[64,64] | 15360 | 16384 | 2-3 | pad(hot)
+        1 | out | f32[64,64] | 49152 | 16384 | 3-3 | dot(pad)
+        """,
+    )
+    fused = ("compare", "convert", "iota", "reduce")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    (cause,) = one_hot_products(program)
+    assert [row["value"] for row in cause.rows] == ["hot", "pad"]
+
+
 @pytest.mark.parametrize(("direction", "named"), [("EQ", ["hot"]), ("LT", [])])
 def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction, named):
     program = programs(

@@ -10,6 +10,7 @@ from xlagraph.advice.causes.pair_scores import pair_scores
     [
         ("reduce(e)", "f32[64]", ["s", "e"]),
         pytest.param("dot(e, y)", "f32[64,4]", [], id="attention"),
+        pytest.param("dot(e, y)", "f32[16,64,4]", [], id="parts of a product that a GPU adds"),
         pytest.param("negate(e)", "f32[64,64]", ["s", "e"], id="another value for the same sums"),
         pytest.param("slice(e)", "f32[32,64]", [], id="a part is needed"),
     ],
