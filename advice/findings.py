@@ -31,6 +31,7 @@ from xlagraph.advice.planned_savings import (
 from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.planner.compilation.stored_compilation import EXPLAINING_STATEMENTS
 from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import whatif_arguments
 from xlagraph.planner.edits.edit import Edit
@@ -147,12 +148,14 @@ class _Search:
 
     def found(self) -> CompilationFindings:
         queries = [query for query in self._catalogue.values() if query.advice is not None]
-        with reading_ahead(self._graph, queries, self._parameters):
-            obstacle = self._program.obstacle  # planned while a thread reads the answers
-            answers = {
-                query.id: rows for query in queries if (rows := self._ask(query)) is not None
-            }
-        causes = self._causes(answers)
+        # a thread reads the answers during planning, then the tables
+        with self._program.stored.reading_ahead(*EXPLAINING_STATEMENTS):
+            with reading_ahead(self._graph, queries, self._parameters):
+                obstacle = self._program.obstacle
+                answers = {
+                    query.id: rows for query in queries if (rows := self._ask(query)) is not None
+                }
+            causes = self._causes(answers)
         for cause in causes:
             self._keep(self._of_cause(cause), is_cause=not cause.is_fact)
         for query_id, rows in answers.items():

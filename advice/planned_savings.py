@@ -10,7 +10,7 @@ from xlagraph.advice.edited_values import in_whole_sets, with_equal_ops
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.donating import Donate
-from xlagraph.planner.edits.edit import Edit, replan
+from xlagraph.planner.edits.edit import Edit, Edited, Replanned, replan
 from xlagraph.planner.edits.recomputing import Defer, Move, Recompute
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.resizing import ComputeInParts, PackTightly, Remove, Scale
@@ -150,9 +150,10 @@ def savings_of_edit(
         return _sum_of_sizes(sum_of_sizes, measure, _SUM_OF_SIZES)
     if (obstacle := program.obstacle) is not None:
         return _sum_of_sizes(sum_of_sizes, measure, obstacle)
-    found = replanned_savings(program, [edit])
-    if kind is ChangeKind.RECOMPUTE and not found.is_certain:
-        stacks = _savings_of_stacks(program, edit)
+    after = replan(program.compilation, _in_order([edit]))
+    found = _savings(program, after)
+    if kind is ChangeKind.RECOMPUTE and not found.is_certain and after.edited is not None:
+        stacks = _savings_of_stacks(program, edit, after.edited)
         found = _on_cpu(program, found) if stacks is None else _with_stacks(found, stacks)
     doubt, likelihood = _doubt(kind, found, program)
     return PotentialSavings(
@@ -202,7 +203,10 @@ def edit_of_rows(
 
 def replanned_savings(program: PeakProgram, edits: Iterable[Edit]) -> Savings:
     """Return the savings of all edits together."""
-    after = replan(program.compilation, _in_order(edits))
+    return _savings(program, replan(program.compilation, _in_order(edits)))
+
+
+def _savings(program: PeakProgram, after: Replanned) -> Savings:
     saved = after.saved_bytes(program.memory_space)
     made = [step.edited for step in after.steps if step.edited is not None]
     is_certain = all(each.is_certain for each in made)
@@ -264,16 +268,19 @@ def sure_edit(program: PeakProgram, edit: Edit) -> Edit:
     It is the edit itself if it recomputes nothing else, or no stacks.
     """
     compilation = program.compilation
-    found = edit.apply(compilation, compilation.program)
+    return _sure_part(compilation, edit, edit.apply(compilation, compilation.program))
+
+
+def _sure_part(compilation: PlannableCompilation, edit: Edit, found: Edited) -> Edit:
     if not found.stacked_ids or found.is_of_loops:
         return edit
     return Recompute(tuple(compilation.values[each].label for each in sorted(found.stacked_ids)))
 
 
-def _savings_of_stacks(program: PeakProgram, edit: Edit) -> Savings | None:
+def _savings_of_stacks(program: PeakProgram, edit: Edit, found: Edited) -> Savings | None:
     """Return the savings of recomputing only stacks of loops; None if nothing is stacked."""
     compilation, space = program.compilation, program.memory_space
-    stacks = sure_edit(program, edit)
+    stacks = _sure_part(compilation, edit, found)
     if stacks is edit:
         return None
     after = replan(compilation, [stacks])

@@ -89,7 +89,7 @@ class _Trial:
     """True if it matters that the space at the top counts as a gap."""
 
 
-_Intervals = list[tuple[int, int]]
+_Intervals = Sequence[tuple[int, int]]
 """Disjoint intervals in which a group is live, both ends inclusive."""
 
 
@@ -171,20 +171,22 @@ class Packer:
         wanted: Sequence[int | None] | None = None,
     ) -> _Trial:
         """Place the groups in an order; stop when they take `most` bytes, or no wanted offset."""
-        chunks = self._chunks(alignment, order, has_bound=has_bound)
+        chunks, intervals = self._chunks(alignment, order, has_bound=has_bound)
         offsets = [0] * len(self._groups)
         for row in self._rows(order):
-            offset = chunks.place(self._intervals[row], self._groups[row].size_bytes)
+            offset = chunks.place(intervals[row], self._groups[row].size_bytes)
             is_too_large = most is not None and chunks.heap_bytes >= most
             if is_too_large or (wanted is not None and offset != wanted[row]):
                 return _Trial(None, chunks.depends_on_top)
             offsets[row] = offset
         return _Trial(Packing(chunks.heap_bytes, tuple(offsets)), chunks.depends_on_top)
 
-    def _chunks(self, alignment: int, order: Order, *, has_bound: bool) -> "_Chunks | _LiveChunks":
-        if order is Order.START and all(len(each) == 1 for each in self._intervals):
-            return _LiveChunks(alignment, has_bound=has_bound)
-        return _Chunks(alignment, self._intervals, has_bound=has_bound)
+    def _chunks(
+        self, alignment: int, order: Order, *, has_bound: bool
+    ) -> "tuple[_Chunks | _LiveChunks, Sequence[_Intervals]]":
+        if order is Order.START and all(len(each) == 1 for each in self._ticks):
+            return _LiveChunks(alignment, has_bound=has_bound), self._ticks
+        return _Chunks(alignment, self._ranks, has_bound=has_bound), self._ranks
 
     def _rows(self, order: Order) -> list[int]:
         """Rows of the groups in an order."""
@@ -198,16 +200,20 @@ class Packer:
         return max((total for _, total in live_bytes_by_step(self._groups)), default=0)
 
     @cached_property
-    def _intervals(self) -> list[_Intervals]:
+    def _ticks(self) -> list[_Intervals]:
+        """Intervals of each group, in ticks."""
+        return [merged(group.ticks) for group in self._groups]
+
+    @cached_property
+    def _ranks(self) -> list[_Intervals]:
         """Intervals of each group, in ranks: the number of intervals that end before a tick.
 
         Ranks overlap as ticks do, and most programs need no more than two bytes for one.
         """
-        ticks = [merged(group.ticks) for group in self._groups]
         # `np.unique` would import much
-        ends = np.array(sorted({last for intervals in ticks for _, last in intervals}))
-        ranks = iter(ends.searchsorted(list(chain.from_iterable(chain(*ticks)))).tolist())
-        return [[(next(ranks), next(ranks)) for _ in intervals] for intervals in ticks]
+        ends = np.array(sorted({last for intervals in self._ticks for _, last in intervals}))
+        ranks = iter(ends.searchsorted(list(chain.from_iterable(chain(*self._ticks)))).tolist())
+        return [[(next(ranks), next(ranks)) for _ in intervals] for intervals in self._ticks]
 
 
 class _Chunks:
@@ -255,8 +261,8 @@ class _Chunks:
         if not len(rows):
             return 0
         # a gap lies between the highest end below it and the chunk above; the first begins at 0
-        below = np.maximum.accumulate(np.frombuffer(self._ends, np.int64)[rows])
-        gaps = np.frombuffer(self._offsets, np.int64)[rows]
+        below = np.maximum.accumulate(np.frombuffer(self._ends, np.int64).take(rows))
+        gaps = np.frombuffer(self._offsets, np.int64).take(rows)
         gaps[1:] -= below[:-1]
         top = int(below[-1])
         fitting = (gaps >= size_bytes).nonzero()[0]
@@ -280,7 +286,7 @@ class _LiveChunks:
         self._alignment = alignment
         self._has_bound = has_bound
         self._live: list[tuple[int, int, int]] = []
-        """Last rank, offset and end of each live chunk: a heap."""
+        """Last tick, offset and end of each live chunk: a heap."""
         self._gaps: list[tuple[int, int]] = []
         """Size and offset of each gap, sorted."""
         self._end_by_offset: dict[int, int] = {}

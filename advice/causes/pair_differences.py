@@ -50,13 +50,12 @@ def pair_differences(program: PeakProgram) -> Iterator[Cause]:
 def _is_made_of(
     program: PeakProgram, value: StoredValue, count: int, opcodes: Collection[str]
 ) -> bool:
-    """Return True if these opcodes make a value of so many much smaller arrays, in no loop."""
+    """Return True if these opcodes make a value of so many much smaller arrays."""
     maker = program.instructions.get(value.name)
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     rows = [each for each in read if each.dimensions]
     return (
         maker is not None
-        and maker.loop is None
         and maker.computes_only(opcodes)
         and len(value.dimensions) > 2
         and len(rows) == count

@@ -16,7 +16,7 @@ from xlagraph.planner.compilation.records import (
     StoredValue,
 )
 from xlagraph.planner.compilation.results import result_shapes, results, run_once
-from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.compilation.stored_compilation import VALUES_STATEMENT, StoredCompilation
 from xlagraph.planner.memory_plan import MemoryPlan, plan_memory
 from xlagraph.planner.planned_program import (
     PRESET_SPACES,
@@ -137,7 +137,7 @@ _READ: Final[WeakKeyDictionary[StoredCompilation, PlannableCompilation]] = WeakK
 def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
     """Read a stored compilation for planning, once for all who hold it."""
     if stored not in _READ:
-        with stored.reading_ahead():
+        with stored.reading_ahead(VALUES_STATEMENT):
             _READ[stored] = _plannable(stored)
     return _READ[stored]
 
@@ -148,15 +148,17 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
     allocations = stored.allocations
     returned = tuple([each for each in stored.returns if each.instruction == totals.result])
     result_ids = results(returned)
+    makers, uses, overwrites = stored.makers, stored.uses, _overwrites_by_id(stored)
+    # a thread reads the values, which take as long as all tables above
     ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _constants_and_parameters(ranged, allocations)
     values = _planned_values(
         ranged,
-        stored.makers,
+        makers,
         stored_ids,
         frozenset(result_ids),
-        run_once(totals.result, stored.returns, stored.makers),
-        stored.uses,
+        run_once(totals.result, stored.returns, makers),
+        uses,
     )
     space_names = {space.color: space.name for space in stored.spaces if space.name is not None}
     places = {
@@ -170,7 +172,7 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
         program=PlannedProgram(
             values,
             allocations,
-            _overwrites_by_id(stored),
+            overwrites,
             _ALIGNMENTS.get(totals.platform, _ALIGNMENTS_OF_OTHERS),
             _given_bytes(values, allocations),
             heaps_take_all="HBM" in space_names.values() and not share_blocks(values, allocations),

@@ -33,6 +33,7 @@ from xlagraph.runtime.memory import collector_paused
 
 __all__ = [
     "ALLOCATIONS_STATEMENT",
+    "EXPLAINING_STATEMENTS",
     "FRAMES_STATEMENT",
     "VALUES_STATEMENT",
     "StoredCompilation",
@@ -54,8 +55,8 @@ _OVERWRITES: Final = load_statement(__file__, "overwrites")
 _PACKED_MODULE: Final = load_statement(__file__, "packed-module")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
 FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
-_PLANNED: Final = (VALUES_STATEMENT, _USES, _OVERWRITES, _MAKERS)
-"""Statements of large tables that planning needs, the slowest first."""
+EXPLAINING_STATEMENTS: Final = (_DEPENDENCES, _POSITIONS, _INSTRUCTIONS)
+"""Large tables that the search for causes needs and planning does not, in the order of use."""
 
 
 class StoredCompilation:
@@ -78,10 +79,10 @@ class StoredCompilation:
         """Memory spaces, by colour; raises NameUnknown if the compilation does not exist."""
         return self._totals_and_spaces[1]
 
-    def reading_ahead(self) -> AbstractContextManager[None]:
-        """Begin with the tables that planning needs, which the block reads."""
+    def reading_ahead(self, *statements: str) -> AbstractContextManager[None]:
+        """Begin with tables, given by their statements, which the block reads later."""
         asked = {"compilation": self.key}
-        return self._graph.read_ahead([(statement, asked) for statement in _PLANNED])
+        return self._graph.read_ahead([(statement, asked) for statement in statements])
 
     @cached_property
     def allocations(self) -> tuple[PlannedAllocation, ...]:

@@ -3,6 +3,7 @@
 # ruff: noqa: D102  `Edit` describes an edit's methods
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -23,17 +24,14 @@ from xlagraph.presentation.byte_sizes import human_bytes
 __all__ = ["Reorder"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reorder(Edit):
     """Run the instructions in another order; other edits then see its steps."""
 
     schedule: Schedule
-    rule: str
-    """The scheduler of XLA that makes the order."""
+    chosen: ChosenOrder
     ordered: PlannableCompilation
-    assumptions: tuple[str, ...]
-    doubt: str | None
-    """Why the figures are not exact; None if they are."""
+    reordering: Reordering
 
     @classmethod
     def of(
@@ -53,14 +51,31 @@ class Reorder(Edit):
     ) -> "Reorder":
         """Return the edit that makes a schedule's order."""
         ordered = with_order(compilation, found, found.flat(chosen.order))
-        if chosen.order == found.schedulable.present_order:
-            return cls(schedule, chosen.rule.value, ordered, (), None)
-        setting = f"no setting makes XLA run instructions in {named_order(schedule)}"
-        if chosen.setting is not None:
-            setting = f"the program is compiled with {chosen.setting}"
-        doubt = _doubt(found, compilation)
-        assumptions = (setting,) if doubt is None else (setting, doubt)
-        return cls(schedule, chosen.rule.value, ordered, assumptions, doubt)
+        return cls(schedule, chosen, ordered, found)
+
+    @property
+    def rule(self) -> str:
+        """The scheduler of XLA that makes the order."""
+        return self.chosen.rule.value
+
+    @cached_property
+    def doubt(self) -> str | None:
+        """Why the figures are not exact; None if they are."""
+        return _doubt(self.reordering, self.ordered) if self._is_new else None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Assumptions behind the figures."""
+        if not self._is_new:
+            return ()
+        setting = f"no setting makes XLA run instructions in {named_order(self.schedule)}"
+        if self.chosen.setting is not None:
+            setting = f"the program is compiled with {self.chosen.setting}"
+        return (setting,) if self.doubt is None else (setting, self.doubt)
+
+    @property
+    def _is_new(self) -> bool:
+        return self.chosen.order != self.reordering.schedulable.present_order
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -78,7 +93,6 @@ class Reorder(Edit):
             self.ordered.program if changed else program,
             compilation=self.ordered,
             value_ids=changed,
-            assumptions=self.assumptions,
         )
 
     def sentence(self, after: Replanned, before: Replanned) -> str:

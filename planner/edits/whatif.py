@@ -84,10 +84,11 @@ def whatif_of(
     edits: list[Edit] = [] if reorder is None else [reorder]
     ordered = compilation if reorder is None else reorder.ordered
     edits += changes.edits(ordered, batch, recomputes_early=recomputes_early)
-    return _result(replan(compilation, edits), notes)
+    assumed = () if reorder is None else reorder.assumptions
+    return _result(replan(compilation, edits), assumed, notes)
 
 
-def _result(after: Replanned, notes: tuple[str, ...]) -> WhatIf:
+def _result(after: Replanned, assumed: tuple[str, ...], notes: tuple[str, ...]) -> WhatIf:
     compilation = after.compiled
     is_planned = compilation.has_buffer_sets
     own = [each for each in compilation.replays if each.allocation.memory_space == 0]
@@ -97,7 +98,7 @@ def _result(after: Replanned, notes: tuple[str, ...]) -> WhatIf:
     if peak is not None:
         for each in reversed(edited):
             peak = step_before_copies(peak, each.copied_before)
-    assumptions = [text for each in edited for text in each.assumptions]
+    assumptions = [*assumed, *(text for each in edited for text in each.assumptions)]
     if edited and after.compilation is compilation:
         assumptions.insert(0, "the schedule does not change")
     lower_bound = heap.lower_bound_bytes if heap is not None else 0
