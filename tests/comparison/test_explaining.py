@@ -167,12 +167,6 @@ def test_live_values_of_one_side_explain_nothing_if_the_peak_of_the_other_is_unk
         assert (reason.subject.kind, reason.growth_bytes) == (ReasonKind.UNKNOWN, growth)
 
 
-def test_a_line_that_makes_every_op_of_tensorflow_is_no_place():
-    line = ("/env/lib/python3.11/site-packages/tensorflow/python/framework/ops.py", 1221)
-    made = VALUE._replace(user_line=None, source_line=line, op_name="MatMul/MatMul")
-    assert lines([], [made]) == [("1 value of MatMul at the peak, none before", 64)]
-
-
 def test_a_result_of_another_value_of_a_loop_is_still_that_of_a_donated_input():
     given = INPUT._replace(is_donated=True)
     looped = VALUE._replace(op_name=f"{LOOP}/exp", part=ReservedPart.INPUTS, held_bytes=0)
@@ -203,3 +197,21 @@ def test_a_gradient_of_a_gradient_is_named_however_few_values_it_makes():
     second = OTHER._replace(name="s", op_name="jit(f)/jvp(transpose(jvp()))/dot", live_from=9)
     text, _ = lines([*forward, backward], [*forward, backward, second])[0]
     assert text.startswith("1 value made by the gradient of a gradient, none before; 1 new value")
+
+
+def test_what_a_checkpoints_policy_keeps_precedes_what_lives_longer_with_it():
+    again = OTHER._replace(op_name="jit(f)/checkpoint/rematted_computation/neg")
+    rounded = VALUE._replace(name="k", op_name="jit(f)/checkpoint/reduce_precision", live_from=3)
+    longer = again._replace(held_bytes=64)
+    before = [VALUE, again._replace(held_bytes=0)]
+    found = told(before, [VALUE, longer, rounded._replace(held_bytes=32)], (64, 160))
+    assert found[0].startswith("1 new value at the peak, which the policy of a checkpoint keeps")
+
+
+def test_a_larger_table_of_a_tuple_is_no_example_of_new_outputs():
+    returned = VALUE._replace(part=ReservedPart.OUTPUTS, is_result=True)
+    table = returned._replace(name="tuple", shape="(f32[16])", held_bytes=8, op_name="")
+    shared = OTHER._replace(part=ReservedPart.INPUTS, held_bytes=0, is_result=True)
+    larger = table._replace(shape="(f32[16], f32[16])", held_bytes=16)
+    found = lines([returned, table], [returned, larger, shared])
+    assert ("1 new output (mostly f.py:1)", 8) in found
