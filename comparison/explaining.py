@@ -21,11 +21,14 @@ from xlagraph.comparison.joined_reasons import (
     join_loops,
     join_order,
     join_placed,
+    join_split,
     looped,
     name_inputs,
+    name_turns,
     names_of_other,
 )
 from xlagraph.comparison.library_calls import libraries, library
+from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_collectives, name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import element_factor, without_ones
@@ -80,6 +83,7 @@ class _Explanation:
             any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
         )
         self.loops = ChangedLoops(a.values, b.values)
+        self.turns = loop_turns(a, b)
         self.libraries = libraries(a.values) ^ libraries(b.values)
         self.library_ops = {
             stem(value.op_name)
@@ -116,16 +120,12 @@ class _Explanation:
         self._count_checkpoints()
         self._count_totals()
         self._count_libraries()
+        name_turns(self.turns, self.reasons_found)
         join_loops(self.sides, self.reasons_found)
         name_inputs(self.sides, self.reasons_found)
         join_element_type(self.sides, self.reasons_found)
         join_fusions(self.sides, self.reasons_found)
-        for split in [
-            each for each in self.found.values() if each.subject.kind is ReasonKind.SPLIT
-        ]:
-            for replaced in list(self.found.values()):
-                if replaced.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED):
-                    split.absorb(self.found.pop(replaced.subject))
+        join_split(self.reasons_found)
         unmatched = self.matching.only_a or self.matching.only_b
         is_all_equal = not unmatched and not any(
             reason.growth_bytes for reason in self.found.values()
@@ -177,6 +177,8 @@ class _Explanation:
             change = None if a.held_bytes and b.held_bytes else self.checkpoints.around(b)
             if change and a.part is b.part is ReservedPart.LIVE:  # one keeps it, one computes it
                 return self.of(change)
+            if is_looped and (unrolled := self._unrolled(b)):
+                return unrolled
             reason = looped(self.reasons_found, *depths) if is_looped else self.of_sizes
             reason.factors.update(() if factor is None else {factor})
             # stacks of as many parts as there are iterations, of loops that run so often
@@ -190,7 +192,7 @@ class _Explanation:
         if a.is_result is not b.is_result:
             return self.of(ReasonKind.OUTPUTS)
         if is_looped and a.part is b.part:
-            return looped(self.reasons_found, *depths)
+            return self._unrolled(b) or looped(self.reasons_found, *depths)
         if library(a) != library(b) and {library(a), library(b)} & self.libraries:
             return self._of_library(a, b)
         if a.part is not b.part:
@@ -214,6 +216,8 @@ class _Explanation:
                 return self.of(change)
             if stem(value.op_name) in self.library_ops:
                 return self._of_library(value)
+            if unrolled := self._unrolled(value):
+                return unrolled
             if depths := self.loops.moved(value):
                 return looped(self.reasons_found, *depths)
             is_stack = (value.stack_turns or 0) > 1
@@ -236,6 +240,19 @@ class _Explanation:
             if is_stack:
                 return self.of(ReasonKind.STACKED)
         return self.of(_UNMATCHED[value.part])
+
+    def _unrolled(self, value: HeldValue) -> Reason | None:
+        """Return the reason of a value of a line in the body of an unrolled loop."""
+        line = value.source_line or value.line
+        loops = (loop for loop in self.turns.unrolled if line in loop.lines)
+        return next(map(self._of_unrolled, loops), None)
+
+    def _of_unrolled(self, loop: ChangedLoop) -> Reason:
+        before, after = map(str, loop.turns)
+        reason = self.of(ReasonKind.UNROLLED, before=before, after=after)
+        reason.turns.add(loop.turns)
+        reason.scopes.add(loop.place)
+        return reason
 
     def _of_library(self, *values: HeldValue) -> Reason:
         """Return the reason of the library that makes one of the values, or that replaced it."""
@@ -268,10 +285,10 @@ class _Explanation:
                 reason.growth_bytes += placed.growth_bytes
 
     def _count_totals(self) -> None:
-        """Count all copies and outputs: those that did not change have no bytes here."""
+        """Count all copies and outputs, also those that did not change."""
         if reason := self.found.get(Subject(ReasonKind.COPIES)):
             reason.count_a, reason.count_b = self.a.copies, self.b.copies
-        results = [sum(value.is_result for value in side.values) for side in (self.a, self.b)]
+        results = [sum(value.is_output for value in side.values) for side in (self.a, self.b)]
         if (reason := self.found.get(Subject(ReasonKind.OUTPUTS))) and all(results):
             reason.count_a, reason.count_b = results
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
+from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph
@@ -79,6 +80,8 @@ class HeldValue(NamedTuple):
     """Number of parts that the iterations of a loop fill the value with; None if none does."""
     iterations: int | None = None
     """How often that loop runs; None if XLA does not know it, as of `jax.lax.while_loop`."""
+    loop: str | None = None
+    """Innermost loop that computes the value, by the name of its ``while``."""
 
     @property
     def label(self) -> str:
@@ -96,6 +99,11 @@ class HeldValue(NamedTuple):
         """True for an argument of the program; parameters of loops in its bytes hold none."""
         is_parameter = self.opcode == "parameter" and self.held_bytes > 0
         return self.part is ReservedPart.INPUTS and is_parameter
+
+    @property
+    def is_output(self) -> bool:
+        """True for a result; the table of a tuple that contains the results is none."""
+        return self.is_result and not self.shape.startswith("(")
 
     @property
     def is_computed(self) -> bool:
@@ -141,6 +149,8 @@ class Reserved(NamedTuple):
     """Devices over which the program is split; None if the dump has no module text."""
     mentions: Mentions = Mentions()
     """Names in the module; none if it is not stored."""
+    turns: Mapping[str, int] = MappingProxyType({})
+    """How often loops run, by the name of the ``while``, where XLA knows it."""
 
     @property
     def total_bytes(self) -> int:
@@ -190,6 +200,7 @@ class _Row(NamedTuple):
     partitions: int | None
     stack_turns: int | None
     stack_loop: str | None
+    loop: str | None
 
     @property
     def user_place(self) -> SourceLine | None:
@@ -236,6 +247,7 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
             copies.get(compilation, 0),
             parts[0].partitions,
             Mentions(StoredCompilation(graph, compilation)),
+            {str(loop): count for (key, loop), count in turns.items() if key == compilation},
         )
     return reserved
 
@@ -294,6 +306,7 @@ def _values(
             row.sharding,
             row.stack_turns,
             turns.get((row.compilation, row.stack_loop)),
+            row.loop,
         )
         for row, held_bytes in zip(rows, held, strict=True)
         if row.value_id is not None or held_bytes

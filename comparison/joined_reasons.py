@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import are_repeated, branches, stacked
 from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.library_calls import library
+from xlagraph.comparison.loop_turns import LoopTurns
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching
 from xlagraph.hlo.op_names import own_op_name
@@ -21,8 +23,10 @@ __all__ = [
     "join_loops",
     "join_order",
     "join_placed",
+    "join_split",
     "looped",
     "name_inputs",
+    "name_turns",
     "names_of_other",
 ]
 
@@ -92,6 +96,22 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
                 is_new = bool(reason.count_b)
                 if is_new is bool(only_b):
                     repeated.join(reasons.found.pop(reason.subject))
+
+
+def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
+    """Name the loops that run another number of times, with values that are as much larger."""
+    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
+    known = sizes.turns if sizes else set()
+    of_sizes = {loop.turns for loop in loops.others}
+    if sizes and not known and len(of_sizes) == 1:
+        ((before, after),) = of_sizes
+        factor = Fraction(after or 1, before or 1)
+        if sizes.factors in ({factor}, {1 / factor}):
+            sizes.turns = known = of_sizes
+    if others := [loop for loop in loops.others if loop.turns not in known]:
+        reason = reasons.of(ReasonKind.TURNS)
+        reason.turns = {loop.turns for loop in others}
+        reason.scopes = {loop.place for loop in others}
 
 
 def join_loops(sides: Sides, reasons: FoundReasons) -> None:
@@ -183,6 +203,15 @@ def _fusions(values: Sequence[HeldValue]) -> int | None:
     names = {value.name for value in values if value.opcode == "fusion" and not library(value)}
     # a CPU wraps single instructions, too
     return sum(not name.startswith("wrapped_") for name in names)
+
+
+def join_split(reasons: FoundReasons) -> None:
+    """Join values without a partner if the program is split over another number of devices."""
+    known = list(reasons.found.values())
+    for split in [each for each in known if each.subject.kind is ReasonKind.SPLIT]:
+        for each in known:
+            if each.subject.kind in _NEW_VALUES:
+                split.absorb(reasons.found.pop(each.subject))
 
 
 def join_placed(reasons: FoundReasons) -> None:

@@ -25,9 +25,12 @@ _COLLECTIVES: Final = {
 }
 _TRANSFORMATIONS: Final[Mapping[str, Sequence[str]]] = {
     "the backward pass": ("transpose(jvp(", "gradient_tape/"),
+    "the gradient of a gradient": ("jvp(transpose(jvp(",),
     "jax.vmap": ("vmap(",),
 }
 """Transformations, with the parts of op names that they make."""
+_LEAST_SHARES: Final[Mapping[str, float]] = {"the gradient of a gradient": 0.0}
+"""Share of all values that a transformation must make, if a small part of a program has it."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _LEAST_MORE: Final = 5
 _LEAST_SHARE_MORE: Final = 0.25
@@ -97,7 +100,8 @@ def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> R
             return name if any(mark in (value.op_name or "") for mark in marks) else None
 
         code = _more_code(less, more, name_of, is_new=is_new)
-        if code and code.count_a + code.count_b >= _LEAST_SHARE_MORE * len(computed):
+        least = _LEAST_SHARES.get(name, _LEAST_SHARE_MORE) * len(computed)
+        if code and code.count_a + code.count_b >= least:
             return code
     return None
 

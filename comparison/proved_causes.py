@@ -151,6 +151,9 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
         together = side.saves((*edits, *best.edits)) if best.edits else inf
         if together - saved >= _LEAST_SHARE_OF_REASON * costs:
             reason.cause = best.text
+            # other stacks may have too few bytes for the cause
+            is_stacked = reason.subject.kind is ReasonKind.STACKED and not reason.is_only_one_side
+            reason.cause_remains = is_stacked or best.title in other.causes
             if best.edits:
                 edits, saved = (*edits, *best.edits), together
     is_indirect &= abs(growth) >= _LEAST_SHARE_OF_ALL * side.reserved_bytes
@@ -158,6 +161,7 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
         for cause in found.values():
             if cause.edits and side.saves(cause.edits) >= _LEAST_SHARE_OF_REASON * abs(growth):
                 indirect[0].cause = cause.text
+                indirect[0].cause_remains = cause.title in other.causes
                 return
 
 

@@ -8,7 +8,14 @@ from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import SourceLine
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
-from xlagraph.comparison.replaced_values import are, has_own_lines, largest, replaced, stacked
+from xlagraph.comparison.replaced_values import (
+    are,
+    has_own_lines,
+    largest,
+    read_by,
+    replaced,
+    stacked,
+)
 from xlagraph.hlo.metadata import from_packages
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
@@ -20,6 +27,7 @@ _WITHOUT_LINE: Final = {
     ReasonKind.INPUTS,
     ReasonKind.REPEATED,
     ReasonKind.CONSTANTS,
+    ReasonKind.UNROLLED,
 }
 _LOOP_NAMES: Final = {"while", "body", "closed_call"}
 _LEAST_SHARE_OF_LINE: Final = 0.2
@@ -33,7 +41,8 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
     if not reason.cause:
         code = f"{_code(reason.code)}; " if reason.code else ""
         return code + _text(reason, names) + ("" if has_own_lines(reason) else _mostly(reason))
-    before = "" if reason.growth_bytes > 0 else "no longer: "
+    less = "less than before: " if reason.cause_remains else "no longer: "
+    before = "" if reason.growth_bytes > 0 else less
     return f"{before}{reason.cause}; {_text(reason, names)}"
 
 
@@ -63,6 +72,11 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return f"split over {after} devices, was {before}: {_sizes(reason)}"
         case ReasonKind.LOOPED:
             return _looped(reason)
+        case ReasonKind.UNROLLED:
+            return _unrolled(reason)
+        case ReasonKind.TURNS:
+            turns = [_turns(*each) for each in sorted(reason.turns)]
+            return f"{'; '.join(turns[:2])} ({', '.join(sorted(reason.scopes)[:2])})"
         case ReasonKind.FUSED:
             return _fused(reason)
         case ReasonKind.ORDER:
@@ -84,9 +98,11 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _casts(reason.count_b - reason.count_a, after)
         case ReasonKind.OUTPUTS:
             return _outputs(reason)
-        case ReasonKind.INPUTS | ReasonKind.CONSTANTS:
+        case ReasonKind.INPUTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            return replaced(reason, kind.value.removesuffix("s")) + named
+            return replaced(reason, "input") + named
+        case ReasonKind.CONSTANTS:
+            return replaced(reason, "constant") + read_by(reason)
         case ReasonKind.STACKED:
             return f"{stacked(reason)}{_kept(after)}{largest(reason)}"
         case ReasonKind.REPLACED:
@@ -194,12 +210,19 @@ def _sizes(reason: Reason) -> str:
     if reason.input_example is None:
         if len(reason.turns) != 1 or reason.subject.kind is ReasonKind.SPLIT:
             return values
-        before, after = next(iter(reason.turns))
-        return f"a loop has {after:,} iterations, was {before:,}: {values}"
+        return f"{_turns(*next(iter(reason.turns)))}: {values}"
     a, b = reason.input_example
     is_split = a.sharding and b.sharding and a.sharding != b.sharding
     split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
     return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}"
+
+
+def _turns(before: int, after: int) -> str:
+    """Return how often a loop runs, and ran; 0 times if there is none."""
+    if before and after:
+        return f"a loop has {counted(after, 'iteration')}, was {before:,}"
+    verb = "gone" if before else "new"
+    return f"a loop of {counted(before or after, 'iteration')} is {verb}"
 
 
 def _looped(reason: Reason) -> str:
@@ -218,6 +241,20 @@ def _looped(reason: Reason) -> str:
         more = "more" if reason.subject.after == "new" else "less"
         return f"{values} now computed in one loop {more}{sizes}"
     return f"{values} {verb} computed in a loop{sizes}"
+
+
+def _unrolled(reason: Reason) -> str:
+    """Return how often a loop runs on both sides; 0 times if one computes its steps one by one."""
+    ((before, after),) = reason.turns
+    more, fewer = max(before, after), min(before, after)
+    place = ", ".join(sorted(reason.scopes))
+    verb = "is" if before > after else "is no longer"
+    if not fewer:
+        return f"a loop of {counted(more, 'iteration')} {verb} unrolled ({place})"
+    steps = f"of {more // fewer} steps each"
+    if before > after:
+        return f"a loop {verb} unrolled ({place}): {fewer:,} iterations {steps}, {more:,} before"
+    return f"a loop {verb} unrolled ({place}): {more:,} iterations, {fewer:,} {steps} before"
 
 
 def _narrowed(reason: Reason, dtype: str) -> str:

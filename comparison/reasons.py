@@ -30,6 +30,10 @@ class ReasonKind(StrEnum):
     """Same values, split over another number of devices."""
     LOOPED = "looped"
     """Same computation, in a loop on one side only."""
+    UNROLLED = "unrolled"
+    """Values of a loop whose body one side computes several times in each iteration."""
+    TURNS = "turns"
+    """Other loops that one side runs another number of times. Without bytes."""
     NARROWED = "narrowed"
     """Values of an element type that only one side computes with, and those that they replace."""
     NEW_CODE = "newCode"
@@ -103,14 +107,14 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), ``loop`` if both programs
-    compute the values in a loop (LOOPED), or ``ops`` if no library and no transformation makes the
-    values (NEW_CODE)."""
+    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), or of iterations
+    (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED), or ``ops`` if no
+    library and no transformation makes the values (NEW_CODE)."""
     after: str = ""
-    """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), ``new`` or ``gone``
-    (LOOPED, FUSED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of
-    a library (LIBRARY), or ``policy`` for values that the policy of a checkpoint keeps (STACKED,
-    REPLACED)."""
+    """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), or of iterations
+    (UNROLLED), ``new`` or ``gone`` (LOOPED, FUSED, NEW_CODE), scope with `*` for numbers
+    (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY), or ``policy`` for values that the
+    policy of a checkpoint keeps (STACKED, REPLACED)."""
 
 
 @dataclass
@@ -124,7 +128,8 @@ class Reason:
     count_b: int = 0
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
-    """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED)."""
+    """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
+    source lines of loops (UNROLLED, TURNS)."""
     inputs: set[str] = field(default_factory=set)
     """Names of inputs, or the branches of them that only one side has."""
     input_count: int = 0
@@ -132,7 +137,8 @@ class Reason:
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
     turns: set[tuple[int, int]] = field(default_factory=set)
-    """Numbers of iterations of loops before and after, if they stack the values (SIZE)."""
+    """Numbers of iterations of loops before and after (UNROLLED, TURNS); of loops that stack values
+    (SIZE)."""
     of: tuple[int, int] = (0, 0)
     """Number of all computed values on both sides (NARROWED)."""
     factors: set[Fraction] = field(default_factory=set)
@@ -152,7 +158,9 @@ class Reason:
     compilations: tuple[str, str] = ("", "")
     """Keys of the pair with the largest change for this reason."""
     cause: str = ""
-    """Title and line of the cause that only the side with more bytes has, if one is proved."""
+    """Title and line of the cause of the growth, if one is proved."""
+    cause_remains: bool = False
+    """True if the side with fewer bytes has the cause, too."""
     code: "Reason | None" = None
     """The new or gone code (NEW_CODE) that makes most of the values."""
     labels: set[str] = field(default_factory=set)
@@ -192,7 +200,8 @@ class Reason:
         (a, b), (more_a, more_b) = self.largest, other.largest
         self.largest = _larger(a, more_a), _larger(b, more_b)
         self.growth_bytes += other.growth_bytes
-        self.cause = self.cause or other.cause
+        if not self.cause:
+            self.cause, self.cause_remains = other.cause, other.cause_remains
         self.code = self.code or other.code
         self.count_a += other.count_a
         self.count_b += other.count_b

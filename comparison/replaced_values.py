@@ -7,7 +7,7 @@ from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted
 
-__all__ = ["are", "has_own_lines", "largest", "replaced", "stacked"]
+__all__ = ["are", "has_own_lines", "largest", "read_by", "replaced", "stacked"]
 
 
 def stacked(reason: Reason) -> str:
@@ -34,8 +34,8 @@ def largest(reason: Reason) -> str:
     gone, new = reason.largest
     if gone and new and has_own_lines(reason):
         return (
-            f", the largest gone is {_named(gone)}{_place(gone)}"
-            f", the largest new is {_named(new)}{_place(new)}"
+            f", the largest gone is {_named(gone)} ({_place(gone)})"
+            f", the largest new is {_named(new)} ({_place(new)})"
         )
     if (value := reason.largest[reason.growth_bytes > 0]) is None:
         return ""
@@ -43,6 +43,15 @@ def largest(reason: Reason) -> str:
         such_as = ":" if reason.count_a + reason.count_b == 1 else ", such as"
         return f"{such_as} {_named(value)}"
     return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {_named(value)}"
+
+
+def read_by(reason: Reason) -> str:
+    """Return the shape of the largest constant, and the line of its first reader."""
+    if (value := reason.largest[reason.growth_bytes > 0]) is None:
+        return ""
+    read = f", read at {_place(value)}" if value.line else ""
+    is_one = reason.is_only_one_side and reason.count_a + reason.count_b == 1
+    return f"{': ' if is_one else ', the largest is '}{value.shape}{read}"
 
 
 def has_own_lines(reason: Reason) -> bool:
@@ -62,7 +71,7 @@ def are(count: int, noun: str, what: str) -> str:
 
 def _place(value: HeldValue) -> str:
     file, line = value.line or ("", 0)
-    return f" ({PurePath(file).name}:{line})"
+    return f"{PurePath(file).name}:{line}"
 
 
 def _named(value: HeldValue) -> str:

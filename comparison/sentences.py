@@ -34,6 +34,7 @@ _ALWAYS: Final = {
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
     ReasonKind.SPLIT,
+    ReasonKind.UNROLLED,
 }
 """Kinds that always get a sentence, even without growth, because someone edits them."""
 
@@ -110,15 +111,22 @@ def sentences_of(
         # without bytes, it names what is new: first, if it is in the program of one side only
         new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
         word = "new" if told[0].growth_bytes > 0 else "gone"
-        new.sort(key=lambda reason: reason.subject.after != word)
-        for reason in new[:1]:
-            is_whole = reason.is_only_one_side and not reason.subject.before
-            is_change = is_whole and reason.count_a + reason.count_b >= _LEAST_OF_CODE
+        new.sort(key=lambda reason: (not _is_whole(reason), reason.subject.after != word))
+        turns = [reason for reason in reasons if reason.subject.kind is ReasonKind.TURNS]
+        is_known = bool(new) and _is_whole(new[0])
+        for reason in new[:1] if is_known or not turns else turns:
+            is_change = is_known or bool(turns)
             found.insert(0 if is_change else 1, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
     return tuple(found)
+
+
+def _is_whole(reason: Reason) -> bool:
+    """Return True for code that only one side has, and that makes some values there."""
+    is_code = reason.is_only_one_side and not reason.subject.before
+    return is_code and reason.count_a + reason.count_b >= _LEAST_OF_CODE
 
 
 def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
@@ -129,7 +137,8 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     is_named = reason.cause or (reason.code and reason.code.is_only_one_side)
     if reason in explaining:
         follows = reason.subject.kind in CONSEQUENCES or (
-            reason.subject.kind is ReasonKind.STACKED and any(map(_is_known_edit, explaining))
+            reason.subject.kind is ReasonKind.STACKED
+            and any(_is_known_edit(each) or each.inputs for each in explaining)
         )
         return int(follows and not is_named)
     return 2 if explaining or not _is_edit(reason, explaining) else 0
@@ -154,7 +163,10 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:
         return True
     share = reason.growth_bytes / growth_bytes
-    return (abs(share) if _is_known_edit(reason) else share) >= _LEAST_SHARE_OF_CHANGE
+    # single values can be in more or fewer loops for many reasons
+    is_loose = reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)
+    is_edit = _is_known_edit(reason) and not is_loose
+    return (abs(share) if is_edit else share) >= _LEAST_SHARE_OF_CHANGE
 
 
 def _is_known_edit(reason: Reason) -> bool:
@@ -197,6 +209,8 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             | ReasonKind.LIBRARY
             | ReasonKind.NEW_CODE
             | ReasonKind.COLLECTIVES
+            | ReasonKind.UNROLLED
+            | ReasonKind.TURNS
         ):
             return "compare/lines", sides
         case ReasonKind.FRAGMENTATION:

@@ -184,7 +184,7 @@ def _match_by(
         candidates = waiting.get(known, []) if known is not None else []
         places = range(len(candidates) - 1, max(len(candidates) - _MOST_TRIED, 0) - 1, -1)
         related = [each for each in places if are_related(value, candidates[each])]
-        place = min(related, key=partial(_other_dimensions, value, candidates), default=None)
+        place = min(related, key=partial(_difference, value, candidates), default=None)
         if place is None:
             left_a.append(value)
         else:
@@ -193,10 +193,12 @@ def _match_by(
     return pairs, left_a, [value for value in b if id(value) not in taken]
 
 
-def _other_dimensions(value: HeldValue, candidates: Sequence[HeldValue], place: int) -> int:
-    """Return how many dimensions of a candidate differ from those of a value."""
-    a, b = dimensions(value.shape) or (), dimensions(candidates[place].shape) or ()
-    return sum(x != y for x, y in zip_longest(a, b))
+def _difference(value: HeldValue, candidates: Sequence[HeldValue], place: int) -> tuple[int, int]:
+    """Return how many dimensions of a candidate differ, and by how many steps an input's name."""
+    other = candidates[place]
+    a, b = dimensions(value.shape) or (), dimensions(other.shape) or ()
+    names = [name_steps(each.op_name or "") if each.is_input else () for each in (value, other)]
+    return sum(x != y for x, y in zip_longest(a, b)), abs(len(names[0]) - len(names[1]))
 
 
 def _place(value: HeldValue) -> tuple[int, str, str]:

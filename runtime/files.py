@@ -14,6 +14,7 @@ __all__ = [
     "ARCHIVE_ENDINGS",
     "PACKED_SUFFIXES",
     "UNPACKING_ERRORS",
+    "sync",
     "unpacked_stream",
     "whole_file",
     "without_packing",
@@ -63,3 +64,12 @@ def whole_file(path: Path) -> Iterator[Path]:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until the disk has what was written to a file, or the changed entries of a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 # root cannot use the sandbox, and test machines have no graphics card
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
-PATIENCE = 40_000
+PATIENCE = 120_000
 """Milliseconds until a loaded machine shows the expected element."""
 
 

@@ -43,10 +43,18 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
         if adding is not None:
             key = adding, value.shape, value.attributed_op_name or ""
             groups[key].append(value)
-    found = {key: each for key, each in groups.items() if _of_equal_parts(program, each)}
+    found = {
+        key: each
+        for key, each in groups.items()
+        if _of_equal_parts(program, each) and not _is_multiplied(program, key[0])
+    }
     alike = _values_of_equal_ops(program) if found else []
     by_count = {len(each): each for each in found.values()}
-    joined = {count for count, each in by_count.items() if _are_joined(program, each, alike)}
+    joined = {
+        count
+        for count, each in by_count.items()
+        if _are_joined(program, each, alike) or _cost_less_than_layers(program, each, alike)
+    }
     found = {key: each for key, each in found.items() if len(each) not in joined}
     if found:
         rows = []
@@ -120,6 +128,17 @@ def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
     )
 
 
+def _is_multiplied(program: PeakProgram, adding: str) -> bool:
+    """Return True for a sum that the backward pass multiplies: of gradients of an activation."""
+    return any(
+        program.computes_with(name, opcode)
+        for made in program.made_by.get(adding, ())
+        for name in program.readers_of.get(made.value_id, ())
+        if program.is_backward(name)
+        for opcode in ("dot", "convolution")
+    )
+
+
 def _of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
     """Return True if enough gradients are made of values of the same ops and shapes."""
     made_of = Counter(
@@ -147,7 +166,7 @@ def _values_of_equal_ops(program: PeakProgram) -> list[list[StoredValue]]:
             groups[op, value.shape].append(value)
     for group in groups.values():
         group.sort(key=lambda value: program.rows[value.name])
-    return sorted(groups.values(), key=lambda group: -sum(each.size_bytes for each in group))
+    return sorted(groups.values(), key=lambda group: -_bytes(group))
 
 
 def _are_joined(
@@ -174,6 +193,28 @@ def _are_joined(
         and is_ordered_before(schedulable, rows[0], row)
     ]
     return len(reached) > 1
+
+
+def _cost_less_than_layers(
+    program: PeakProgram, gradients: Sequence[StoredValue], alike: Sequence[Sequence[StoredValue]]
+) -> bool:
+    """Return True for gradients of repeated layers that take less than what the layers keep.
+
+    A loop over layers stacks all that the backward pass of a layer reads.
+    """
+    schedulable = program.schedulable
+    if schedulable is None or 2 * _bytes(gradients) >= program.temp_bytes_at_peak:
+        return False
+    count = len(gradients)
+    return any(
+        is_ordered_before(schedulable, program.rows[group[0].name], program.rows[group[-1].name])
+        for group in alike
+        if count - 1 <= len(group) <= count and group[0] not in gradients
+    )
+
+
+def _bytes(values: Sequence[StoredValue]) -> int:
+    return sum(value.size_bytes for value in values)
 
 
 def _of_other_parts(

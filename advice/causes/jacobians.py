@@ -84,12 +84,16 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
         for count, around in _directions(program, name):
             if count >= PARTS:
                 by_count[count] |= _derivatives(program, made, count, around)
-    for count, value_ids in by_count.items():
+    named: set[StoredValue] = set()
+    for count, value_ids in sorted(by_count.items(), reverse=True):
         sets = {program.set_of(program.values[each]) for each in value_ids}
         found = [each for each in program.temporaries if program.set_of(each) in sets]
         at_peak = [each for each in program.at_peak if program.set_of(each) in sets]
         if not found or sum(each.size_bytes for each in at_peak) < least:
             continue
+        if named & set(at_peak[:1]):  # of a Hessian: each of its dimensions is one of directions
+            continue
+        named |= set(at_peak)
         reason = f"derivatives in each of {count} directions, the rows of an identity matrix"
         yield of_all_at_once(
             "The derivatives in all directions of a Jacobian are computed at once",

@@ -113,11 +113,8 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
         read = [program.values[each] for each in program.read_by.get(value.name, ())]
         indices = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
         weights = [each for each in read if each not in indices]
-        products = [
-            name
-            for name in program.readers_of.get(value.value_id, ())
-            if program.computes_with(name, "dot")
-        ]
+        sums = _sums_of_rows(program, value)
+        products = [name for each in (value, *sums) for name in _products(program, each)]
         if (
             products
             and 1 <= len(indices) <= 2
@@ -130,6 +127,9 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             name = _name_of(program, max(indices, key=lambda each: each.size_bytes))
             reason = f"{name} compared with column numbers; {line} multiplies by it"
             found.append((value, reason))
+            found += [
+                (each, f"sums of rows of {value.label}; {line} multiplies by it") for each in sums
+            ]
     if found:
         yield Cause(
             "peak/contributors",
@@ -141,6 +141,25 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=0.9,
         )
+
+
+def _sums_of_rows(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
+    """Return the sums of a one-hot matrix over a dimension, of several labels for each row."""
+    lengths = value.dimensions
+    shapes = [lengths[:axis] + lengths[axis + 1 :] for axis in range(len(lengths) - 1)]
+    return [
+        made
+        for name in program.readers_of.get(value.value_id, ())
+        if program.computes_with(name, "reduce")
+        for made in program.made_by.get(name, ())
+        if made.dimensions in shapes and _products(program, made) and program.is_alone(made)
+    ]
+
+
+def _products(program: PeakProgram, value: StoredValue) -> list[str]:
+    """Return the instructions that multiply a value as a matrix."""
+    readers = program.readers_of.get(value.value_id, ())
+    return [name for name in readers if program.computes_with(name, "dot")]
 
 
 def _name_of(program: PeakProgram, value: StoredValue) -> str:

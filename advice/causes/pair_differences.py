@@ -50,9 +50,9 @@ def pair_differences(program: PeakProgram) -> Iterator[Cause]:
 def _is_made_of(
     program: PeakProgram, value: StoredValue, count: int, opcodes: Collection[str]
 ) -> bool:
-    """Return True if these opcodes make a value of so many much smaller arrays, in no loop."""
+    """Return True if these opcodes make a value of so many much smaller arrays."""
     maker = program.instructions.get(value.name)
-    if len(value.dimensions) <= 2 or maker is None or maker.loop is not None:
+    if maker is None or len(value.dimensions) <= 2:
         return False
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     rows = [each for each in read if each.dimensions]

@@ -102,7 +102,8 @@ REWRITTEN_INPUTS: Final[Mapping[str, str]] = {
     "pytorch": "Make it a carry of torch_xla.experimental.scan, and write part i in place.",
 }
 UNCHANGED_INPUTS: Final[Mapping[str, str]] = {
-    "jax": "Do not return it: the caller has the array that it passed.",
+    "jax": "Do not return it: the caller has the array that it passed. Or donate it"
+    " (donate_argnums), if the caller goes on with the result.",
     "tensorflow": "Do not return it: the caller has the tensor that it passed.",
     "pytorch": "Do not return it: the caller has the tensor that it passed.",
 }

@@ -87,15 +87,10 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
 
 def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield results that are copies of inputs, which are not donated."""
-    found = []
-    for value in program.own_results:
-        planned = program.program.by_id[value.value_id]
-        source = planned.operands[0] if planned.is_copy and planned.operands else None
-        known = program.program.by_id.get(source) if source is not None else None
-        is_kept = known is not None and not program.compilation.is_donated(known.value_id)
-        if known is not None and is_kept and known.is_stored and not known.lives_out:
-            old = program.values[known.value_id]
-            found.append((value, f"a copy of {old.op_name or old.label}, which the caller has"))
+    found = [
+        (value, f"a copy of {old.op_name or old.label}, which the caller has")
+        for value, old in _copied_inputs(program)
+    ]
     if found:
         yield Cause(
             "alias/copies",
@@ -107,6 +102,17 @@ def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=1.0,
         )
+
+
+def _copied_inputs(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredValue]]:
+    """Yield the results that are copies of inputs, which are not donated, with these inputs."""
+    for value in program.own_results:
+        planned = program.program.by_id[value.value_id]
+        source = planned.operands[0] if planned.is_copy and planned.operands else None
+        known = program.program.by_id.get(source) if source is not None else None
+        is_kept = known is not None and not program.compilation.is_donated(known.value_id)
+        if known is not None and is_kept and known.is_stored and not known.lives_out:
+            yield value, program.values[known.value_id]
 
 
 def is_gradient_only(program: PeakProgram, label: str) -> bool:
@@ -125,15 +131,18 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
     """Return the inputs whose bytes only new values of other inputs could take.
 
     Next to parameters that a step updates, the frozen ones of a reference model have the same
-    types, but the caller needs them for the next step.
+    types, but the caller needs them for the next step. One that is returned unchanged has no new
+    value either: it need not be returned.
     """
-    results = Counter(value.shape for value in program.own_results)
+    copied = {value for value, _ in _copied_inputs(program)}
+    new = [value for value in program.own_results if value not in copied]
+    results = Counter(value.shape for value in new)
     inputs = [
         value
         for value in program.compilation.array_parameters
         if not program.compilation.is_donated(value.value_id)
     ]
-    updated = _leading_to(program, program.own_results)
+    updated = _leading_to(program, new)
     taken = Counter(value.shape for value in inputs if value.value_id in updated)
     return frozenset(
         value.label

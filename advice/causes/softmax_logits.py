@@ -59,16 +59,17 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         words, table = next(products, (0, ""))
         if not words:
             continue
-        alike = connected(program, value, max(value.dimensions))
+        whole, words = _joined_with_others(program, value, words)
+        alike = connected(program, whole, max(whole.dimensions))
         seen |= alike
-        reduction = softmax_of(program, alike, words) or softmax_of_kernel(program, value, words)
+        reduction = softmax_of(program, alike, words) or softmax_of_kernel(program, whole, words)
         # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
         if reduction is None or loops_of_sums(program, alike, words) != {loop}:
             continue
         line = file_and_line(*program.place_of(reduction)) or reduction
-        rows = math.prod(value.dimensions) // words
+        rows = math.prod(whole.dimensions) // words
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
-        sets = {program.set_of(program.values[each]) for each in alike}
+        sets = {program.set_of(program.values[each]) for each in alike | {value.value_id}}
         found[loop is not None] += [
             (each, reason) for each in program.temporaries if program.set_of(each) in sets
         ]
@@ -81,6 +82,26 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             values,
             remedies.LOGITS,
         )
+
+
+def _joined_with_others(
+    program: PeakProgram, value: StoredValue, words: int
+) -> tuple[StoredValue, int]:
+    """Return the array of these and a few other products, and its words; else the value itself.
+
+    A contrastive loss puts the score of the right pair before those with a queue of rows.
+    """
+    axis = value.dimensions.index(words)
+    for name in program.readers_of.get(value.value_id, ()):
+        if not program.computes_with(name, "concatenate"):
+            continue
+        for made in program.made_by.get(name, ()):
+            lengths = list(made.dimensions)
+            if len(lengths) == len(value.dimensions) and words < lengths[axis] < 2 * words:
+                longer, lengths[axis] = lengths[axis], words
+                if tuple(lengths) == value.dimensions:
+                    return made, longer
+    return value, words
 
 
 def _table_of_product(

@@ -149,10 +149,8 @@ def _is_filled(compilation: PlannableCompilation, members: Collection[PlannedVal
 
 def _writes_a_part(compilation: PlannableCompilation, value: PlannedValue) -> bool:
     stored = compilation.values[value.value_id]
-    if stored.is_backward or stored.opcode in _HANDING_ON:
-        return False
-    is_update = "dynamic_update_slice" in (stored.op_name or stored.known_op_name or "")
-    return is_update or (stored.stack_loop is not None and not value.is_in_entry)
+    is_forward = not stored.is_backward and stored.opcode not in _HANDING_ON
+    return is_forward and stored.stack_loop is not None and not value.is_in_entry
 
 
 def _loop(compilation: PlannableCompilation, members: Iterable[PlannedValue]) -> str | None:

@@ -1,15 +1,9 @@
 """Live ranges of values if the instructions run in another order.
 
-`HloLiveRange` (xla/hlo/utils/hlo_live_range.cc):
-
-1. The schedule is flattened from the entry: a computation precedes the instruction that runs it.
-2. A value begins at the step of its instruction, a parameter at the start of its computation.
-3. A value ends at its last position or use; a value in the root of its computation ends one step
-   after the computation. A loop reads at the step of its body's parameter, a call at the reads
-   inside it. An entry parameter that no result is written over is live to the end.
-4. A value inside an asynchronous computation ends no earlier than the operation that waits for
-   the computation.
-5. If values must share bytes, each one ends at the step where the next one begins.
+The rules are those of `ingest/carriers/proto/live_steps.py`, which lists them; an entry parameter
+is live to the end unless a result is written over it. That module reads one order and does without
+numpy, whose import takes longer than most ingests of a dump. Here they are arrays, for the many
+orders that a search tries.
 
 The values that must share bytes do not depend on the order.
 """

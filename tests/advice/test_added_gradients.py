@@ -44,14 +44,30 @@ def test_gradients_that_wait_to_be_added_are_named_but_one(programs, gradient, o
         assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
 
 
+def test_gradients_of_an_activation_that_the_backward_pass_multiplies_are_not_named(programs):
+    product = "3 | p | f32[8,8] | 0 | 256 | 7-8 | dot(s) | jit(f)/transpose(jvp())/dot"
+    program = programs(
+        """
+        0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
+        1 | 640 | preallocated-temp
+        2 | 128 | preallocated-temp
+        3 | 256 | maybe-live-out
+        """,
+        ADDED.format(gradient="dot", opcode="add", made="tanh") + product,
+    )
+    with_results(program, "p")
+    assert not list(added_gradients(program))
+
+
 @pytest.mark.parametrize(
-    ("loss", "removed"),
+    ("loss", "before", "removed"),
     [
-        pytest.param("l = fusion(x)", {"b", "c", "y", "z", "e", "f"}, id="of each part"),
-        pytest.param("l = fusion(x, y, z)", None, id="of all parts, which no loop makes in turn"),
+        pytest.param("l = fusion(x)", "", {"b", "c", "y", "z", "e", "f"}, id="of each part"),
+        pytest.param("l = fusion(x, y, z)", "", None, id="of all parts, which no loop makes"),
+        pytest.param("l = fusion(z)", "y", None, id="of layers, which a loop stacks"),
     ],
 )
-def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, loss, removed):
+def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, loss, before, removed):
     program = programs(
         """
         0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
@@ -77,8 +93,8 @@ def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, los
     with_dependences(
         program,
         "x = fusion()",
-        "y = fusion()",
-        "z = fusion()",
+        "y = fusion(x)" if before else "y = fusion()",
+        f"z = fusion({before})",
         loss,
         "d = fusion(x, l)",
         "e = fusion(y, l)" if removed is None else "e = fusion(y)",

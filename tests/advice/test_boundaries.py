@@ -311,6 +311,7 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     )
     causes = list(unchanged_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
+    assert without_new_value(program) == ({"w"} if named else set())
 
 
 @pytest.mark.parametrize(("opcode", "named"), [("transpose", ["s"]), ("sort", [])])

@@ -90,3 +90,40 @@ ENTRY %main (x: s32[64,64]) -> s8[64,64] {{
 """)  # noqa: E501
     causes = list(derivatives_at_once(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+def test_a_hessian_is_named_once_for_both_of_its_dimensions(programs):
+    program = programs(
+        "0 | 64 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 40960 | preallocated-temp",
+        """
+        0 | x   | s32[64]      | 0     | 64    | 0-5 | parameter(0)
+        1 | eye | s8[64,64]    | 0     | 4096  | 1-4 | fusion() | jit(f)/eye
+        1 | eyf | s8[64,64]    | 4096  | 4096  | 2-4 | fusion() | jit(f)/eye
+        1 | tan | s8[64,64,8]  | 8192  | 32768 | 3-4 | dot(eye, eyf) | jit(f)/vmap(jvp())/dot
+        1 | hes | s8[64,8]     | 0     | 512   | 4-5 | reduce(tan)   | jit(f)/vmap(jvp())/sum
+        1 | out | s8[64]       | 4096  | 64    | 5-5 | dot(hes, x)   | jit(f)/dot_general
+        """,
+    )
+    fused = ("compare", "convert", "iota")
+    for name in ("eye", "eyf"):
+        program.instructions[name] = program.instructions[name]._replace(fused_opcodes=fused)
+    identity = """%{0} () -> s8[64,64] {{
+  %i.{0} = s32[{1},{1}]{{1,0}} iota(), iota_dimension=0
+  %j.{0} = s32[{1},{1}]{{1,0}} iota(), iota_dimension=1
+  %c.{0} = pred[{1},{1}]{{1,0}} compare(%i.{0}, %j.{0}), direction=EQ, metadata={{op_name="jit(f)/eq"}}
+  ROOT %f.{0} = s8[64,64]{{1,0}} convert(%c.{0})
+}}
+
+"""  # noqa: E501
+    program.stored.operations = operations_of_text(
+        "HloModule jit_f\n"
+        + identity.format("a", 64)
+        + identity.format("b", 8)
+        + """ENTRY %main () -> s8[64,64] {
+  %eye = s8[64,64]{1,0} fusion(), kind=kLoop, calls=%a
+  ROOT %eyf = s8[64,64]{1,0} fusion(), kind=kLoop, calls=%b
+}
+"""
+    )
+    causes = list(derivatives_at_once(program))
+    assert [[row["value"] for row in cause.rows] for cause in causes] == [["tan"]]

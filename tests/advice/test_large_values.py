@@ -1,70 +1,14 @@
-"""`advise` names large values: logits, masks, one-hot matrices, idle values, the largest line."""
-
-from dataclasses import replace
+"""`advise` names large values: masks, one-hot matrices, idle values, the largest line."""
 
 import pytest
 
-from tests.advice.small_compilations import with_results
 from xlagraph.advice.causes.large_values import (
     idle_values,
     inflated_values,
     largest_line,
     one_hot_products,
 )
-from xlagraph.advice.causes.peak_values import JOINED_PARTS
-from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
-
-
-def softmax(
-    programs, opcode="exponential", *, reduced="s8[64]", read="all, max", width=16, loop=None
-):
-    program = programs(
-        f"""
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {{}}
-        1 | 1048640 | preallocated-temp
-        2 | 64 | maybe-live-out
-        3 | {8192 * width} | parameter 1, shape |s8[8192,{width}]| at ShapeIndex {{}}
-        """,
-        f"""
-        3 | embed | s8[8192,{width}] | 0 | {8192 * width} | 0-5 | parameter(1)
-        0 | table | s8[8192,16] | 0       | 131072 | 0-5 | parameter(0)
-        1 | all   | s8[64,8192] | 0       | 524288 | 1-3 | dot(table)
-        1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
-        1 | exp   | s8[64,8192] | 524288  | 524288 | 3-4 | {opcode}({read})
-        2 | sum   | {reduced}   | 0       | 64     | 4-5 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
-        """,
-    )
-    with_results(program, "sum")
-    program.instructions["sum"] = program.instructions["sum"]._replace(loop=loop)
-    return list(logits(program))
-
-
-@pytest.mark.parametrize("width", [8, 32])  # less and more than that of the head
-def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs, width):
-    (cause,) = softmax(programs, width=width)
-    reason = "64 × 8192 products with table, which f.py:8 reduces"
-    assert [(row["value"], row["reason"]) for row in cause.rows] == [
-        ("all", reason),
-        ("exp", reason),
-    ]
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"opcode": "tanh"},
-        {"reduced": "s8[32]"},
-        {"reduced": "s8[8192]"},  # sums over the rows
-        {"read": "all"},  # as the sum of a softplus of each element
-    ],
-)
-def test_products_without_a_softmax_are_not_logits(programs, changed):
-    assert softmax(programs, **changed) == []
-
-
-def test_an_iteration_that_sums_exponentials_again_is_no_softmax_over_words(programs):
-    assert softmax(programs, loop="while") == []
 
 
 def test_a_mask_only_compares_and_selects_much_smaller_arrays(programs):
@@ -149,6 +93,22 @@ def test_a_one_hot_matrix_is_named_if_a_product_reads_it(programs, fused, reader
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
+def test_the_sum_of_one_hot_rows_that_a_product_reads_is_named_with_them(programs):
+    program = programs(
+        "0 | 512 | parameter 0, shape |s32[64,2]| at ShapeIndex {}\n1 | 65536 | preallocated-temp",
+        """
+        0 | ids | s32[64,2]    | 0     | 512   | 0-3 | parameter(0)
+        1 | hot | f32[64,2,64] | 0     | 32768 | 1-2 | fusion(ids) | jit(f)/jit(_one_hot)/convert
+        1 | sum | f32[64,64]   | 32768 | 16384 | 2-3 | reduce(hot)
+        1 | out | f32[64,64]   | 49152 | 16384 | 3-3 | dot(sum)
+        """,
+    )
+    fused = ("compare", "convert", "iota")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    (cause,) = one_hot_products(program)
+    assert [row["value"] for row in cause.rows] == ["hot", "sum"]
+
+
 @pytest.mark.parametrize(("direction", "named"), [("EQ", ["hot"]), ("LT", [])])
 def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction, named):
     program = programs(
@@ -214,156 +174,3 @@ ENTRY %main (ids: s32[64], gate: f32[64]) -> f32[64,64] {{
 """)
     causes = list(one_hot_products(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
-
-
-def test_a_sum_of_exponentials_is_read_with_the_rows_through_values_of_each_row(programs):
-    program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 131072 | parameter 1, shape |s8[8192,16]| at ShapeIndex {}
-        2 | 1572992 | preallocated-temp
-        """,
-        """
-        0 | head  | s8[8192,16] | 0       | 131072 | 0-6 | parameter(0)
-        1 | state | s8[8192,16] | 0       | 131072 | 0-6 | parameter(1)
-        2 | rows  | s8[64,8192] | 0       | 524288 | 1-3 | dot(head)
-        2 | exp   | s8[64,8192] | 524288  | 524288 | 2-5 | exponential(rows)
-        2 | sum   | s8[64]      | 1572864 | 64     | 3-4 | reduce(exp) | jit(f)/sum @ f.py:8
-        2 | share | s8[64]      | 1572928 | 64     | 4-5 | negate(sum)
-        2 | grad  | s8[64,8192] | 1048576 | 524288 | 5-6 | multiply(exp, share)
-        """,
-    )
-    (cause,) = logits(program)
-    assert {row["value"] for row in cause.rows} == {"rows", "exp", "grad"}
-    assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
-
-
-@pytest.mark.parametrize(("partial", "is_named"), [(128, True), (4096, False)])
-def test_a_gpu_reduces_long_rows_in_two_steps(programs, partial, is_named):
-    program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 1310912 | preallocated-temp
-        """,
-        f"""
-        0 | head  | s8[8192,16]      | 0       | 131072       | 0-6 | parameter(0)
-        1 | rows  | s8[64,8192]      | 0       | 524288       | 1-5 | dot(head)
-        1 | part  | s8[64,{partial}] | 1048576 | {64 * partial} | 2-3 | fusion(rows)
-        1 | sum   | s8[64]           | 1310720 | 64           | 3-4 | reduce(part)
-        1 | share | s8[64]           | 1310784 | 64           | 4-5 | negate(sum)
-        1 | grad  | s8[64,8192]      | 524288  | 524288       | 5-6 | multiply(rows, share)
-        """,
-    )
-    summed = program.instructions["part"]._replace(fused_opcodes=("exponential", "reduce"))
-    program.instructions |= {"part": summed}
-    assert bool(list(logits(program))) == is_named
-
-
-def test_logits_are_made_in_two_types_at_once(programs):
-    program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 2621504 | preallocated-temp
-        """,
-        """
-        0 | head  | s8[8192,16]  | 0       | 131072  | 0-6 | parameter(0)
-        1 | wide  | s16[64,8192] | 0       | 1048576 | 1-6 | fusion(head)
-        1 | rows  | s8[64,8192]  | 1048576 | 524288  | 2-4 | fusion(head)
-        1 | exp   | s8[64,8192]  | 1572864 | 524288  | 3-6 | exponential(rows)
-        1 | sum   | s8[64]       | 2621440 | 64      | 4-6 | reduce(exp)
-        1 | share | s8[64,8192]  | 2097152 | 524288  | 5-6 | divide(exp, sum)
-        """,
-    )
-    made = program.instructions["rows"]._replace(fused_opcodes=("convert", "dot"))
-    program.instructions |= {"rows": made}
-    wide = program.by_label["wide"]._replace(name="rows")  # the other result of one fusion
-    values = program.values | {wide.value_id: wide}
-    program.compilation = replace(program.compilation, values=values)
-    (cause,) = logits(program)
-    assert {"wide", "rows"} <= {row["value"] for row in cause.rows}
-
-
-@pytest.mark.parametrize(("summed", "is_named"), [("e", True), ("s", False)])
-def test_a_sum_of_a_sigmoid_for_a_bias_is_no_softmax(programs, summed, is_named):
-    program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 1048704 | preallocated-temp
-        """,
-        """
-        0 | edges | s8[8192,16] | 0       | 131072 | 0-4 | parameter(0)
-        1 | rows  | s8[64,8192] | 0       | 524288 | 1-4 | dot(edges)
-        1 | bias  | s8[64]      | 1048576 | 64     | 2-3 | fusion(rows)
-        1 | next  | s8[64,8192] | 524288  | 524288 | 3-4 | multiply(rows, bias)
-        """,
-    )
-    fused = program.instructions["bias"]._replace(fused_opcodes=("exponential", "add", "reduce"))
-    program.instructions |= {"bias": fused}
-    program.stored.operations = operations_of_text(f"""HloModule jit_f
-
-%summed (p: f32[64,8192]) -> f32[64] {{
-  %p = f32[64,8192]{{1,0}} parameter(0)
-  %e = f32[64,8192]{{1,0}} exponential(%p)
-  %s = f32[64,8192]{{1,0}} add(%e, %p)
-  ROOT %r = f32[64]{{0}} reduce(%{summed}, %p), dimensions={{1}}, to_apply=%add
-}}
-
-ENTRY %main (rows: f32[64,8192]) -> f32[64] {{
-  %rows = f32[64,8192]{{1,0}} parameter(0)
-  ROOT %bias = f32[64]{{0}} fusion(%rows), kind=kLoop, calls=%summed
-}}
-""")
-    assert bool(list(logits(program))) == is_named
-
-
-@pytest.mark.parametrize(
-    ("kernel", "loop", "named"),
-    [
-        (("dot", "reduce", "subtract"), None, ["rows"]),
-        (("dot", "subtract"), None, []),
-        (("dot", "reduce", "subtract"), "while", []),  # the logits of a part already
-    ],
-)
-def test_a_kernel_may_subtract_the_maximum_of_each_row_from_its_product(
-    programs, kernel, loop, named
-):
-    program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 524352 | preallocated-temp
-        """,
-        """
-        0 | head | s8[8192,16] | 0      | 131072 | 0-3 | parameter(0)
-        1 | rows | s8[64,8192] | 0      | 524288 | 1-2 | fusion(head)
-        1 | sum  | s8[64]      | 524288 | 64     | 2-3 | fusion(rows)
-        """,
-    )
-    made = program.instructions["rows"]._replace(fused_opcodes=kernel, loop=loop)
-    summed = program.instructions["sum"]._replace(fused_opcodes=("exponential", "reduce"))
-    program.instructions |= {"rows": made, "sum": summed}
-    assert [row["value"] for cause in logits(program) for row in cause.rows] == named
-
-
-def test_a_tpu_computes_products_as_convolutions_with_a_table_that_it_fetches_in_parts(programs):
-    program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 131072 | parameter 1, shape |s8[8192,16]| at ShapeIndex {}
-        2 | 1179840 | preallocated-temp
-        """,
-        """
-        0 | head  | s8[8192,16] | 0       | 131072 | 0-6 | parameter(0)
-        1 | state | s8[8192,16] | 0       | 131072 | 0-6 | parameter(1)
-        2 | low   | s8[4096,16] | 524288  | 65536  | 1-3 | slice(head)
-        2 | high  | s8[4096,16] | 589824  | 65536  | 2-3 | slice(head)
-        2 | whole | s8[8192,16] | 1048704 | 131072 | 3-4 | custom-call(low, high)
-        2 | rows  | s8[64,8192] | 0       | 524288 | 4-5 | convolution(whole)
-        2 | exp   | s8[64,8192] | 524288  | 524288 | 5-6 | exponential(rows)
-        2 | sum   | s8[64]      | 1048576 | 64     | 6-7 | reduce(exp) | jit(f)/sum @ f.py:8
-        2 | out   | s8[64]      | 1048640 | 64     | 7-8 | divide(sum, exp)
-        """,
-    )
-    joined = program.instructions["whole"]._replace(target=JOINED_PARTS)
-    program.instructions |= {"whole": joined}
-    (cause,) = logits(program)
-    assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"

@@ -35,8 +35,9 @@ def test_repeated_rows_that_a_kernel_subtracts_and_sums_are_named(
         assert rows[0]["reason"] == "for 1024 pairs of rows, of which f.py:4 reads only sums"
 
 
+@pytest.mark.parametrize("loop", [None, "while.1"])
 @pytest.mark.parametrize(("fused", "named"), [("subtract", ["a"]), ("multiply", [])])
-def test_stored_differences_are_named(programs, fused, named):
+def test_stored_differences_are_named(programs, fused, named, loop):
     program = programs(
         """
         0 | 512 | parameter 0, shape |f32[32,4]| at ShapeIndex {}
@@ -51,6 +52,6 @@ def test_stored_differences_are_named(programs, fused, named):
         2 | g | f32[32,4]    | 20480 | 512   | 3-3 | reduce(a) | jit(f)/reduce_sum @ f.py:4
         """,
     )
-    known = program.instructions["a"]._replace(fused_opcodes=("broadcast", fused))
+    known = program.instructions["a"]._replace(fused_opcodes=("broadcast", fused), loop=loop)
     program.instructions["a"] = known
     assert [row["value"] for cause in pair_differences(program) for row in cause.rows] == named

@@ -179,3 +179,27 @@ def test_a_result_of_another_value_of_a_loop_is_still_that_of_a_donated_input():
     returned = looped._replace(part=ReservedPart.OUTPUTS, held_bytes=32, is_result=True)
     found = lines([given, looped], [INPUT, returned])
     assert ("1 input is no longer donated (p)", 32) in found
+
+
+def test_the_table_of_a_tuple_of_results_is_no_output():
+    returned = VALUE._replace(part=ReservedPart.OUTPUTS, is_result=True)
+    table = returned._replace(name="tuple", shape="(f32[16], f32[16])", held_bytes=16)
+    other = returned._replace(name="c", shape="f32[20]", held_bytes=80, op_name="jit(f)/cos")
+    found = lines([returned, OTHER], [other, table._replace(shape="(f32[20])"), OTHER])
+    assert any(text.startswith("1 output, some of other values") for text, _ in found)
+
+
+def test_an_argument_that_moves_into_a_tree_is_the_one_with_the_most_similar_name():
+    base = INPUT._replace(op_name="base['w']")
+    trained = INPUT._replace(name="t", op_name="t['base']['w']")
+    state = INPUT._replace(name="m", op_name="o[0].mu['base']['w']")
+    found = lines([base], [state, trained])
+    assert found == [("1 new input: o", 32)]
+
+
+def test_a_gradient_of_a_gradient_is_named_however_few_values_it_makes():
+    forward = [VALUE._replace(name=f"v{n}", op_name=f"jit(f)/op{n}") for n in range(40)]
+    backward = OTHER._replace(op_name="jit(f)/transpose(jvp())/mul")
+    second = OTHER._replace(name="s", op_name="jit(f)/jvp(transpose(jvp()))/dot", live_from=9)
+    text, _ = lines([*forward, backward], [*forward, backward, second])[0]
+    assert text.startswith("1 value made by the gradient of a gradient, none before; 1 new value")

@@ -36,7 +36,7 @@ def stacking_loop():
         (
             facts(0, "f32[4,8]{1,0}", "broadcast", FORWARD),
             facts(1, "f32[8]{0}", "tanh", FORWARD + "/body/cell/tanh"),
-            facts(2, "f32[4,8]{1,0}", "fusion", FORWARD + "/body/dynamic_update_slice"),
+            facts(2, "f32[4,8]{1,0}", "fusion", FORWARD + "/body/mul", stack_loop="loop"),
             facts(3, "f32[4,8]{1,0}", "while", FORWARD),
             facts(4, "f32[8]{0}", "fusion", BACKWARD + "/body/cell/mul"),
         ),

@@ -11,7 +11,6 @@ from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.recomputing import Recompute
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
-FILL = FORWARD + "/body/dynamic_update_slice"
 
 
 def compiled_loop(stacked=True, called=False):
@@ -32,7 +31,7 @@ def compiled_loop(stacked=True, called=False):
     )
     known = (
         facts(0, "bf16[10,8]{1,0}", "broadcast", FORWARD),
-        facts(1, "bf16[10,8]{1,0}", "fusion", FILL if stacked else FORWARD),
+        facts(1, "bf16[10,8]{1,0}", "fusion", FORWARD, stack_loop="loop" if stacked else None),
         facts(2, "bf16[10,8]{1,0}", "while", FORWARD),
         facts(3, "f32[1]{0}", "while", FORWARD),
         facts(4, "f32[4]{0}", "dot", FORWARD + "/body/dot_general"),

@@ -1,0 +1,177 @@
+"""Loops that run another number of times, and those whose steps one program does at once."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine
+from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
+
+__all__ = ["ChangedLoop", "LoopTurns", "loop_turns"]
+
+_LEAST_OPS: Final = 2
+"""Minimum number of ops of the body that both programs have."""
+_Op = tuple[SourceLine, tuple[str, ...]]
+"""Innermost line, and the scopes and primitive without names of loops."""
+
+
+class ChangedLoop(NamedTuple):
+    """A loop that runs another number of times."""
+
+    line: SourceLine
+    turns: tuple[int, int]
+    """Iterations in both programs; 0 in one that has no loop."""
+    lines: frozenset[SourceLine]
+    """Innermost lines of the loop and of its body, which may belong to libraries."""
+
+    @property
+    def place(self) -> str:
+        """File and line of the loop."""
+        file, line = self.line
+        return f"{PurePath(file).name}:{line}"
+
+
+class LoopTurns(NamedTuple):
+    """Loops that run another number of times in two programs."""
+
+    unrolled: list[ChangedLoop]
+    """Loops that run less often in one program, because that program computes several steps."""
+    others: list[ChangedLoop]
+
+
+class _Loop(NamedTuple):
+    line: SourceLine
+    scopes: tuple[str, ...]
+    turns: set[int]
+    ops: Counter[_Op]
+
+    @property
+    def iterations(self) -> int:
+        """How often the loop runs; 0 if it runs differently in several places."""
+        return next(iter(self.turns)) if len(self.turns) == 1 else 0
+
+
+def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
+    """Return the loops that run another number of times.
+
+    A loop is the same in both programs if it has the same line and scopes, or if only one loop of
+    the file with these scopes is left, and most ops of its body are the same. It is unrolled if the
+    program that runs it less often has the ops of its body so much more often, or stacks with a
+    dimension for the steps of an iteration: ``f32[255,8]`` is then ``f32[63,4,8]``.
+    """
+    found = LoopTurns([], [])
+    for before, after in _pairs(_loops(a), _loops(b)):
+        turns = before.iterations if before else 0, after.iterations if after else 0
+        if turns[0] == turns[1] or 0 in (before and turns[0], after and turns[1]):
+            continue  # XLA does not know how often it runs
+        more, less, of_more, of_less = before, after, a, b
+        if turns[1] > turns[0]:
+            more, less, of_more, of_less = after, before, b, a
+        if more is None:  # for the type checker: a loop that runs more often exists
+            continue
+        both = [loop for loop in (more, less) if loop]
+        lines = {line for loop in both for line in (loop.line, *(op[0] for op in loop.ops))}
+        changed = ChangedLoop((after or more).line, turns, frozenset(lines))
+        if _is_unrolled(more, less, of_more, of_less):
+            found.unrolled.append(changed)
+        # `jax.random` has loops, in functions such as `_shuffle`
+        elif not any(name.startswith("_") for name in more.scopes):
+            found.others.append(changed)
+    return found
+
+
+def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop | None]]:
+    """Return loops with their partners in the other program; None for those without one."""
+    for has_line in (True, False):
+        counts = [Counter(_key(loop, has_line=has_line) for loop in side) for side in (a, b)]
+        found = {_key(loop, has_line=has_line): loop for loop in b}
+        for loop in list(a):
+            key = _key(loop, has_line=has_line)
+            if any(count[key] != 1 for count in counts):
+                continue
+            partner = found[key]
+            if has_line or _have_same_body(loop, partner):
+                yield loop, partner
+                a.remove(loop)
+                b.remove(partner)
+    yield from ((loop, None) for loop in a)
+    yield from ((None, loop) for loop in b)
+
+
+def _key(loop: _Loop, *, has_line: bool) -> tuple[str, int, tuple[str, ...]]:
+    file, line = loop.line
+    return file, line if has_line else 0, loop.scopes
+
+
+def _have_same_body(a: _Loop, b: _Loop) -> bool:
+    """Return True if most ops of two loops are the same, wherever their lines are."""
+    before, after = ({op for _, op in loop.ops} for loop in (a, b))
+    return len(before & after) * 2 > len(before | after)
+
+
+def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Reserved) -> bool:
+    steps = more.iterations // (less.iterations if less else 1)
+    if steps < 2 or (less and more.iterations // steps != less.iterations):
+        return False
+    ops = less.ops if less else _ops_outside(of_less)
+    is_same_line = less is None or more.line == less.line
+    once, repeated = (each if is_same_line else _without_lines(each) for each in (more.ops, ops))
+    common = once.keys() & repeated.keys()
+    times = sum(repeated[op] for op in common) / (sum(once[op] for op in common) or 1)
+    # fusions join ops of several steps
+    is_repeated = len(common) >= _LEAST_OPS and times >= (1 + steps) / 2
+    return is_repeated or (
+        less is not None
+        and _have_steps(of_more, of_less, (more.iterations, less.iterations, steps))
+    )
+
+
+def _without_lines(ops: Mapping[_Op, int]) -> Counter[_Op]:
+    """Return the ops without lines, which an edit of the file moved."""
+    found: Counter[_Op] = Counter()
+    for (_, op), count in ops.items():
+        found[("", 0), op] += count
+    return found
+
+
+def _have_steps(more: Reserved, less: Reserved, counts: tuple[int, int, int]) -> bool:
+    """Return True if a stack of one program has a dimension for the steps in the other one."""
+    turns, fewer, steps = counts
+    stacks = {value.shape for value in more.values if value.stack_turns == turns}
+    split = {value.shape for value in less.values if value.stack_turns == fewer}
+    return any(
+        shape.replace(f"[{fewer},{steps}", f"[{turns}", 1) in stacks
+        for shape in split
+        if re.search(rf"\[{fewer},{steps}\b", shape)
+    )
+
+
+def _loops(side: Reserved) -> list[_Loop]:
+    by_name: dict[str, _Loop] = {}
+    loops: dict[tuple[SourceLine, tuple[str, ...]], _Loop] = {}
+    for value in side.values:
+        # stacks of a loop have the lines of its body
+        is_loop = value.opcode == "while" and value.shape_index in (None, "{}")
+        if is_loop and value.name in side.turns and value.line:
+            key = value.line, stem(value.op_name)
+            loop = loops.setdefault(key, _Loop(*key, set(), Counter()))
+            loop.turns.add(side.turns[value.name])
+            by_name[value.name] = loop
+    for value in {value.name: value for value in side.values}.values():
+        if value.loop in by_name:
+            by_name[value.loop].ops.update(_ops(value))
+    return list(loops.values())
+
+
+def _ops_outside(side: Reserved) -> Counter[_Op]:
+    values = {value.name: value for value in side.values}.values()
+    return Counter(op for value in values if value.loop not in side.turns for op in _ops(value))
+
+
+def _ops(value: HeldValue) -> Iterator[_Op]:
+    line = value.source_line or value.line
+    op = tuple(name for name in stem(value.op_name) if name not in OF_ANY_LOOP)
+    if value.is_computed and line and op and value.opcode != "while":
+        yield line, op

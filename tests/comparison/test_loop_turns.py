@@ -1,0 +1,113 @@
+"""Loops of which one program computes several steps at once, and loops that run less often."""
+
+from tests.comparison.test_explaining import LOOP, VALUE
+from xlagraph.comparison.explaining import explain_pair
+from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.loop_turns import loop_turns
+from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.sentences import sentences_of
+
+STATE = VALUE._replace(
+    name="loop", opcode="while", op_name="jit(f)/while", shape="(s32[])", held_bytes=0
+)
+
+
+def program(turns, steps=1, *, shape="", inside=True):
+    """Return a loop over two ops of line 2, each computed in several steps of an iteration."""
+    body = [
+        VALUE._replace(
+            name=f"{op}.{step}",
+            op_name=f"{LOOP}/{op}" if inside else f"jit(f)/{op}",
+            user_line=("f.py", 2),
+            live_from=step,
+            loop="loop" if inside else None,
+        )
+        for op in ("exp", "mul")
+        for step in range(steps)
+    ]
+    stack = STATE._replace(
+        shape=shape, held_bytes=640, stack_turns=turns, shape_index="{1}", iterations=turns
+    )
+    loop = [STATE, *([stack] if shape else [])] if inside else []
+    return Reserved((*loop, *body), turns={"loop": turns} if inside else {})
+
+
+def first(before, after):
+    found = max(explain_pair(before, after), key=lambda reason: abs(reason.growth_bytes))
+    return reason_text(found, ("a", "b")), found.growth_bytes
+
+
+def test_a_loop_with_several_steps_in_each_iteration_is_unrolled():
+    before, after = program(12), program(3, 4)
+    assert first(before, after) == (
+        "a loop is unrolled (f.py:1): 3 iterations of 4 steps each, 12 before",
+        6 * 64,
+    )
+    assert first(after, before)[0] == (
+        "a loop is no longer unrolled (f.py:1): 12 iterations, 3 of 4 steps each before"
+    )
+
+
+def test_a_loop_whose_steps_the_other_program_computes_one_by_one_is_unrolled():
+    before, after = program(4), program(0, 4, inside=False)
+    assert first(before, after)[0] == "a loop of 4 iterations is unrolled (f.py:1)"
+    assert first(after, before)[0] == "a loop of 4 iterations is no longer unrolled (f.py:1)"
+
+
+def test_stacks_with_a_dimension_for_the_steps_show_what_fusions_hide():
+    before = program(12, shape="f32[12,16]")
+    assert "is unrolled" in first(before, program(3, shape="f32[3,4,16]"))[0]
+
+
+def test_a_loop_that_only_runs_less_often_or_is_computed_at_once_is_not_unrolled():
+    before = program(12)
+    at_once = program(0, 1, inside=False)
+    for after in (program(3), at_once):
+        reasons = explain_pair(before, after)
+        assert not any("unrolled" in reason_text(each, ("a", "b")) for each in reasons)
+
+
+def test_a_loop_is_the_same_after_lines_above_it_moved():
+    before, after = program(12), program(3, 4)
+    moved = [
+        value._replace(user_line=(file, line + 7))
+        for value in after.values
+        for file, line in [value.user_line]
+    ]
+    assert "is unrolled (f.py:8): 3 iterations" in first(before, after._replace(values=moved))[0]
+
+
+def test_values_that_grow_as_a_loop_runs_less_often_are_those_of_its_iterations():
+    before, after = program(8), program(2)
+    larger = [
+        value._replace(shape="f32[64]", held_bytes=256) if value.loop else value
+        for value in after.values
+    ]
+    text = "a loop has 2 iterations, was 8: 2 values have 4 times as many elements"
+    assert first(before, after._replace(values=tuple(larger)))[0].startswith(text)
+
+
+def test_a_new_loop_is_said_before_values_that_replace_others():
+    before, after = program(0, inside=False), program(8)
+    other = [
+        each._replace(op_name=f"{each.op_name}_part", user_line=("f.py", 9), held_bytes=8)
+        if each.loop
+        else each
+        for each in after.values
+    ]
+    after = after._replace(values=tuple(other))
+    found = sentences_of(
+        explain_pair(before, after), ("a", "b"), (before.total_bytes, after.total_bytes)
+    )
+    assert found[0].line == "a loop of 8 iterations is new (f.py:1): 0 B"
+    assert found[1].text.startswith("2 values are gone at the peak")
+
+
+def test_loops_of_random_numbers_are_none_of_the_program():
+    before, after = program(5), program(0, 1, inside=False)
+    names = [
+        each._replace(op_name=f"jit(f)/jit(_shuffle)/{each.op_name}") for each in before.values
+    ]
+    found = loop_turns(before._replace(values=tuple(names)), after)
+    assert not found.others
+    assert loop_turns(before, after).others[0].turns == (5, 0)
