@@ -64,11 +64,6 @@ _SOURCE_LINES: Final = _fact(
     "sourceFile",
     "the dump has no source lines; the module text, NAME.txt next to the dump, may have them",
 )
-_LINE_OF_EACH: Final = _fact(
-    "",
-    "sourceFile",
-    "all ops have the same source line, as TensorFlow writes its own; peak/by-op names the ops",
-)
 _FUSION_ROOTS: Final = _fact(
     "rootOpcode",
     "rootOpcode",
@@ -82,8 +77,7 @@ _STACKS: Final = _fact(
     " 'xlagraph[proto]' reads them",
 )
 _FACTS: Final = (
-    _LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _LINE_OF_EACH, _FUSION_ROOTS,
-    _STACKS,
+    _LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS, _STACKS,
 )  # fmt: skip
 _FACTS_OF_VALUES: Final = (_LIVE_RANGES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
 """Facts of values, in the order of the columns of `_PRESENT`."""
@@ -135,10 +129,10 @@ def _absent(
         ((fusions, roots),) = graph.query(_FUSION_ROOTS_PRESENT, compilation).rows
         if fusions and not roots:
             absent.add(_FUSION_ROOTS)
-    if {_STACKS, _LINE_OF_EACH}.intersection(candidates) and _SOURCE_LINES not in absent:
+    if _STACKS in candidates and _SOURCE_LINES not in absent:
         ((lines, stacks),) = graph.query(_STACKS_PRESENT, compilation).rows
-        if not stacks:
-            absent.add(_STACKS if lines else _LINE_OF_EACH)
+        if lines and not stacks:
+            absent.add(_STACKS)
     return absent
 
 

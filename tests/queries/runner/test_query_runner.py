@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.queries.three_runs import write_three_runs
-from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import (
@@ -205,17 +204,6 @@ def test_notes_say_that_call_stacks_are_unknown_if_there_are_lines(graph: Graph)
     (note,) = run(graph, "peak/by-caller", compilation="tiny/step").notes
     assert note.startswith("the dump has no call stacks")
     assert run(graph, "peak/by-line", compilation="tiny/step").notes == ()
-
-
-def test_notes_say_that_all_ops_have_one_line(tmp_path: Path):
-    file = "/env/site-packages/tensorflow/python/framework/ops.py"
-    value = f"0 | a | f32[16]{{0}} | 0 | 64 | 0-1 | iota() | lstm/MatMul @ {file}:1221"
-    write_dump(tmp_path / "runs" / "tf", 1, "f", tiny_dump("0 | 64 | preallocated-temp", value))
-    with open_graph(tmp_path / "g.lbug", create=True) as graph:
-        ingest(graph, tmp_path / "runs", jobs=1)
-        answer = run(graph, "peak/by-line")
-    assert answer.notes[-1].startswith("all ops have the same source line")
-    assert answer.result.rows[0][:2] == (None, None)
 
 
 def test_notes_say_that_roots_of_fusions_are_unknown_if_there_are_fusions(graph: Graph):
