@@ -138,7 +138,7 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     if reason in explaining:
         follows = reason.subject.kind in CONSEQUENCES or (
             reason.subject.kind is ReasonKind.STACKED
-            and any(_is_known_edit(each) or each.inputs for each in explaining)
+            and any(_is_known_edit(each) or each.inputs or each.is_of_policy for each in explaining)
         )
         return int(follows and not is_named)
     return 2 if explaining or not _is_edit(reason, explaining) else 0
