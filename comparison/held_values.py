@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 __all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "read_reserved"]
@@ -89,8 +90,9 @@ class HeldValue(NamedTuple):
 
     @property
     def line(self) -> SourceLine | None:
-        """The user's line, else that of the instruction."""
-        return self.user_line or self.source_line
+        """The user's line, else that of the instruction; None for one that makes every op."""
+        line = self.user_line or self.source_line
+        return None if line is None or makes_every_op(line[0]) else line
 
     @property
     def is_input(self) -> bool:

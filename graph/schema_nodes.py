@@ -217,9 +217,7 @@ class ValueNodes(NodeRows, key_prefix="#v/"):
         "rule that found its op: stack, own, inside, operand or reader; absent if none did"
     )
     attributed_op_name: Strings = described("op name of the instruction that it belongs to")
-    attributed_file: Strings = described(
-        "source file of that instruction, innermost frame; absent if it is that of every op"
-    )
+    attributed_file: Strings = described("source file of that instruction, innermost frame")
     attributed_line: Integers = described("line in that file")
     user_file: Strings = described("file of the innermost frame outside of installed packages")
     user_line: Integers = described("line in that file")

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.graph.engine import Cell
+from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -83,6 +84,8 @@ def evidence_row(
     own = (value.user_file, value.user_line)
     if value.user_file is None:
         own = (value.attributed_file, value.attributed_line)
+    if own[0] is not None and makes_every_op(own[0]):
+        own = (None, None)
     found, number = own if file is None else (file, line)
     return {
         "sizeBytes": value.size_bytes,

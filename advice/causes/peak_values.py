@@ -52,12 +52,12 @@ class PeakProgram:
         """The compilation, read for planning."""
         return plannable_compilation(self.stored)
 
-    @property
+    @cached_property
     def program(self) -> PlannedProgram:
         """The values with a live range, as XLA plans them."""
         return self.compilation.program
 
-    @property
+    @cached_property
     def values(self) -> Mapping[int, StoredValue]:
         """All values, by id."""
         return self.compilation.values
@@ -197,7 +197,7 @@ class PeakProgram:
 
     def set_of(self, value: StoredValue | None) -> int | None:
         """Return the buffer set of a value; None without one, or without a live range."""
-        planned = self.planned(value) if value is not None else None
+        planned = None if value is None else self.program.by_id.get(value.value_id)
         return planned.buffer_set if planned is not None else None
 
     def members_of(self, value: StoredValue) -> Sequence[PlannedValue]:

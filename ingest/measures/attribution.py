@@ -16,8 +16,6 @@ are those of the same instruction.
 
 A value belongs to no op if no rule finds one.
 
-TensorFlow's text has the line that makes every op, which belongs to none.
-
 The user's line is the innermost frame of that instruction's call stack that is outside of
 installed packages. Without a call stack it is the instruction's line, if that is outside.
 """
@@ -27,7 +25,6 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.op_search import OpSearch, SearchRule, StackOfValue
 from xlagraph.ingest.measures.source_places import Location, Places, UserLine
@@ -100,6 +97,4 @@ def attributions(
 
 def _attribution(rule: SearchRule, op: tuple[str | None, *Location], places: Places) -> Attribution:
     file, line, frame, user_line = places[op[1:]]
-    if file and makes_every_op(file):
-        file = line = None
     return Attribution(rule, op[0] or "", file or None, line, frame, user_line)

@@ -1,5 +1,7 @@
 """Evidence of a finding, grouped by source line or op."""
 
+from tests.advice.small_compilations import facts
+from xlagraph.advice.causes.cause import evidence_row
 from xlagraph.advice.places import places
 
 
@@ -34,3 +36,10 @@ def test_ops_of_repeated_layers_are_one_place():
 def test_sizes_are_shown_if_no_row_saves_anything_by_itself():
     (place,) = places([row(0, 100, opName="a")], "savedBytes")
     assert place.bytes == 100
+
+
+def test_a_line_that_makes_every_op_is_no_place():
+    library = "/opt/site-packages/tensorflow/python/framework/ops.py"
+    value = facts(0, "f32[8]", attributed_file=library, attributed_line=1221)
+    shown = evidence_row(value, "large")
+    assert (shown["userFile"], shown["userLine"]) == (None, None)

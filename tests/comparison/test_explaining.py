@@ -167,6 +167,12 @@ def test_live_values_of_one_side_explain_nothing_if_the_peak_of_the_other_is_unk
         assert (reason.subject.kind, reason.growth_bytes) == (ReasonKind.UNKNOWN, growth)
 
 
+def test_a_line_that_makes_every_op_of_tensorflow_is_no_place():
+    line = ("/env/lib/python3.11/site-packages/tensorflow/python/framework/ops.py", 1221)
+    made = VALUE._replace(user_line=None, source_line=line, op_name="MatMul/MatMul")
+    assert lines([], [made]) == [("1 value of MatMul at the peak, none before", 64)]
+
+
 def test_a_result_of_another_value_of_a_loop_is_still_that_of_a_donated_input():
     given = INPUT._replace(is_donated=True)
     looped = VALUE._replace(op_name=f"{LOOP}/exp", part=ReservedPart.INPUTS, held_bytes=0)

@@ -63,14 +63,6 @@ ENTRY main {
     assert rule_and_op(module, "fusion") == ("own", "a", "a.py")
 
 
-def test_the_line_that_makes_every_op_of_tensorflow_is_none():
-    file = "/env/lib/python3.11/site-packages/tensorflow/python/framework/ops.py"
-    place = f'metadata={{op_name="lstm/MatMul" source_file="{file}" source_line=1221}}'
-    found = attributed(f"ENTRY main {{\n  ROOT dot = f32[] dot(), {place}\n}}\n", "dot")
-    assert found is not None
-    assert (found.op_name, found.source_file, found.source_line) == ("lstm/MatMul", None, None)
-
-
 def test_inside_is_breadth_first_from_the_root_and_operands_in_order():
     module = """
 inner {
