@@ -78,6 +78,8 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     only, others = (only_b, names_a) if only_b else (only_a, names_b)
     if only_a and only_b:
         inputs.inputs = input_names(only) - others
+        if not inputs.inputs:  # in a list, what follows a new part has the name of another one
+            inputs.scopes = names_b - names_a
         return
     own = names_b if only_b else names_a
     # names are better known than which of several values of one shape is new

@@ -100,7 +100,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _outputs(reason)
         case ReasonKind.INPUTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            return replaced(reason, "input") + named
+            new = f"; new names: {folded(reason.scopes)}" if reason.scopes else ""
+            return replaced(reason, "input") + named + new
         case ReasonKind.CONSTANTS:
             return replaced(reason, "constant") + read_by(reason)
         case ReasonKind.STACKED:
