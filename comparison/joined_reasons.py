@@ -26,6 +26,7 @@ __all__ = [
     "join_split",
     "looped",
     "name_inputs",
+    "name_platform",
     "name_turns",
     "names_of_other",
 ]
@@ -53,6 +54,15 @@ def looped(reasons: FoundReasons, depth_a: int, depth_b: int) -> Reason:
     """Return the reason of what is computed in more loops on one side, of how many on each."""
     before = "loop" if depth_a and depth_b else ""
     return reasons.of(ReasonKind.LOOPED, before=before, after=_word(depth_b > depth_a))
+
+
+def name_platform(sides: Sides, reasons: FoundReasons) -> bool:
+    """Name the platforms if they differ; return True then: their libraries differ, too."""
+    before, after = sides.a.platform, sides.b.platform
+    if before is None or after is None or before == after:
+        return False
+    reasons.of(ReasonKind.PLATFORM, before=before, after=after)
+    return True
 
 
 def name_inputs(sides: Sides, reasons: FoundReasons) -> None:

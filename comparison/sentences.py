@@ -33,6 +33,7 @@ _ALWAYS: Final = {
     ReasonKind.LIBRARY,
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
+    ReasonKind.PLATFORM,
     ReasonKind.SPLIT,
     ReasonKind.UNROLLED,
 }
@@ -93,6 +94,7 @@ def sentences_of(
     ranked = sorted(
         reasons,
         key=lambda reason: (
+            reason.subject.kind is not ReasonKind.PLATFORM,
             _rank(reason, explaining),
             -abs(reason.growth_bytes),
             reason.subject.kind in CONSEQUENCES,
@@ -217,6 +219,8 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             return "reuse/fragmentation", {"compilation": after}
         case ReasonKind.IDLE | ReasonKind.UNKNOWN:
             return "compare/causes", sides
+        case ReasonKind.PLATFORM:
+            return "overview/compilations", {}
         case ReasonKind.UNPAIRED | ReasonKind.OTHER:
             return "compare/modules", sides
         case _:
