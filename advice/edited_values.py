@@ -2,10 +2,18 @@
 
 from collections.abc import Iterable
 
+from xlagraph.hlo.op_names import stem
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram
 
-__all__ = ["in_whole_sets", "with_equal_ops"]
+__all__ = ["are_in_scopes", "in_whole_sets", "with_equal_ops"]
+
+
+def are_in_scopes(compilation: PlannableCompilation, labels: Iterable[str]) -> bool:
+    """Return True if a scope, such as that of a layer, encloses one of these values."""
+    found = (compilation.values[each] for each in ids_of(compilation, labels))
+    return any(len(stem(value.known_op_name)) > 1 for value in found)
 
 
 def in_whole_sets(compilation: PlannableCompilation, labels: Iterable[str]) -> list[str]:

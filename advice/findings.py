@@ -14,13 +14,12 @@ from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.large_values import largest_line
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.repeated_parts import is_repeated_part
-from xlagraph.advice.causes.returned_values import is_gradient_only, without_new_value
 from xlagraph.advice.causes.search import (
     INPUTS_OF_DEVICES,
     UNUSED_DONATIONS,
     find_causes,
 )
+from xlagraph.advice.changeable_rows import changeable_rows
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.advice.planned_savings import (
@@ -204,19 +203,14 @@ class _Search:
         return replace(finding, columns=CAUSE_COLUMNS)
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
-        if advice.change is ChangeKind.RECOMPUTE and self._program.obstacle is None:
-            rows = [row for row in rows if self._is_recomputable(str(row["value"]))]
-        if advice.change is ChangeKind.DONATE and self._program.obstacle is None:
-            return self._of_donation(query, advice, rows)
+        if self._program.obstacle is None:
+            rows = changeable_rows(self._program, advice.change, rows)
+            if advice.change is ChangeKind.DONATE:
+                return self._of_donation(query, advice, rows)
         saving = rows_with_savings(rows, advice, self._program.memory_space)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
         return self._of_rows(query, advice, saving)
-
-    def _is_recomputable(self, label: str) -> bool:
-        """Return True if a checkpoint would remove a value."""
-        program = self._program
-        return program.is_recomputable(label) and not is_repeated_part(program, label)
 
     def _is_ordered_for_memory(self) -> bool:
         """Return True if a CPU recomputes as late as it can, or if its order is a finding.
@@ -234,13 +228,10 @@ class _Search:
         Temporaries use the bytes of outputs too, so only a plan shows the effect of a donation.
         """
         program = self._program
-        needed = without_new_value(program)
         here = [
             row
             for row in each_value_once(rows)
             if row.get("memorySpace", program.memory_space) == program.memory_space
-            and row["value"] not in needed
-            and not is_gradient_only(program, str(row["value"]))
         ]
         if not self._is_enough(_sum(here, "sizeBytes"), "reserved"):
             return None

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final, assert_never, cast
 
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.edited_values import in_whole_sets, with_equal_ops
+from xlagraph.advice.edited_values import are_in_scopes, in_whole_sets, with_equal_ops
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.donating import Donate
@@ -51,6 +51,10 @@ _CPU_MERGES: Final = (
 _KEEPS_INPUTS: Final = (
     "a checkpoint keeps its inputs: around each of these values alone it saves nothing, around"
     " several of them up to this"
+)
+_NO_BLOCKS: Final = (
+    "a checkpoint keeps its inputs, and no scope (jax.named_scope) shows which of these values one"
+    " block computes"
 )
 _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.RECOMPUTE: _RECOMPUTES_EARLY,
@@ -156,6 +160,13 @@ def savings_of_edit(
         stacks = _savings_of_stacks(program, edit, after.edited)
         found = _on_cpu(program, found) if stacks is None else _with_stacks(found, stacks)
     doubt, likelihood = _doubt(kind, found, program)
+    if (
+        doubt == _KEEPS_INPUTS
+        and program.compilation.is_tpu
+        and isinstance(edit, Recompute)
+        and not are_in_scopes(program.compilation, edit.labels)
+    ):
+        doubt, likelihood = _NO_BLOCKS, 0.0
     return PotentialSavings(
         found.bytes,
         found.at_most,

@@ -269,7 +269,8 @@ def _narrowed(reason: Reason, dtype: str) -> str:
 def _outputs(reason: Reason) -> str:
     """Return the change of the number of outputs, with the largest one."""
     more = reason.count_b - reason.count_a
-    shapes = {value.shape for value in reason.example if value is not None}
+    # the table of a tuple has bytes, too, but is no output
+    shapes = {value.shape for value in reason.example if value and value.shape[:1] != "("}
     such_as = f", such as {shapes.pop()}" if len(shapes) == 1 else ""
     # the largest one can be new although there are fewer, or the reverse
     if not more or reason.example[more > 0] is None:

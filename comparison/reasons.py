@@ -173,6 +173,11 @@ class Reason:
         """True if only one side has values of this reason."""
         return 0 in (self.count_a, self.count_b)
 
+    @property
+    def is_of_policy(self) -> bool:
+        """True for values that the policy of a checkpoint keeps."""
+        return self.subject.after == "policy"
+
     def count(self, a: HeldValue | None, b: HeldValue | None) -> None:
         """Add a value, on each side that has it."""
         growth_bytes = _held(b) - _held(a)

@@ -134,7 +134,7 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
 
     If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
     """
-    is_named = reason.cause or (reason.code and reason.code.is_only_one_side)
+    is_named = reason.cause or (reason.code and reason.code.is_only_one_side) or reason.is_of_policy
     if reason in explaining:
         follows = reason.subject.kind in CONSEQUENCES or (
             reason.subject.kind is ReasonKind.STACKED
@@ -157,7 +157,7 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
 
     If the reserved bytes are almost the same, every change of the program is one.
     """
-    is_named = reason.cause or reason.code
+    is_named = reason.cause or reason.code or reason.is_of_policy
     if not growth_bytes or (reason.subject.kind in CONSEQUENCES and not is_named):
         return False
     if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:

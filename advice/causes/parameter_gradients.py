@@ -1,10 +1,7 @@
-"""Find gradients of parameters that need not be kept, or not as a whole.
-
-The kinds: gradients of each example, and gradients of tables of which few rows were read.
-"""
+"""Find gradients of parameters that are kept for each example, although their sum is enough."""
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -12,14 +9,13 @@ from typing import Final
 
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import PARTS, Cause, evidence_row
-from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import ComputeInParts, Remove
+from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["dense_gradients", "per_example_gradients"]
+__all__ = ["per_example_gradients"]
 
 _LEAST_OF_GRADIENTS: Final = 4
 """Gradients of less than one in so many of the bytes of activations are not what takes memory."""
@@ -36,8 +32,6 @@ _HANDED_ON: Final = frozenset(
 """Opcodes of instructions that compute no elements."""
 _DATA: Final = ("slice", "concatenate", "pad", "reverse", "gather", "dot", "convolution")
 """Opcodes that read parts or products of fields and activations."""
-_FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape"))
-"""Opcodes of instructions that fill an array with zeros, or copy one."""
 
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
@@ -143,53 +137,6 @@ def _of_examples(
     }
 
 
-def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield gradients of whole tables that are scattered from a few rows.
-
-    An optimizer with a state of the table's shape needs all rows. A gradient in the bytes of a
-    result takes none: without it, a copy of the table, whose rows are updated, lies there.
-    """
-    results = {program.values[each].allocation for each in program.compilation.results}
-    names: dict[tuple[int, ...], str] = {
-        value.dimensions: value.op_name or value.label
-        for value in reversed(program.compilation.array_parameters)
-        if len(value.dimensions) == 2
-    }
-    found, removed = [], []
-    for value in program.temporaries:
-        if value.dimensions not in names or value.allocation in results:
-            continue
-        members = [program.values[each.value_id] for each in program.members_of(value)]
-        scattered = [
-            each
-            for each in members
-            if program.computes_with(each.name, "scatter") and program.is_backward(each.name)
-        ]
-        others = [each for each in members if each not in scattered]
-        if (
-            scattered
-            and all(each.dimensions == value.dimensions for each in members)
-            and all(_is_empty(program, each) for each in others)
-            and _updates_table(program, members)
-        ):
-            found.append(scattered[0])
-            removed += [each.label for each in members]
-    if found:
-        text = pattern_of(names[value.dimensions] for value in found)
-        reason = f"a gradient of all rows of {text}, scattered from the rows that were read"
-        yield Cause(
-            "peak/contributors",
-            "The gradient of a table has all its rows",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed),
-            tuple(evidence_row(value, reason) for value in found),
-            remedies.DENSE_GRADIENTS,
-            "only if the optimizer may update just the rows that were read",
-            is_exact=True,
-            likelihood=0.7,
-        )
-
-
 def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for a gradient of each example, or what is computed from one.
 
@@ -287,55 +234,3 @@ def _are_summed_products(program: PeakProgram, value_ids: Collection[int]) -> bo
         for name in program.readers_of.get(value_id, ())
         if name in program.made_by
     )
-
-
-def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for the zeros that rows are added to, and for their copies."""
-    maker = program.instructions.get(value.name)
-    return maker is not None and maker.computes_only(_FILLING)
-
-
-def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
-    """Return True if these gradients update one input, and it is a table of rows.
-
-    Its rows are gathered, or nothing reads its new value. An optimizer's state of the same shape
-    would be another input. A tied table also has the gradient of its product, which has all rows.
-    """
-    ids = {each.value_id for each in gradients}
-    dimensions = gradients[0].dimensions
-    tables = {
-        each.value_id
-        for each in program.compilation.array_parameters
-        if each.dimensions == dimensions
-    }
-    for name in {name for each in ids for name in program.readers_of.get(each, ())}:
-        read = {
-            program.origin_of(each)
-            for each in program.read_by[name]
-            if program.values[each].dimensions == dimensions and each not in ids
-        }
-        made = [each for each in program.made_by.get(name, ()) if each.value_id not in ids]
-        if (
-            len(read) == 1
-            and read <= tables
-            and (
-                any(program.computes_with(each, "gather") for each in _readers(program, read))
-                or not any(program.read_steps.get(each.value_id) for each in made)
-            )
-        ):
-            return True
-    return False
-
-
-def _readers(program: PeakProgram, value_ids: Collection[int]) -> set[str]:
-    """Return the instructions that read these values, or copies of them."""
-    copies = {
-        each.value_id
-        for each in program.program.values
-        if each.is_copy and program.origin_of(each.value_id) in value_ids
-    }
-    return {
-        name
-        for value_id in copies | set(value_ids)
-        for name in program.readers_of.get(value_id, ())
-    }

@@ -9,9 +9,11 @@ __all__ = [
     "COMPUTED_AHEAD",
     "CONSTANTS",
     "DENSE_GRADIENTS",
+    "DENSE_GRADIENTS_WITH_STATE",
     "DERIVATIVES_AT_ONCE",
     "DIAGONALS",
     "FLOAT64",
+    "FULL_SORTS",
     "GATHERED_ROWS",
     "GRADIENTS_OF_FROZEN",
     "IDLE",
@@ -160,11 +162,25 @@ DENSE_GRADIENTS: Final[Mapping[str, str]] = {
     " converting the gradient to a dense tensor.",
     "pytorch": "Update only the rows that were read (table.index_add_) instead of the whole table.",
 }
+DENSE_GRADIENTS_WITH_STATE: Final[Mapping[str, str]] = {
+    "jax": "Differentiate with respect to the rows that were read (rows = table[ids], outside of"
+    " jax.grad), and update only these, and their state, as a lazy Adam does:"
+    " m.at[ids].set(b1 * m[ids] + (1 - b1) * gradient_of_rows), and so on.",
+    "tensorflow": "Keep tf.IndexedSlices, and let a lazy optimizer update the rows and their state"
+    " (tf.Variable.scatter_update).",
+    "pytorch": "Update only the rows that were read, and their state (torch.optim.SparseAdam).",
+}
 FLOAT64: Final[Mapping[str, str]] = {
     "jax": "Compute in float32: leave jax_enable_x64 off, or give dtype=jnp.float32 where the"
     " inputs are made.",
     "tensorflow": "Compute in tf.float32: cast the inputs, and set the dtype of the layers.",
     "pytorch": "Compute in torch.float32: convert the inputs and the model (.float()).",
+}
+FULL_SORTS: Final[Mapping[str, str]] = {
+    "jax": "Select instead of sorting: jax.lax.top_k(x, k) for jnp.sort(x)[..., ::-1][..., :k] and"
+    " jnp.argsort(-x)[..., :k], of -x for the smallest; x.argmax(-1) for one element.",
+    "tensorflow": "Select instead of sorting: tf.math.top_k.",
+    "pytorch": "Select instead of sorting: torch.topk.",
 }
 OFFLOADED: Final[Mapping[str, str]] = {
     "jax": "Keep the values on the device: remove their names from names_which_can_be_offloaded of"

@@ -8,7 +8,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.names import pattern_of
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -17,6 +17,7 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
     "gradients_of_frozen",
+    "held_by_results",
     "is_gradient_only",
     "returned_forward_values",
     "unchanged_inputs",
@@ -25,6 +26,7 @@ __all__ = [
 
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD: Final = 0.75
+_COPYING: Final = frozenset(("copy", "copy-start", "copy-done"))
 
 
 def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
@@ -107,12 +109,29 @@ def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
 def _copied_inputs(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredValue]]:
     """Yield the results that are copies of inputs, which are not donated, with these inputs."""
     for value in program.own_results:
-        planned = program.program.by_id[value.value_id]
-        source = planned.operands[0] if planned.is_copy and planned.operands else None
-        known = program.program.by_id.get(source) if source is not None else None
-        is_kept = known is not None and not program.compilation.is_donated(known.value_id)
-        if known is not None and is_kept and known.is_stored and not known.lives_out:
-            yield value, program.values[known.value_id]
+        known = program.program.by_id[value.value_id]
+        old = _source(program, value) if known.is_copy else None
+        planned = None if old is None else program.planned(old)
+        if old is None or planned is None or program.compilation.is_donated(old.value_id):
+            continue
+        if planned.is_stored and not planned.lives_out:
+            yield value, old
+
+
+def _source(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+    """Return the value at the beginning of a chain of copies and fetches, which compute nothing."""
+    seen: set[int] = set()
+    while value.value_id not in seen:
+        seen.add(value.value_id)
+        maker = program.instructions.get(value.name)
+        if maker is None or not (maker.computes_only(_COPYING) or maker.target == JOINED_PARTS):
+            return value
+        read = [program.values[each] for each in program.wholes_read_by(value.name)]
+        whole = [each for each in read if each.dimensions == value.dimensions]
+        if len(whole) != 1:
+            return None
+        value = whole[0]
+    return None
 
 
 def is_gradient_only(program: PeakProgram, label: str) -> bool:
@@ -148,6 +167,18 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
         value.label
         for value in inputs
         if value.value_id not in updated and results[value.shape] <= taken[value.shape]
+    )
+
+
+def held_by_results(program: PeakProgram) -> frozenset[str]:
+    """Return the values whose elements a result has, in another place or order."""
+    results = (program.values.get(each) for each in program.compilation.results)
+    return frozenset(
+        program.values[each].label
+        for value in results
+        if value is not None
+        for each in program.sources_of(value)
+        if program.values[each].dtype == value.dtype
     )
 
 

@@ -14,6 +14,7 @@ from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.diagonals import read_diagonals
 from xlagraph.advice.causes.forced_copies import forced_copies
+from xlagraph.advice.causes.full_sorts import full_sorts
 from xlagraph.advice.causes.gathered_rows import gathered_rows
 from xlagraph.advice.causes.gram_matrices import products_with_themselves
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
@@ -29,10 +30,7 @@ from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.pair_differences import pair_differences
 from xlagraph.advice.causes.pair_scores import pair_scores
-from xlagraph.advice.causes.parameter_gradients import (
-    dense_gradients,
-    per_example_gradients,
-)
+from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.repeated_parts import repeated_parts
@@ -44,6 +42,7 @@ from xlagraph.advice.causes.returned_values import (
 )
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
+from xlagraph.advice.causes.table_gradients import dense_gradients
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
@@ -103,6 +102,7 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from dense_gradients(program)
     yield from large_constants(program)
     yield from one_hot_products(program)
+    yield from full_sorts(program)
     yield from pair_differences(program)
     yield from pair_scores(program)
     yield from inflated_values(program)

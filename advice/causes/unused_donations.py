@@ -32,18 +32,34 @@ _UNUSED: Final = {
     "tensorflow": "Assign to the variable inside the function, with its shape and type.",
     "pytorch": "Update the tensor in place, with its shape and type.",
 }
+_SHARDED: Final = {
+    "jax": "Give the input the sharding of its result: in_shardings of jax.jit, or jax.device_put"
+    " of the state when it is made. A device reuses only a buffer of the same part.",
+    "tensorflow": "Give the variable the DTensor layout of its new value.",
+    "pytorch": "Call mark_sharding on the state with the sharding of its new value.",
+}
+_LIKELIHOOD_OF_PARTS: Final = 0.9
+"""Part to expect of inputs of which each device keeps a part only: the new ones take no bytes."""
 _NARROW: Final = frozenset(("pred",))
 
 
 def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
     """Yield a cause for donated inputs whose bytes no result takes over."""
     found = []
+    left = list(program.own_results)
+    is_sharded = False
     for row in rows:
         value = program.by_label.get(str(row["value"]))
         if value is None or value.memory_space != program.memory_space:
             continue
         reader = file_and_line(row["readerFile"], row["readerLine"])
         reason = str(row["reason"]) + (f", by {reader}" if reader else "")
+        is_split = int(str(row.get("partitions") or 1)) > 1
+        part = next((each for each in left if is_split and _is_part(each, value)), None)
+        if part is not None:
+            left.remove(part)
+            is_sharded = True
+            reason = f"its result is only a part on each device, {part.shape}"
         found.append(evidence_row(value, f"donated but not used: {reason}"))
     if found:
         yield Cause(
@@ -52,7 +68,8 @@ def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -
             None,
             None,
             tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
-            _UNUSED,
+            _SHARDED if is_sharded else _UNUSED,
+            likelihood=_LIKELIHOOD_OF_PARTS if is_sharded else None,
         )
 
 
@@ -91,6 +108,19 @@ def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
             "this is safe only if the caller does not need the input afterwards",
             is_exact=True,
         )
+
+
+def _is_part(result: StoredValue, value: StoredValue) -> bool:
+    """Return True if a result has the shape of one device's part of an input."""
+    return (
+        result.dtype == value.dtype
+        and len(result.dimensions) == len(value.dimensions)
+        and result.dimensions != value.dimensions
+        and all(
+            part and whole % part == 0
+            for part, whole in zip(result.dimensions, value.dimensions, strict=True)
+        )
+    )
 
 
 def _is_own(program: PeakProgram, value: StoredValue) -> bool:

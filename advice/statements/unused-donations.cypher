@@ -5,5 +5,5 @@ MATCH (a)-[:HOLDS]->(v:Value) WHERE v.valueId = a.donatedValue
 OPTIONAL MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.liveUntil = c.scheduleLength AND w.key <> v.key
 RETURN v.label AS value, a.donationReason AS reason, a.donationReaderFile AS readerFile,
-       a.donationReaderLine AS readerLine
+       a.donationReaderLine AS readerLine, c.partitions AS partitions
 ORDER BY v.sizeBytes DESC, a.parameterNumber, a.shapeIndex, w.label

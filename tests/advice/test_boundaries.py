@@ -1,7 +1,5 @@
 """`advise` names what crosses the borders of a program: stacks, gradients, constants, float64."""
 
-from dataclasses import replace
-
 import pytest
 
 from xlagraph.advice.causes.boundaries import (
@@ -11,7 +9,6 @@ from xlagraph.advice.causes.boundaries import (
     wide_floats,
 )
 from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
-from xlagraph.advice.causes.parameter_gradients import dense_gradients
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
@@ -20,28 +17,10 @@ from xlagraph.advice.causes.returned_values import (
     unchanged_inputs,
     without_new_value,
 )
+from xlagraph.advice.causes.table_gradients import dense_gradients
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.query_files import load_catalogue
-
-
-@pytest.fixture
-def returning(programs):
-    """Return the program of a tiny dump that returns the values with these labels."""
-
-    def read(allocations, values, *results):
-        program = programs(allocations, values)
-        ids = [program.by_label[label].value_id for label in results]
-        compilation = program.compilation
-        planned = tuple(
-            value._replace(lives_out=value.value_id in ids) for value in program.program.values
-        )
-        changed = replace(compilation.program, values=planned)
-        program.compilation = replace(compilation, results=tuple(ids), program=changed)
-        return program
-
-    return read
-
 
 GRADIENT = """
     0 | w   | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
@@ -207,6 +186,36 @@ def test_a_new_table_may_be_read_whole_if_rows_of_the_old_one_were_gathered(
         3 | new   | f32[64,16] | 0    | 4096 | 2-4 | subtract(table, g)
         2 | last  | f32[64,16] | 0    | 4096 | 3-4 | add(other, new)
         """,
+    )
+    found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
+    assert found == named
+
+
+@pytest.mark.parametrize(
+    ("rows", "named"),
+    [
+        pytest.param(8, ["g"], id="few rows of the table"),
+        pytest.param(32, [], id="many rows"),
+    ],
+)
+def test_a_dense_gradient_for_a_state_is_named_if_few_rows_are_read(returning, rows, named):
+    program = returning(
+        f"""
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {{}}
+        1 | 4096 | parameter 1, shape |f32[64,16]| at ShapeIndex {{}}
+        2 | {4096 + 64 * rows} | preallocated-temp
+        3 | 4096 | maybe-live-out
+        4 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | table | f32[64,16] | 0    | 4096 | 0-5 | parameter(0)
+        1 | mu    | f32[64,16] | 0    | 4096 | 0-5 | parameter(1)
+        2 | rows  | f32[{rows},16] | 4096 | {64 * rows} | 0-2 | gather(table)
+        2 | g     | f32[64,16] | 0    | 4096 | 1-3 | scatter(rows) | jit(f)/transpose(jvp())/add
+        3 | m     | f32[64,16] | 0    | 4096 | 3-5 | fusion(mu, g)
+        4 | new   | f32[64,16] | 0    | 4096 | 4-5 | subtract(table, m)
+        """,
+        *("m", "new"),
     )
     found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
     assert found == named

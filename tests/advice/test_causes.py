@@ -207,6 +207,28 @@ def test_an_input_that_is_donated_but_not_used_says_why(programs):
     assert cause.rows[0]["reason"] == "donated but not used: no output of that size and type"
 
 
+@pytest.mark.parametrize(
+    ("partitions", "reason"),
+    [
+        (4, "its result is only a part on each device, f32[256]"),
+        (None, "no output of that size and type"),
+    ],
+)
+def test_a_donated_input_whose_result_is_sharded_says_so(programs, partitions, reason):
+    program = programs(
+        f"{DONATED}\n1 | 1024 | maybe-live-out",
+        """
+        0 | x   | f32[1024] | 0 | 4096 | 0-1 | parameter(0)
+        1 | new | f32[256]  | 0 | 1024 | 1-2 | fusion(x)
+        """,
+    )
+    program.compilation = replace(program.compilation, results=(program.by_label["new"].value_id,))
+    row = {"value": "x", "reason": "no output of that size and type", "partitions": partitions}
+    (cause,) = unused_donations(program, [{**row, "readerFile": None, "readerLine": None}])
+    assert cause.rows[0]["reason"] == f"donated but not used: {reason}"
+    assert ("sharding" in cause.remedies["jax"]) == bool(partitions)
+
+
 FORWARD, BACKWARD = "jit(f)/jvp()", "jit(f)/transpose(jvp())"
 INSIDE = "while/body/closed_call"
 

@@ -63,13 +63,14 @@ def test_a_checkpoint_recomputes_all_values_of_an_op():
 
 
 @pytest.mark.parametrize(
-    ("read", "doubt"),
+    ("read", "scope", "doubt", "is_expected"),
     [
-        pytest.param(1, "a checkpoint keeps its inputs: around each of these", id="the value"),
-        pytest.param(2, "the compiler may schedule", id="something smaller of the same layer"),
+        pytest.param(1, "l{}", "a checkpoint keeps its inputs: around", True, id="the value"),
+        pytest.param(2, "l{}", "the compiler may schedule", True, id="something smaller of it"),
+        pytest.param(1, "", "a checkpoint keeps its inputs, and no scope", False, id="no layers"),
     ],
 )
-def test_a_checkpoint_keeps_what_the_next_layer_reads(read, doubt):
+def test_a_checkpoint_keeps_what_the_next_layer_reads(read, scope, doubt, is_expected):
     """Three layers, each of a large value and a small one; the next layer reads one of them."""
     values = [value(0, 0, 12, 64)]
     names = ["jit(f)/x"]
@@ -78,19 +79,21 @@ def test_a_checkpoint_keeps_what_the_next_layer_reads(read, doubt):
         before = 2 * (layer - 1) + read if layer else 0
         values.append(value(large, large, 12 - layer, 4096, reads=(before,)))
         values.append(value(small, small, small + 1, 64, reads=(large,)))
-        names += [f"jit(f)/jvp(l{layer})/tanh", f"jit(f)/jvp(l{layer})/sum"]
+        name = f"jit(f)/jvp({scope.format(layer)})"
+        names += [f"{name}/tanh", f"{name}/sum"]
     for layer in reversed(range(3)):
         step = 12 - layer
         values.append(value(step, step, step, 64, reads=(2 * layer + 1,)))
-        names.append(f"jit(f)/transpose(jvp(l{layer}))/mul")
+        names.append(f"jit(f)/transpose(jvp({scope.format(layer)}))/mul")
     known = [
         facts(each.value_id, "f32[16]", op_name=name)
         for each, name in zip(values, names, strict=True)
     ]
     program = PeakProgram(cast("StoredCompilation", None), 0)  # only its plan is read
-    program.compilation, program.obstacle = compilation(values, known), None
+    program.compilation, program.obstacle = compilation(values, known, platform="tpu"), None
     edit = Recompute(("v1", "v3", "v5"))
     found = savings_of_edit(ChangeKind.RECOMPUTE, edit, 3 * 4096, "reserved", program)
     assert bool(found.bytes) == (read == 2)
     assert found.at_most
     assert str(found.doubt).startswith(doubt)
+    assert bool(found.likelihood) == is_expected

@@ -203,3 +203,21 @@ def test_a_gradient_of_a_gradient_is_named_however_few_values_it_makes():
     second = OTHER._replace(name="s", op_name="jit(f)/jvp(transpose(jvp()))/dot", live_from=9)
     text, _ = lines([*forward, backward], [*forward, backward, second])[0]
     assert text.startswith("1 value made by the gradient of a gradient, none before; 1 new value")
+
+
+def test_what_a_checkpoints_policy_keeps_precedes_what_lives_longer_with_it():
+    again = OTHER._replace(op_name="jit(f)/checkpoint/rematted_computation/neg")
+    rounded = VALUE._replace(name="k", op_name="jit(f)/checkpoint/reduce_precision", live_from=3)
+    longer = again._replace(held_bytes=64)
+    before = [VALUE, again._replace(held_bytes=0)]
+    found = told(before, [VALUE, longer, rounded._replace(held_bytes=32)], (64, 160))
+    assert found[0].startswith("1 new value at the peak, which the policy of a checkpoint keeps")
+
+
+def test_a_larger_table_of_a_tuple_is_no_example_of_new_outputs():
+    returned = VALUE._replace(part=ReservedPart.OUTPUTS, is_result=True)
+    table = returned._replace(name="tuple", shape="(f32[16])", held_bytes=8, op_name="")
+    shared = OTHER._replace(part=ReservedPart.INPUTS, held_bytes=0, is_result=True)
+    larger = table._replace(shape="(f32[16], f32[16])", held_bytes=16)
+    found = lines([returned, table], [returned, larger, shared])
+    assert ("1 new output (mostly f.py:1)", 8) in found

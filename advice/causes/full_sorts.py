@@ -1,0 +1,100 @@
+"""Find sorts of whole rows of which only the first few elements are read."""
+
+from collections.abc import Iterator
+from math import prod
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["full_sorts"]
+
+_LEAST_RATIO: Final = 8
+"""Least elements of a sorted array for each one that is read."""
+_NUMBERING: Final = frozenset(("iota", "broadcast", "constant", "bitcast", "copy"))
+"""Opcodes of instructions that number the elements, so that a sort returns their indices."""
+
+
+def full_sorts(program: PeakProgram) -> Iterator[Cause]:
+    """Yield sorts of which all that is read is a short slice, as a selection would make it.
+
+    The elements to sort are needed anyway, but not the sorted ones, nor a number for each.
+    """
+    found: list[tuple[StoredValue, str]] = []
+    removed: list[str] = []
+    for name, made in program.made_by.items():
+        if program.instructions[name].opcode != "sort":
+            continue
+        results = [each for each in made if program.planned(each) and each.dimensions]
+        slices: list[StoredValue] = []
+        moved: list[StoredValue] = []
+        if not all(_is_read_in_part(program, each, slices, moved) for each in results):
+            continue
+        if not slices:
+            continue
+        line = file_and_line(*program.place_of(slices[0].name)) or slices[0].name
+        reason = (
+            f"{line} reads {prod(slices[0].dimensions)} of {prod(results[0].dimensions)} elements"
+        )
+        numbers = [
+            program.values[each]
+            for each in program.read_by.get(name, ())
+            if program.instructions[program.values[each].name].computes_only(_NUMBERING)
+        ]
+        found += [(each, reason) for each in results]
+        removed += [each.label for each in (*results, *moved, *numbers)]
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "Whole rows are sorted, although only the first elements are read",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, removed),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            remedies.FULL_SORTS,
+            likelihood=0.9,
+        )
+
+
+def _is_read_in_part(
+    program: PeakProgram, value: StoredValue, slices: list[StoredValue], moved: list[StoredValue]
+) -> bool:
+    """Return True if all that is read of a value are short slices; collect them and its copies."""
+    if program.program.by_id[value.value_id].lives_out:
+        return False
+    for name in program.readers_of.get(value.value_id, ()):
+        made = program.made_by.get(name, ())
+        reader = program.instructions[name]
+        if made and reader.computes_only(SAME_ELEMENTS):
+            moved += made
+            if not all(_is_read_in_part(program, each, slices, moved) for each in made):
+                return False
+        elif made and reader.computes_with("slice"):
+            if any(_LEAST_RATIO * prod(each.dimensions) > prod(value.dimensions) for each in made):
+                return False
+            if not _takes_an_end(program, name, value):
+                return False
+            slices += made
+        elif made:
+            return False
+    return True
+
+
+def _takes_an_end(program: PeakProgram, reader: str, value: StoredValue) -> bool:
+    """Return True for slices of the first or last elements; a median is one in between."""
+    operation = program.operations.get(reader)
+    if operation is None:
+        return False
+    taken = [
+        each.numbers.get("slice", ())
+        for each in program.fused_operations(operation) or (operation,)
+        if each.opcode == "slice"
+    ]
+    return bool(taken) and all(
+        stride == 1 and (start == 0 or limit in value.dimensions)
+        for bounds in taken
+        for start, limit, stride in zip(bounds[::3], bounds[1::3], bounds[2::3], strict=True)
+    )

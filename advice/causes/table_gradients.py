@@ -1,0 +1,171 @@
+"""Find gradients of whole tables of which few rows were read."""
+
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from math import prod
+from typing import Final
+
+from xlagraph.advice.causes import remedies
+from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["dense_gradients"]
+
+_FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape"))
+"""Opcodes of instructions that fill an array with zeros, or copy one."""
+_LEAST_RATIO: Final = 4
+"""Least rows of a table for each row that was read, if an optimizer has a state of its shape."""
+_LEAST_SHARE: Final = Fraction(1, 8)
+"""Least share of the reserved bytes of such gradients: another optimizer may learn otherwise."""
+
+
+def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
+    """Yield gradients of whole tables that are scattered from a few rows.
+
+    An optimizer with a state of the table's shape updates all rows, unless it may leave the state
+    of the others as it is. A gradient in the bytes of a result takes none: without it, a copy of
+    the table, whose rows are updated, lies there.
+    """
+    results = {program.values[each].allocation for each in program.compilation.results}
+    names: dict[tuple[int, ...], str] = {
+        value.dimensions: value.op_name or value.label
+        for value in reversed(program.compilation.array_parameters)
+        if len(value.dimensions) == 2
+    }
+    found: dict[bool, list[StoredValue]] = {False: [], True: []}
+    removed: dict[bool, list[str]] = {False: [], True: []}
+    for value in program.temporaries:
+        if value.dimensions not in names or value.allocation in results:
+            continue
+        members = [program.values[each.value_id] for each in program.members_of(value)]
+        scattered = [
+            each
+            for each in members
+            if program.computes_with(each.name, "scatter") and program.is_backward(each.name)
+        ]
+        others = [each for each in members if each not in scattered]
+        if (
+            scattered
+            and all(each.dimensions == value.dimensions for each in members)
+            and all(_is_empty(program, each) for each in others)
+        ):
+            has_state = not _updates_table(program, members)
+            if not has_state or _updates_states(program, members, scattered):
+                found[has_state].append(scattered[0])
+                removed[has_state] += [each.label for each in members]
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    for has_state, values in found.items():
+        if not values or (has_state and sum(each.size_bytes for each in values) < least):
+            continue
+        text = pattern_of(names[value.dimensions] for value in values)
+        reason = f"a gradient of all rows of {text}, scattered from the rows that were read"
+        doubt = "only if the optimizer may update just the rows that were read"
+        yield Cause(
+            "peak/contributors",
+            "The gradient of a table has all its rows",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, removed[has_state]),
+            tuple(evidence_row(value, reason) for value in values),
+            remedies.DENSE_GRADIENTS_WITH_STATE if has_state else remedies.DENSE_GRADIENTS,
+            f"{doubt}, and leave the state of the others as it is" if has_state else doubt,
+            is_exact=True,
+            likelihood=0.4 if has_state else 0.7,
+        )
+
+
+def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for the zeros that rows are added to, and for their copies."""
+    maker = program.instructions.get(value.name)
+    return maker is not None and maker.computes_only(_FILLING)
+
+
+def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
+    """Return True if these gradients update one input, and it is a table of rows.
+
+    Its rows are gathered, or nothing reads its new value. An optimizer's state of the same shape
+    would be another input. A tied table also has the gradient of its product, which has all rows.
+    """
+    ids = {each.value_id for each in gradients}
+    dimensions = gradients[0].dimensions
+    tables = {
+        each.value_id
+        for each in program.compilation.array_parameters
+        if each.dimensions == dimensions
+    }
+    for name in {name for each in ids for name in program.readers_of.get(each, ())}:
+        read = {
+            program.origin_of(each)
+            for each in program.read_by[name]
+            if program.values[each].dimensions == dimensions and each not in ids
+        }
+        made = [each for each in program.made_by.get(name, ()) if each.value_id not in ids]
+        if (
+            len(read) == 1
+            and read <= tables
+            and (
+                any(program.computes_with(each, "gather") for each in _readers(program, read))
+                or not any(program.read_steps.get(each.value_id) for each in made)
+            )
+        ):
+            return True
+    return False
+
+
+def _updates_states(
+    program: PeakProgram, gradients: Sequence[StoredValue], scattered: Sequence[StoredValue]
+) -> bool:
+    """Return True if gradients of few rows update a table and states of its shape.
+
+    Its rows are gathered. An instruction reads the gradient next to the states alone, or makes new
+    states from it, which another one reads next to the table.
+    """
+    dimensions = gradients[0].dimensions
+    tables = {
+        each.value_id
+        for each in program.compilation.array_parameters
+        if each.dimensions == dimensions
+    }
+    read_rows = [
+        prod(program.values[each].dimensions) // dimensions[1]
+        for value in scattered
+        for each in program.read_by.get(value.name, ())
+        if program.values[each].dimensions != dimensions
+    ]
+    if not read_rows or _LEAST_RATIO * max(read_rows) > dimensions[0]:
+        return False
+    new = {each.value_id for each in gradients}
+    updated: set[int] = set()
+    waiting = list(new)
+    while waiting:
+        for name in program.readers_of.get(waiting.pop(), ()):
+            read = {
+                program.origin_of(each)
+                for each in program.read_by[name]
+                if program.values[each].dimensions == dimensions and each not in new
+            }
+            if read and read <= tables:
+                updated |= read
+                made = {each.value_id for each in program.made_by.get(name, ())} - new
+                new |= made
+                waiting += made
+    return len(updated) > 1 and any(
+        program.computes_with(name, "gather") for name in _readers(program, updated)
+    )
+
+
+def _readers(program: PeakProgram, value_ids: Collection[int]) -> set[str]:
+    """Return the instructions that read these values, or copies of them."""
+    copies = {
+        each.value_id
+        for each in program.program.values
+        if each.is_copy and program.origin_of(each.value_id) in value_ids
+    }
+    return {
+        name
+        for value_id in copies | set(value_ids)
+        for name in program.readers_of.get(value_id, ())
+    }
