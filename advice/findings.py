@@ -4,8 +4,8 @@ A value that a cause explains is removed from the rows of the query that shows t
 the same bytes are reported once.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
@@ -27,63 +27,23 @@ from xlagraph.advice.planned_savings import (
     edit_of_rows,
     savings_of_edit,
 )
+from xlagraph.advice.saving_rows import each_value_once, rows_with_savings
 from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.planner.compilation.stored_compilation import EXPLAINING_STATEMENTS
+from xlagraph.planner.compilation.stored_compilation import (
+    INSTRUCTIONS_STATEMENT,
+    ORDER_STATEMENTS,
+)
 from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import whatif_arguments
 from xlagraph.planner.edits.edit import Edit
+from xlagraph.planner.edits.schedules import memory_setting
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.runner.run import known_parameters, reading_ahead, run_query
 
 __all__ = ["LEAST_BYTES", "LEAST_SHARE", "CompilationFindings", "find"]
-
-Row = Mapping[str, Cell]
-
-
-def _rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) -> list[Row]:
-    """Return the rows with potential savings in a memory space, sorted by bytes, descending.
-
-    Rows of other memory spaces and repeated values are dropped. If the query declares `@once`, rows
-    without a free place in their group are dropped, too. A row without a memory space belongs to
-    the one that its query was run for.
-    """
-    here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
-    found = _rows_with_free_places(here, *advice.once) if advice.once else here
-    saving = [row for row in each_value_once(found) if _bytes(row, advice) > 0]
-    return sorted(saving, key=lambda row: -_bytes(row, advice))
-
-
-def _bytes(row: Row, advice: Advice) -> int:
-    cell = row[advice.column]
-    return cell if isinstance(cell, int) else 0
-
-
-def each_value_once(rows: Iterable[Row]) -> list[Row]:
-    """Return the first row of each value."""
-    seen: set[Cell] = set()
-    kept: list[Row] = []
-    for row in rows:
-        value = row.get("value")
-        if value is None or value not in seen:
-            kept.append(row)
-        seen.add(value)
-    return kept
-
-
-def _rows_with_free_places(rows: Iterable[Row], group: str, places: str) -> list[Row]:
-    # The places that suit a row also suit all rows of its group with more choices, so serving
-    # rows with the fewest choices first places as many rows as possible.
-    taken: Counter[Cell] = Counter()
-    kept: list[Row] = []
-    for row in sorted(rows, key=lambda row: cast("int", row[places])):
-        if cast("int", row[places]) > taken[row[group]]:
-            taken[row[group]] += 1
-            kept.append(row)
-    return kept
-
 
 LEAST_SHARE: Final = 0.05
 """Share of the reserved bytes, or of the peak, below which a change is not worth its effort."""
@@ -147,10 +107,16 @@ class _Search:
 
     def found(self) -> CompilationFindings:
         queries = [query for query in self._catalogue.values() if query.advice is not None]
-        # a thread reads the answers during planning, then the tables
-        with self._program.stored.reading_ahead(*EXPLAINING_STATEMENTS):
-            with reading_ahead(self._graph, queries, self._parameters):
-                obstacle = self._program.obstacle
+        program, stored = self._program, self._program.stored
+        # a thread reads, the tables of the inner blocks first
+        with stored.reading_ahead(INSTRUCTIONS_STATEMENT):
+            with (
+                reading_ahead(self._graph, queries, self._parameters),
+                stored.reading_ahead(*ORDER_STATEMENTS),
+            ):
+                obstacle = program.obstacle
+                if obstacle is None and memory_setting(program.compilation) is not None:
+                    _ = program.live_orders  # which a cause needs
                 answers = {
                     query.id: rows for query in queries if (rows := self._ask(query)) is not None
                 }
@@ -241,7 +207,7 @@ class _Search:
             rows = changeable_rows(self._program, advice.change, rows)
             if advice.change is ChangeKind.DONATE:
                 return self._of_donation(query, advice, rows)
-        saving = _rows_with_savings(rows, advice, self._program.memory_space)
+        saving = rows_with_savings(rows, advice, self._program.memory_space)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
         return self._of_rows(query, advice, saving)

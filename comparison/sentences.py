@@ -33,6 +33,7 @@ _ALWAYS: Final = {
     ReasonKind.LIBRARY,
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
+    ReasonKind.PLATFORM,
     ReasonKind.SPLIT,
     ReasonKind.UNROLLED,
 }
@@ -93,6 +94,7 @@ def sentences_of(
     ranked = sorted(
         reasons,
         key=lambda reason: (
+            reason.subject.kind is not ReasonKind.PLATFORM,
             _rank(reason, explaining),
             -abs(reason.growth_bytes),
             reason.subject.kind in CONSEQUENCES,
@@ -134,11 +136,11 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
 
     If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
     """
-    is_named = reason.cause or (reason.code and reason.code.is_only_one_side)
+    is_named = reason.cause or (reason.code and reason.code.is_only_one_side) or reason.is_of_policy
     if reason in explaining:
         follows = reason.subject.kind in CONSEQUENCES or (
             reason.subject.kind is ReasonKind.STACKED
-            and any(_is_known_edit(each) or each.inputs for each in explaining)
+            and any(_is_known_edit(each) or each.inputs or each.is_of_policy for each in explaining)
         )
         return int(follows and not is_named)
     return 2 if explaining or not _is_edit(reason, explaining) else 0
@@ -157,7 +159,7 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
 
     If the reserved bytes are almost the same, every change of the program is one.
     """
-    is_named = reason.cause or reason.code
+    is_named = reason.cause or reason.code or reason.is_of_policy
     if not growth_bytes or (reason.subject.kind in CONSEQUENCES and not is_named):
         return False
     if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:
@@ -217,6 +219,8 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             return "reuse/fragmentation", {"compilation": after}
         case ReasonKind.IDLE | ReasonKind.UNKNOWN:
             return "compare/causes", sides
+        case ReasonKind.PLATFORM:
+            return "overview/compilations", {}
         case ReasonKind.UNPAIRED | ReasonKind.OTHER:
             return "compare/modules", sides
         case _:

@@ -52,12 +52,12 @@ def _is_made_of(
 ) -> bool:
     """Return True if these opcodes make a value of so many much smaller arrays."""
     maker = program.instructions.get(value.name)
+    if maker is None or len(value.dimensions) <= 2:
+        return False
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     rows = [each for each in read if each.dimensions]
     return (
-        maker is not None
-        and maker.computes_only(opcodes)
-        and len(value.dimensions) > 2
+        maker.computes_only(opcodes)
         and len(rows) == count
         and all(prod(each.dimensions) * _INFLATION <= prod(value.dimensions) for each in rows)
     )

@@ -197,7 +197,7 @@ class PeakProgram:
 
     def set_of(self, value: StoredValue | None) -> int | None:
         """Return the buffer set of a value; None without one, or without a live range."""
-        planned = self.planned(value) if value is not None else None
+        planned = None if value is None else self.program.by_id.get(value.value_id)
         return planned.buffer_set if planned is not None else None
 
     def members_of(self, value: StoredValue) -> Sequence[PlannedValue]:

@@ -33,8 +33,9 @@ from xlagraph.runtime.memory import collector_paused
 
 __all__ = [
     "ALLOCATIONS_STATEMENT",
-    "EXPLAINING_STATEMENTS",
     "FRAMES_STATEMENT",
+    "INSTRUCTIONS_STATEMENT",
+    "ORDER_STATEMENTS",
     "VALUES_STATEMENT",
     "StoredCompilation",
     "read_frames",
@@ -46,7 +47,7 @@ VALUES_STATEMENT: Final = load_statement(__file__, "values")
 _MAKERS: Final = load_statement(__file__, "makers")
 _RETURNS: Final = load_statement(__file__, "returns")
 _RESULT_SHAPE: Final = load_statement(__file__, "result-shape")
-_INSTRUCTIONS: Final = load_statement(__file__, "instructions")
+INSTRUCTIONS_STATEMENT: Final = load_statement(__file__, "instructions")
 _DEPENDENCES: Final = load_statement(__file__, "dependences")
 _USES: Final = load_statement(__file__, "uses")
 _POSITIONS: Final = load_statement(__file__, "positions")
@@ -55,8 +56,8 @@ _OVERWRITES: Final = load_statement(__file__, "overwrites")
 _PACKED_MODULE: Final = load_statement(__file__, "packed-module")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
 FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
-EXPLAINING_STATEMENTS: Final = (_DEPENDENCES, _POSITIONS, _INSTRUCTIONS)
-"""Large tables that the search for causes needs and planning does not, in the order of use."""
+ORDER_STATEMENTS: Final = (_DEPENDENCES, _POSITIONS)
+"""Tables that planning in another order needs too."""
 
 
 class StoredCompilation:
@@ -115,7 +116,7 @@ class StoredCompilation:
     def instructions(self) -> tuple[StoredInstruction, ...]:
         """Instructions that are scheduled, or make, read or name a value; by name."""
         # that the engine sorts them and drops repeated ones would take three times as long
-        found = {each.name: each for each in self._read(_INSTRUCTIONS, StoredInstruction)}
+        found = {each.name: each for each in self._read(INSTRUCTIONS_STATEMENT, StoredInstruction)}
         return tuple([found[name] for name in sorted(found)])
 
     @cached_property

@@ -120,11 +120,16 @@ def _rows(operation: OperandDimensions, own: Array, indices: Array, indexed: str
     """Link the rows of an array to the indices if there is an index for each.
 
     `jax.vmap` puts the number of the example before the other indices. An index alone, as of a
-    table, may be any row.
+    table, may be any row; as many of them as there are rows are an order, as of a shuffle, and
+    rows that become fewer have a shorter one.
     """
     lengths, places = operation.lengths, operation.numbers(indexed)
-    if len(places) > 1 and indices and lengths.length(own[places[0]]) == lengths.length(indices[0]):
+    if not (places and indices) or lengths.length(own[places[0]]) != lengths.length(indices[0]):
+        return
+    if len(places) > 1:
         lengths.follow(own[places[0]], [indices[0]], is_weak=True, is_mutual=True)
+    else:
+        lengths.follow(indices[0], [own[places[0]]], is_weak=True)
 
 
 def _batching(

@@ -117,7 +117,7 @@ def loop_stacks(
     filled = {
         buffer_set
         for buffer_set, members in program.sets.items()
-        if _is_filled(compilation, members)
+        if len(members) > 1 and _is_filled(compilation, members)
     }
     for buffer_set in sorted(filled):
         loop = _loop(compilation, program.sets[buffer_set])
@@ -140,8 +140,7 @@ def loop_stacks(
 def _is_filled(compilation: PlannableCompilation, members: Collection[PlannedValue]) -> bool:
     """Return True if a forward loop writes a part in each iteration and does not return the set."""
     return (
-        len(members) > 1
-        and not any(value.lives_out or value.is_stored for value in members)  # most are, of several
+        not any(value.lives_out or value.is_stored for value in members)  # most are, of several
         and all(value.size_bytes > 0 and value.value_id in compilation.values for value in members)
         and any(_writes_a_part(compilation, value) for value in members)
     )

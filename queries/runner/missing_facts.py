@@ -1,4 +1,4 @@
-"""Explain an empty answer by facts missing from the dump."""
+"""Explain an answer without rows or cells by facts missing from the dump."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from xlagraph.graph.cypher_tokens import Token, read_tokens
 from xlagraph.graph.engine import Graph, Result, Scalar
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.catalogue.statement import Clause, clauses
 from xlagraph.queries.runner.compilations import is_at_peak
@@ -76,6 +77,10 @@ _STACKS: Final = _fact(
     " library is unknown; --xla_dump_hlo_as_proto writes them too, and pip install"
     " 'xlagraph[proto]' reads them",
 )
+_LINE_OF_EVERY_OP: Final = (
+    "TensorFlow gives every op the line in which it makes ops, not one of yours; peak/by-op names"
+    " the ops"
+)
 _FACTS: Final = (
     _LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS, _STACKS,
 )  # fmt: skip
@@ -105,12 +110,23 @@ def missing_facts(
     ]
     absent = _absent(graph, candidates, compilation)
     notes = [fact.absence for fact in candidates if fact in absent]
+    if _has_one_line_for_all(result):
+        notes.append(_LINE_OF_EVERY_OP)
     if not result.rows and "memorySpace" in parameters and not notes:
         spaces = [row[0] for row in graph.query(_SPACES, compilation).rows]
         if parameters["memorySpace"] not in spaces:
             shown = ", ".join(str(space) for space in spaces) or "none"
             notes.append(f"memory spaces of this compilation: {shown}")
     return notes
+
+
+def _has_one_line_for_all(result: Result) -> bool:
+    """Return True if the only source file is the one in which TensorFlow makes every op."""
+    if "sourceFile" not in result.columns:
+        return False
+    index = result.columns.index("sourceFile")
+    files = {str(row[index]) for row in result.rows if row[index] is not None}
+    return bool(files) and all(map(makes_every_op, files))
 
 
 def _absent(

@@ -203,3 +203,43 @@ def test_a_gradient_of_a_gradient_is_named_however_few_values_it_makes():
     second = OTHER._replace(name="s", op_name="jit(f)/jvp(transpose(jvp()))/dot", live_from=9)
     text, _ = lines([*forward, backward], [*forward, backward, second])[0]
     assert text.startswith("1 value made by the gradient of a gradient, none before; 1 new value")
+
+
+def test_what_a_checkpoints_policy_keeps_precedes_what_lives_longer_with_it():
+    again = OTHER._replace(op_name="jit(f)/checkpoint/rematted_computation/neg")
+    rounded = VALUE._replace(name="k", op_name="jit(f)/checkpoint/reduce_precision", live_from=3)
+    longer = again._replace(held_bytes=64)
+    before = [VALUE, again._replace(held_bytes=0)]
+    found = told(before, [VALUE, longer, rounded._replace(held_bytes=32)], (64, 160))
+    assert found[0].startswith("1 new value at the peak, which the policy of a checkpoint keeps")
+
+
+def test_a_larger_table_of_a_tuple_is_no_example_of_new_outputs():
+    returned = VALUE._replace(part=ReservedPart.OUTPUTS, is_result=True)
+    table = returned._replace(name="tuple", shape="(f32[16])", held_bytes=8, op_name="")
+    shared = OTHER._replace(part=ReservedPart.INPUTS, held_bytes=0, is_result=True)
+    larger = table._replace(shape="(f32[16], f32[16])", held_bytes=16)
+    found = lines([returned, table], [returned, larger, shared])
+    assert ("1 new output (mostly f.py:1)", 8) in found
+
+
+def test_a_part_within_a_list_of_inputs_is_told_by_the_new_names_at_its_end():
+    def listed(*shapes):
+        return [
+            INPUT._replace(name=f"p{at}", op_name=f"p[{at}]", shape=shape)
+            for at, shape in enumerate(shapes)
+        ]
+
+    before = listed("f32[8]", "f32[2,4]", "f32[3,3]")
+    after = listed("f32[8]", "f32[4,2,1]", "f32[5,1,1]", "f32[2,4]")
+    assert ("1 input replaced by 2 others; new names: p[3]", 32) in lines(before, after)
+
+
+def test_another_platform_precedes_all_that_follows_from_it():
+    made = OTHER._replace(name="ynn_fusion", opcode="fusion")
+    before = Reserved((VALUE, made), platform="cpu")
+    after = Reserved((VALUE, OTHER._replace(held_bytes=640, shape="f32[160]")), platform="gpu")
+    found = sentences_of(explain_pair(before, after), ("a", "b"), (128, 704))
+    assert found[0].line == "compiled for gpu, was cpu: 0 B"
+    assert not any("YNN" in each.text for each in found)
+    assert sum(each.growth_bytes for each in found) == 576

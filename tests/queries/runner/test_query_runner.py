@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.queries.three_runs import write_three_runs
+from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import (
@@ -204,6 +205,20 @@ def test_notes_say_that_call_stacks_are_unknown_if_there_are_lines(graph: Graph)
     (note,) = run(graph, "peak/by-caller", compilation="tiny/step").notes
     assert note.startswith("the dump has no call stacks")
     assert run(graph, "peak/by-line", compilation="tiny/step").notes == ()
+
+
+@pytest.mark.parametrize("file", ["framework/ops.py", "ops/math_ops.py"])
+def test_notes_say_that_tensorflow_gives_every_op_the_same_line(tmp_path: Path, file: str):
+    place = f"/env/site-packages/tensorflow/python/{file}:1221"
+    value = f"0 | a | f32[16]{{0}} | 0 | 64 | 0-1 | iota() | lstm/MatMul @ {place}"
+    write_dump(tmp_path / "tf", 1, "f", tiny_dump("0 | 64 | preallocated-temp", value))
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, tmp_path / "tf", jobs=1)
+        notes = run(graph, "peak/by-line").notes
+    is_that_line = file == "framework/ops.py"
+    assert any(note.startswith("TensorFlow gives every op the line") for note in notes) == (
+        is_that_line
+    )
 
 
 def test_notes_say_that_roots_of_fusions_are_unknown_if_there_are_fusions(graph: Graph):
