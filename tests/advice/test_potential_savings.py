@@ -14,6 +14,7 @@ from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 if TYPE_CHECKING:
+    from xlagraph.graph.engine import Cell
     from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 
@@ -114,7 +115,7 @@ def test_what_is_computed_from_a_gathered_value_or_gathered_like_it_is_sharded_w
         facts(3, "f32[16]", "reduce"),
     ]
     advice = Advice("bytes", "reserved", "", (), None, {}, ChangeKind.SHARD)
-    row = {"value": "v0", "devices": 4}
+    row: dict[str, Cell] = {"value": "v0", "devices": 4}
     edit = edit_of_rows([row], advice, compilation(values, known))
     assert isinstance(edit, Scale)
     assert edit.kept_by_label == dict.fromkeys(("v0", "v1", "v2"), Fraction(1, 4))
