@@ -8,7 +8,7 @@ from typing import Final
 from xlagraph.advice.causes import remedies
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.names import pattern_of
-from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -17,8 +17,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
     "gradients_of_frozen",
-    "held_by_results",
     "is_gradient_only",
+    "is_held_by_result",
     "returned_forward_values",
     "unchanged_inputs",
     "without_new_value",
@@ -170,16 +170,22 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
     )
 
 
-def held_by_results(program: PeakProgram) -> frozenset[str]:
-    """Return the values whose elements a result has, in another place or order."""
-    results = (program.values.get(each) for each in program.compilation.results)
-    return frozenset(
-        program.values[each].label
-        for value in results
-        if value is not None
-        for each in program.sources_of(value)
-        if program.values[each].dtype == value.dtype
-    )
+def is_held_by_result(program: PeakProgram, label: str) -> bool:
+    """Return True if a result has the elements of a value, in another place or order."""
+    value = program.by_label.get(label)
+    seen, waiting = set[int](), [] if value is None else [value]
+    while waiting:
+        each = waiting.pop()
+        planned = program.planned(each)
+        if value is None or each.value_id in seen or each.dtype != value.dtype or planned is None:
+            continue
+        if planned.lives_out:
+            return True
+        seen.add(each.value_id)
+        for name in program.readers_of.get(each.value_id, ()):
+            if program.instructions[name].computes_only(SAME_ELEMENTS):
+                waiting += program.made_by.get(name, ())
+    return False
 
 
 def _is_of_gradient(value: StoredValue) -> bool:
