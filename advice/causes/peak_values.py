@@ -52,12 +52,12 @@ class PeakProgram:
         """The compilation, read for planning."""
         return plannable_compilation(self.stored)
 
-    @cached_property
+    @property
     def program(self) -> PlannedProgram:
         """The values with a live range, as XLA plans them."""
         return self.compilation.program
 
-    @cached_property
+    @property
     def values(self) -> Mapping[int, StoredValue]:
         """All values, by id."""
         return self.compilation.values
