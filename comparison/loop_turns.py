@@ -12,7 +12,8 @@ from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 __all__ = ["ChangedLoop", "LoopTurns", "loop_turns"]
 
 _LEAST_OPS: Final = 2
-"""Minimum number of ops of the body that both programs have."""
+_LEAST_SHARE: Final = 0.5
+"""Minimum number and share of the ops of the body that both programs have."""
 _Op = tuple[SourceLine, tuple[str, ...]]
 """Innermost line, and the scopes and primitive without names of loops."""
 
@@ -119,9 +120,13 @@ def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Re
     is_same_line = less is None or more.line == less.line
     once, repeated = (each if is_same_line else _without_lines(each) for each in (more.ops, ops))
     common = once.keys() & repeated.keys()
-    times = sum(repeated[op] for op in common) / (sum(once[op] for op in common) or 1)
-    # fusions join ops of several steps
-    is_repeated = len(common) >= _LEAST_OPS and times >= (1 + steps) / 2
+    of_common = sum(once[op] for op in common)
+    # most of the body; fusions join ops of several steps
+    is_repeated = (
+        len(common) >= _LEAST_OPS
+        and of_common >= _LEAST_SHARE * sum(once.values())
+        and sum(repeated[op] for op in common) >= of_common * (1 + steps) / 2
+    )
     return is_repeated or (
         less is not None
         and _have_steps(of_more, of_less, (more.iterations, less.iterations, steps))

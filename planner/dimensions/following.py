@@ -9,6 +9,7 @@ of `operation_rules`; fusions, calls, loops and branches are followed inside.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from xlagraph.planner.dimensions.dimension_trees import Array, Tree, arrays, element, fresh, same
 from xlagraph.planner.dimensions.lengths import Lengths
@@ -44,6 +45,8 @@ def follow(module: ModuleOperations) -> FollowedDimensions:
         for each in module.computations.get(module.entry, ())
         if each.opcode == "parameter" and each.numbers.get("number")
     }
+    for tree in parameters.values():
+        following.lengths.give(chain.from_iterable(arrays(tree)))
     following.run(module.entry, parameters)
     return FollowedDimensions(
         following.lengths, following.results, parameters, following.unfollowed

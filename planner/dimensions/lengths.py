@@ -34,6 +34,8 @@ class Lengths:
         self._uses: dict[int, list[int]] = {}
         """Dimensions of the uses of each dimension of a constant, iota or broadcast."""
 
+        self._given: set[int] = set()
+
     def add(self, length: int) -> int:
         """Add a dimension."""
         self._lengths.append(length)
@@ -43,6 +45,14 @@ class Lengths:
     def length(self, dimension: int) -> int:
         """Return the length of a dimension as it was compiled."""
         return self._lengths[dimension]
+
+    def give(self, dimensions: Iterable[int]) -> None:
+        """Note that a caller chooses these dimensions: they are those of inputs."""
+        self._given.update(dimensions)
+
+    def is_given(self, dimension: int) -> bool:
+        """Return True for a dimension that a caller chooses, or that is the same."""
+        return self.find(dimension) in map(self.find, self._given)
 
     def find(self, dimension: int) -> int:
         """Return the representative of all dimensions that are the same."""

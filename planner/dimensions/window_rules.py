@@ -121,14 +121,15 @@ def _rows(operation: OperandDimensions, own: Array, indices: Array, indexed: str
 
     `jax.vmap` puts the number of the example before the other indices. An index alone, as of a
     table, may be any row; as many of them as there are rows are an order, as of a shuffle, and
-    rows that become fewer have a shorter one.
+    rows that become fewer have a shorter one. Indices that are an input are chosen by the caller,
+    as the edges of a graph.
     """
     lengths, places = operation.lengths, operation.numbers(indexed)
     if not (places and indices) or lengths.length(own[places[0]]) != lengths.length(indices[0]):
         return
     if len(places) > 1:
         lengths.follow(own[places[0]], [indices[0]], is_weak=True, is_mutual=True)
-    else:
+    elif not lengths.is_given(indices[0]):
         lengths.follow(indices[0], [own[places[0]]], is_weak=True)
 
 

@@ -168,6 +168,18 @@ def halved(body, dimension, *, called=""):
         ),
         pytest.param(
             """
+            %x = f32[12,8]{1,0} parameter(0)
+            %k = u32[12]{0} parameter(1)
+            %i = u32[12,1]{1,0} reshape(%k)
+            ROOT %e = f32[12,8]{1,0} gather(%x, %i), offset_dims={1}, @
+            collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1
+            """,
+            0,
+            {"i": (12, 1), "e": (12, 8)},
+            id="a graph with as many edges as nodes keeps its edges",
+        ),
+        pytest.param(
+            """
             %x = s32[9]{0} parameter(0)
             %table = f32[16,8]{1,0} parameter(1)
             %in = s32[8]{0} slice(%x), slice={[0:8]}
