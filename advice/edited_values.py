@@ -1,13 +1,23 @@
 """Find the values that an edit of the values at the peak changes too."""
 
 from collections.abc import Iterable
+from math import prod
+from typing import Final
 
 from xlagraph.hlo.op_names import stem
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram
 
-__all__ = ["are_in_scopes", "in_whole_sets", "with_equal_ops"]
+__all__ = ["are_in_scopes", "in_whole_sets", "with_equal_ops", "with_same_elements"]
+
+
+_PADDED: Final = 0.02
+"""Share of the elements that padding or slicing may change."""
+_GATHERS: Final = frozenset(("all-gather", "all-gather-start"))
+_OF_LOOPS: Final = frozenset(("while", "conditional", "call", "tuple", "parameter"))
+"""Opcodes of instructions that hand on values of other computations."""
 
 
 def are_in_scopes(compilation: PlannableCompilation, labels: Iterable[str]) -> bool:
@@ -35,6 +45,30 @@ def in_whole_sets(compilation: PlannableCompilation, labels: Iterable[str]) -> l
         if not any(member.is_stored or member.lives_out for member in members):
             found |= dict.fromkeys(compilation.values[each.value_id].label for each in members)
     return list(found)
+
+
+def with_same_elements(compilation: PlannableCompilation, labels: Iterable[str]) -> list[str]:
+    """Return the labels, and those of values of about as many elements that belong together.
+
+    They are computed from a value, or gathered elsewhere, as its gradient is. If a value is
+    sharded, the compiler shards these, too.
+    """
+    found = ids_of(compilation, labels)
+    sizes = {prod(compilation.values[each].dimensions) for each in found}
+
+    def is_alike(value: StoredValue) -> bool:
+        return any(abs(prod(value.dimensions) - size) <= _PADDED * size for size in sizes)
+
+    gathered = [each for each in compilation.values.values() if each.opcode in _GATHERS]
+    found |= {each.value_id for each in gathered if is_alike(each)}
+    waiting = list(found)
+    while waiting:
+        for reader in compilation.readers.get(waiting.pop(), ()):
+            value = compilation.values[reader]
+            if reader not in found and value.opcode not in _OF_LOOPS and is_alike(value):
+                found.add(reader)
+                waiting.append(reader)
+    return [compilation.values[each].label for each in sorted(found)]
 
 
 def with_equal_ops(compilation: PlannableCompilation, labels: Iterable[str]) -> tuple[str, ...]:

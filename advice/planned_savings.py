@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, assert_never, cast
 
+from xlagraph.advice import edited_values
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.edited_values import are_in_scopes, in_whole_sets, with_equal_ops
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.donating import Donate
@@ -164,7 +164,7 @@ def savings_of_edit(
         doubt == _KEEPS_INPUTS
         and program.compilation.is_tpu
         and isinstance(edit, Recompute)
-        and not are_in_scopes(program.compilation, edit.labels)
+        and not edited_values.are_in_scopes(program.compilation, edit.labels)
     ):
         doubt, likelihood = _NO_BLOCKS, 0.0
     return PotentialSavings(
@@ -191,9 +191,14 @@ def edit_of_rows(
     labels = tuple(label for _, label in labels_of_rows)
     match kind:
         case ChangeKind.HALF:
-            return Scale(dict.fromkeys(in_whole_sets(compilation, labels), Fraction(1, 2)))
-        case ChangeKind.DENSE | ChangeKind.SHARD:
-            return Scale({label: _factor(kind, row) for row, label in labels_of_rows})
+            return Scale(
+                dict.fromkeys(edited_values.in_whole_sets(compilation, labels), Fraction(1, 2))
+            )
+        case ChangeKind.DENSE:
+            return Scale({label: _dense_part(row) for row, label in labels_of_rows})
+        case ChangeKind.SHARD:  # all rows have the devices of the module
+            part = Fraction(1, cast("int | None", rows[0]["devices"]) or 1)
+            return Scale(dict.fromkeys(edited_values.with_same_elements(compilation, labels), part))
         case ChangeKind.PARTS:
             return ComputeInParts({})
         case ChangeKind.WITHOUT:
@@ -201,7 +206,7 @@ def edit_of_rows(
         case ChangeKind.DONATE:
             return Donate.of(compilation, labels)
         case ChangeKind.RECOMPUTE:
-            return Recompute(with_equal_ops(compilation, labels))
+            return Recompute(edited_values.with_equal_ops(compilation, labels))
         case ChangeKind.LATE:
             return Defer(labels)
         case ChangeKind.MOVE:
@@ -318,10 +323,8 @@ def _labels(cell: Cell) -> list[str]:
     return [cell] if isinstance(cell, str) else [str(label) for label in cast("list[Cell]", cell)]
 
 
-def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
-    """Return the part of its bytes that the value in a row keeps."""
-    if change is ChangeKind.SHARD:
-        return Fraction(1, cast("int | None", row["devices"]) or 1)
+def _dense_part(row: Mapping[str, Cell]) -> Fraction:
+    """Return the part of its bytes that the value in a row keeps without padding."""
     return Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"]))
 
 

@@ -24,6 +24,7 @@ from xlagraph.comparison.joined_reasons import (
     join_split,
     looped,
     name_inputs,
+    name_platform,
     name_turns,
     names_of_other,
 )
@@ -84,7 +85,8 @@ class _Explanation:
         )
         self.loops = ChangedLoops(a.values, b.values)
         self.turns = loop_turns(a, b)
-        self.libraries = libraries(a.values) ^ libraries(b.values)
+        is_ported = name_platform(self.sides, self.reasons_found)
+        self.libraries = frozenset() if is_ported else libraries(a.values) ^ libraries(b.values)
         self.library_ops = {
             stem(value.op_name)
             for value in (*a.values, *b.values)

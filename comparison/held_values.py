@@ -151,6 +151,8 @@ class Reserved(NamedTuple):
     """Names in the module; none if it is not stored."""
     turns: Mapping[str, int] = MappingProxyType({})
     """How often loops run, by the name of the ``while``, where XLA knows it."""
+    platform: str | None = None
+    """``cpu``, ``gpu``, ``tpu``, …; None if unknown."""
 
     @property
     def total_bytes(self) -> int:
@@ -201,6 +203,7 @@ class _Row(NamedTuple):
     stack_turns: int | None
     stack_loop: str | None
     loop: str | None
+    platform: str | None
 
     @property
     def user_place(self) -> SourceLine | None:
@@ -236,7 +239,8 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
         (key, loop): cast("int", count) for key, loop, count in graph.query(_LOOPS, parameters).rows
     }
     reserved = {key: Reserved(()) for key in compilations}
-    for compilation, of_compilation in groupby(rows, key=lambda row: row.compilation):
+    for compilation, all_of_it in groupby(rows, key=lambda row: row.compilation):
+        of_compilation = list(all_of_it)
         allocations = groupby(of_compilation, key=lambda row: row.allocation)
         parts = [_reserved_by(list(group), turns) for _, group in allocations]
         reserved[compilation] = Reserved(
@@ -248,6 +252,7 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
             parts[0].partitions,
             Mentions(StoredCompilation(graph, compilation)),
             {str(loop): count for (key, loop), count in turns.items() if key == compilation},
+            of_compilation[0].platform,
         )
     return reserved
 

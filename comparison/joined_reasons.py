@@ -26,6 +26,7 @@ __all__ = [
     "join_split",
     "looped",
     "name_inputs",
+    "name_platform",
     "name_turns",
     "names_of_other",
 ]
@@ -55,6 +56,15 @@ def looped(reasons: FoundReasons, depth_a: int, depth_b: int) -> Reason:
     return reasons.of(ReasonKind.LOOPED, before=before, after=_word(depth_b > depth_a))
 
 
+def name_platform(sides: Sides, reasons: FoundReasons) -> bool:
+    """Name the platforms if they differ; return True then: their libraries differ, too."""
+    before, after = sides.a.platform, sides.b.platform
+    if before is None or after is None or before == after:
+        return False
+    reasons.of(ReasonKind.PLATFORM, before=before, after=after)
+    return True
+
+
 def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     """Name the inputs that only one side has; new ones of a known pattern are repetitions."""
     for reason in reasons.found.values():
@@ -78,6 +88,8 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     only, others = (only_b, names_a) if only_b else (only_a, names_b)
     if only_a and only_b:
         inputs.inputs = input_names(only) - others
+        if not inputs.inputs:  # in a list, what follows a new part has the name of another one
+            inputs.scopes = names_b - names_a
         return
     own = names_b if only_b else names_a
     # names are better known than which of several values of one shape is new

@@ -54,6 +54,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             verb = "no longer" if kind is ReasonKind.UNDONATED else "now"
             inputs = f" ({folded(reason.inputs)})" if reason.inputs else ""
             return f"{are(reason.count_a, 'input', verb)} donated{inputs}{_placed(reason)}"
+        case ReasonKind.PLATFORM:
+            return f"compiled for {after}, was {before}"
         case ReasonKind.UNCHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} gone"
         case ReasonKind.CHECKPOINTED:
@@ -100,7 +102,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _outputs(reason)
         case ReasonKind.INPUTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            return replaced(reason, "input") + named
+            new = f"; new names: {folded(reason.scopes)}" if reason.scopes else ""
+            return replaced(reason, "input") + named + new
         case ReasonKind.CONSTANTS:
             return replaced(reason, "constant") + read_by(reason)
         case ReasonKind.STACKED:

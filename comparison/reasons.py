@@ -18,6 +18,8 @@ class ReasonKind(StrEnum):
     """Inputs that are no longer donated, so outputs need allocations."""
     DONATED = "donated"
     """Inputs that are donated now."""
+    PLATFORM = "platform"
+    """The program is compiled for another platform, by another compiler. Without bytes."""
     UNCHECKPOINTED = "uncheckpointed"
     """Values of scopes that are no longer recomputed in the backward pass."""
     CHECKPOINTED = "checkpointed"
@@ -107,14 +109,14 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), old number of devices (SPLIT), or of iterations
-    (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED), or ``ops`` if no
-    library and no transformation makes the values (NEW_CODE)."""
+    """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT) or
+    iterations (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED), or
+    ``ops`` if no library and no transformation makes the values (NEW_CODE)."""
     after: str = ""
-    """New element type (DTYPE, CASTS, NARROWED), new number of devices (SPLIT), or of iterations
-    (UNROLLED), ``new`` or ``gone`` (LOOPED, FUSED, NEW_CODE), scope with `*` for numbers
-    (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY), or ``policy`` for values that the
-    policy of a checkpoint keeps (STACKED, REPLACED)."""
+    """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
+    (SPLIT) or iterations (UNROLLED), ``new`` or ``gone`` (LOOPED, FUSED, NEW_CODE), scope with `*`
+    for numbers (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY), or ``policy`` for values
+    that the policy of a checkpoint keeps (STACKED, REPLACED)."""
 
 
 @dataclass
@@ -129,7 +131,8 @@ class Reason:
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
     """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
-    source lines of loops (UNROLLED, TURNS)."""
+    source lines of loops (UNROLLED, TURNS); names that
+    only the second side has, of other inputs (INPUTS)."""
     inputs: set[str] = field(default_factory=set)
     """Names of inputs, or the branches of them that only one side has."""
     input_count: int = 0

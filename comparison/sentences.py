@@ -33,6 +33,7 @@ _ALWAYS: Final = {
     ReasonKind.LIBRARY,
     ReasonKind.LOOPED,
     ReasonKind.NARROWED,
+    ReasonKind.PLATFORM,
     ReasonKind.SPLIT,
     ReasonKind.UNROLLED,
 }
@@ -93,6 +94,7 @@ def sentences_of(
     ranked = sorted(
         reasons,
         key=lambda reason: (
+            reason.subject.kind is not ReasonKind.PLATFORM,
             _rank(reason, explaining),
             -abs(reason.growth_bytes),
             reason.subject.kind in CONSEQUENCES,
@@ -138,7 +140,7 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     if reason in explaining:
         follows = reason.subject.kind in CONSEQUENCES or (
             reason.subject.kind is ReasonKind.STACKED
-            and any(_is_known_edit(each) or each.inputs for each in explaining)
+            and any(_is_known_edit(each) or each.inputs or each.is_of_policy for each in explaining)
         )
         return int(follows and not is_named)
     return 2 if explaining or not _is_edit(reason, explaining) else 0
@@ -217,6 +219,8 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             return "reuse/fragmentation", {"compilation": after}
         case ReasonKind.IDLE | ReasonKind.UNKNOWN:
             return "compare/causes", sides
+        case ReasonKind.PLATFORM:
+            return "overview/compilations", {}
         case ReasonKind.UNPAIRED | ReasonKind.OTHER:
             return "compare/modules", sides
         case _:

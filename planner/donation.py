@@ -7,7 +7,7 @@ parameter where it is needed (CPU, jaxlib 0.4.30) makes each copy just before it
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -60,8 +60,15 @@ def donate(
     if not donors:
         return DonatedProgram(program, (), (), (), (), ())
     readers = Readers(program.values, [donor.parameter for donor in donors])
+    results = [program.by_id[donor.output] for donor in donors]
+    passed = {
+        result.value_id
+        for result in results
+        if result.is_copy
+        and any(each in program.by_id and program.by_id[each].is_stored for each in result.operands)
+    }
     needed = {
-        donor: needed_copies(program, donor, readers, knows_schedule=knows_schedule)
+        donor: needed_copies(program, donor, readers, passed, knows_schedule=knows_schedule)
         for donor in donors
     }
     in_place = [donor for donor, copies in needed.items() if not any(copies)]
@@ -89,6 +96,7 @@ def donate(
     copies.sort(key=lambda copy: copy.before)
     copied_before = tuple(copy.before for copy in copies)
     changed, result_copies = with_copies(_without_own_copies(program, in_place), copies)
+    changed = _copied_once(changed, result_copies, {donor.parameter for donor in donors})
     joined = [
         donor._replace(
             output=result_copies.get(donor.output, donor.output),
@@ -247,6 +255,43 @@ def _without_own_copies(program: PlannedProgram, donors: Iterable[Donor]) -> Pla
     return replace(
         program, values=tuple(value for value in program.values if value.value_id not in unneeded)
     )
+
+
+def _copied_once(
+    program: PlannedProgram, result_copies: Mapping[int, int], donated: Collection[int]
+) -> PlannedProgram:
+    """Let the copy of a result that is another parameter read that parameter, or its copy.
+
+    A parameter that is returned unchanged is a copy if it is not donated. With donation, the copy
+    of the result is the only one.
+    """
+    by_id = program.by_id
+    sources: dict[int, int] = {}
+    for result, copy in result_copies.items():
+        made = by_id[result]
+        source = by_id.get(made.operands[0]) if made.is_copy and len(made.operands) == 1 else None
+        if source is None or source.value_id in donated:  # no copy of the parameter
+            continue
+        if source.is_stored or (source.is_copy and source.operands[0] in donated):
+            sources[copy] = source.value_id
+    if not sources:
+        return program
+    gone = {result for result, copy in result_copies.items() if copy in sources}
+    last = {source: by_id[copy].live_from for copy, source in sources.items()}
+    values = [
+        value._replace(operands=(sources[value.value_id],), reads=(sources[value.value_id],))
+        if value.value_id in sources
+        else value._replace(
+            live_until=max(value.live_until, last.get(value.value_id, 0)),
+            operands=tuple(
+                result_copies[each] if each in gone else each for each in value.operands
+            ),
+            reads=tuple(result_copies[each] if each in gone else each for each in value.reads),
+        )
+        for value in program.values
+        if value.value_id not in gone
+    ]
+    return replace(program, values=tuple(values))
 
 
 def _joined(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:

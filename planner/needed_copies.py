@@ -9,7 +9,8 @@ Then it drops, in this order,
    parameter's bytes: the readers of the parameter, or the first copy if that remains.
 
 A copy that the result's bytes begin with reads the first copy, so that the second rule drops the
-copy of the result. If a copy for other bytes is the only reader, it serves as the first copy.
+copy of the result. If a copy for other bytes is the only reader, it serves as the first copy,
+unless it only returns the parameter.
 
 It knows dependencies but not the schedule, which is made later.
 """
@@ -103,11 +104,17 @@ class Readers:
 
 
 def needed_copies(
-    program: PlannedProgram, donor: Donor, readers: Readers, *, knows_schedule: bool
+    program: PlannedProgram,
+    donor: Donor,
+    readers: Readers,
+    passed: Collection[int],
+    *,
+    knows_schedule: bool,
 ) -> Copies:
     """Return the copies that remain.
 
-    `knows_schedule`: the compiler drops copies that the schedule proves unnecessary.
+    `passed` are results that are another parameter: their copies are made again as those of
+    results. `knows_schedule`: the compiler drops copies that the schedule proves unnecessary.
     """
     written = _first_written(program, donor)
     if written is None:
@@ -131,7 +138,9 @@ def needed_copies(
         or len(needed) < len(others)
         or any(readers.run_before((reader,), written.instruction) for reader in needed)
     )
-    is_copied_already = len(others) == 1 and all(value.is_copy for value in others.values())
+    is_copied_already = len(others) == 1 and all(
+        value.is_copy and value.value_id not in passed for value in others.values()
+    )
     return Copies(of_parameter=not is_copied_already, of_result=not follows_the_copy)
 
 

@@ -18,5 +18,6 @@ RETURN c.key AS compilation, c.physicalPeakBytes IS NOT NULL AS isPeakKnown,
        v.attributedLine AS sourceLine, v.shape AS shape, v.dtype AS dtype,
        v.sizeBytes AS sizeBytes, v.liveFrom AS liveFrom, p.physicalBytes AS peakBytes,
        i.target AS target, isResult, i.sharding AS sharding, c.partitions AS partitions,
-       v.stackTurns AS stackTurns, v.stackLoop AS stackLoop, i.loop AS loop
+       v.stackTurns AS stackTurns, v.stackLoop AS stackLoop, i.loop AS loop,
+       c.platform AS platform
 ORDER BY compilation, allocation, valueId

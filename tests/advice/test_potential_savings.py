@@ -1,5 +1,6 @@
 """Potential savings have a range or a doubt in their text, and an edit of whole buffers."""
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -97,3 +98,23 @@ def test_a_checkpoint_keeps_what_the_next_layer_reads(read, scope, doubt, is_exp
     assert found.at_most
     assert str(found.doubt).startswith(doubt)
     assert bool(found.likelihood) == is_expected
+
+
+def test_what_is_computed_from_a_gathered_value_or_gathered_like_it_is_sharded_with_it():
+    values = [
+        value(0, 0, 3, 4096),
+        value(1, 1, 3, 4096, reads=(0,)),
+        value(2, 4, 5, 4096),
+        value(3, 2, 3, 64, reads=(1,)),
+    ]
+    known = [
+        facts(0, "f32[16,64]", "all-gather"),
+        facts(1, "f32[16,64]", "tanh"),
+        facts(2, "f32[64,16]", "all-gather"),
+        facts(3, "f32[16]", "reduce"),
+    ]
+    advice = Advice("bytes", "reserved", "", (), None, {}, ChangeKind.SHARD)
+    row = {"value": "v0", "devices": 4}
+    edit = edit_of_rows([row], advice, compilation(values, known))
+    assert isinstance(edit, Scale)
+    assert edit.kept_by_label == dict.fromkeys(("v0", "v1", "v2"), Fraction(1, 4))

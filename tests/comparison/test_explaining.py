@@ -221,3 +221,25 @@ def test_a_larger_table_of_a_tuple_is_no_example_of_new_outputs():
     larger = table._replace(shape="(f32[16], f32[16])", held_bytes=16)
     found = lines([returned, table], [returned, larger, shared])
     assert ("1 new output (mostly f.py:1)", 8) in found
+
+
+def test_a_part_within_a_list_of_inputs_is_told_by_the_new_names_at_its_end():
+    def listed(*shapes):
+        return [
+            INPUT._replace(name=f"p{at}", op_name=f"p[{at}]", shape=shape)
+            for at, shape in enumerate(shapes)
+        ]
+
+    before = listed("f32[8]", "f32[2,4]", "f32[3,3]")
+    after = listed("f32[8]", "f32[4,2,1]", "f32[5,1,1]", "f32[2,4]")
+    assert ("1 input replaced by 2 others; new names: p[3]", 32) in lines(before, after)
+
+
+def test_another_platform_precedes_all_that_follows_from_it():
+    made = OTHER._replace(name="ynn_fusion", opcode="fusion")
+    before = Reserved((VALUE, made), platform="cpu")
+    after = Reserved((VALUE, OTHER._replace(held_bytes=640, shape="f32[160]")), platform="gpu")
+    found = sentences_of(explain_pair(before, after), ("a", "b"), (128, 704))
+    assert found[0].line == "compiled for gpu, was cpu: 0 B"
+    assert not any("YNN" in each.text for each in found)
+    assert sum(each.growth_bytes for each in found) == 576

@@ -195,3 +195,37 @@ def test_the_copy_of_the_result_brings_that_of_the_parameter_forward_in_post_ord
     assert [donor.parameter for donor in found.copied_twice] == [1]
     (copy,) = [made for made in found.program.values if made.instruction == "copy of p"]
     assert copy.post_order == 20
+
+
+def test_a_parameter_that_is_returned_unchanged_into_another_is_copied_once():
+    # old, new → new, computed(old, new), and both are donated
+    second = GIVEN._replace(number=1, parameter_number=1)
+    new = value(3, 0, 10, allocation=1, is_stored=True, instruction="new")
+    passed = value(
+        9, 3, 10, lives_out=True, is_copy=True, reads=(3,), operands=(3,), instruction="copy"
+    )
+    half = value(4, 4, 5, reads=(3,), operands=(3,), instruction="half")
+    made = value(8, 5, 10, lives_out=True, reads=(1, 4), operands=(1, 4), instruction="made")
+    step = program(parameter(), new, passed, half, made, allocations=(GIVEN, second))
+    found = donate(step, [Donor(3, 8, 5), Donor(1, 9, 5)], knows_schedule=False)
+    changed = found.program.by_id
+    assert 9 not in changed
+    (first,) = [each for each in changed.values() if each.operands == (3,)]
+    (last,) = [
+        each for each in changed.values() if each.is_copy and each.operands == (first.value_id,)
+    ]
+    assert last.buffer_set == changed[1].buffer_set
+    assert first.live_until >= last.live_from
+
+
+def test_the_copy_of_a_parameter_that_is_returned_does_not_serve_another_donation():
+    second = GIVEN._replace(number=1, parameter_number=1)
+    new = value(3, 0, 10, allocation=1, is_stored=True, instruction="new")
+    passed = value(
+        9, 3, 10, lives_out=True, is_copy=True, reads=(3,), operands=(3,), instruction="copy"
+    )
+    made = value(8, 5, 10, lives_out=True, reads=(1, 3), operands=(1, 3), instruction="made")
+    step = program(parameter(), new, passed, made, allocations=(GIVEN, second))
+    found = donate(step, [Donor(3, 8, 5), Donor(1, 9, 5)], knows_schedule=False)
+    assert [donor.parameter for donor in found.copied] == [3]
+    assert [donor.parameter for donor in found.copied_twice] == [1]
