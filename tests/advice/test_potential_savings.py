@@ -114,7 +114,6 @@ def test_what_is_computed_from_a_gathered_value_or_gathered_like_it_is_sharded_w
         facts(3, "f32[16]", "reduce"),
     ]
     advice = Advice("bytes", "reserved", "", (), None, {}, ChangeKind.SHARD)
-    row = {"value": "v0", "devices": 4}
-    edit = edit_of_rows([row], advice, compilation(values, known))
+    edit = edit_of_rows([{"value": "v0", "devices": 4}], advice, compilation(values, known))
     assert isinstance(edit, Scale)
     assert edit.kept_by_label == dict.fromkeys(("v0", "v1", "v2"), Fraction(1, 4))
