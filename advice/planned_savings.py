@@ -30,7 +30,9 @@ _SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be repl
 _MAY_GATHER: Final = "unless values computed with it are sharded too, the compiler gathers it again"
 _NO_PACKING: Final = "an upper bound: no packing saves more, and a change may save less"
 _OTHER_PROGRAM: Final = "the compiler may schedule and fuse the changed program differently"
+_NUMERICS: Final = "only if the numerics allow half the width, which a dump does not show"
 _DOUBTS: Final = {
+    ChangeKind.HALF: _NUMERICS,
     ChangeKind.WITHOUT: _OTHER_PROGRAM,
     ChangeKind.PARTS: _OTHER_PROGRAM,
     ChangeKind.MOVE: _OTHER_PROGRAM,
@@ -331,14 +333,11 @@ def _dense_part(row: Mapping[str, Cell]) -> Fraction:
 def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[str | None, float]:
     """Return why the effect is uncertain, and the part of it to expect."""
     is_cpu = program.compilation.platform == "cpu"
-    is_sure = change in (ChangeKind.RECOMPUTE, ChangeKind.HALF) and found.is_certain
-    expects_nothing = is_cpu and change in _CPU_EXPECTS_NOTHING
-    if expects_nothing and change is not ChangeKind.HALF:
-        expects_nothing = program.recomputes_early
-    if expects_nothing and not (is_sure and change is ChangeKind.RECOMPUTE):
-        return _CPU_EXPECTS_NOTHING[change], 0.0
-    if is_sure:
+    if change is ChangeKind.RECOMPUTE and found.is_certain:
         return None, 1.0
+    is_in_vain = is_cpu and change in _CPU_EXPECTS_NOTHING
+    if is_in_vain and (change is ChangeKind.HALF or program.recomputes_early):
+        return _CPU_EXPECTS_NOTHING[change], 0.0
     if is_cpu and change is ChangeKind.RECOMPUTE:
         return _CPU_MERGES, _LIKELIHOODS[change]
     if change is ChangeKind.RECOMPUTE and not found.bytes:

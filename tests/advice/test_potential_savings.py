@@ -100,6 +100,18 @@ def test_a_checkpoint_keeps_what_the_next_layer_reads(read, scope, doubt, is_exp
     assert bool(found.likelihood) == is_expected
 
 
+@pytest.mark.parametrize(("platform", "saved"), [("gpu", "up to 2.0 KiB"), ("cpu", "nothing is")])
+def test_a_narrower_type_is_for_the_user_to_decide(platform: str, saved: str):
+    values = [value(0, 0, 3, 64), value(1, 1, 3, 4096, reads=(0,))]
+    known = [facts(each.value_id, "f32[16,64]") for each in values]
+    program = PeakProgram(cast("StoredCompilation", None), 0)  # only its plan is read
+    program.compilation, program.obstacle = compilation(values, known, platform=platform), None
+    edit = Scale({"v1": Fraction(1, 2)})
+    found = savings_of_edit(ChangeKind.HALF, edit, 2048, "reserved", program)
+    assert found.text.startswith(saved)
+    assert found.doubt is not None
+
+
 def test_what_is_computed_from_a_gathered_value_or_gathered_like_it_is_sharded_with_it():
     values = [
         value(0, 0, 3, 4096),
