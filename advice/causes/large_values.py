@@ -94,13 +94,15 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
             found.append((value, f"a mask, computed from {made_of:,} bytes and stored"))
     if found:
         rows = tuple(evidence_row(value, reason) for value, reason in found)
+        largest, _ = max(found, key=lambda each: each[0].size_bytes)
+        is_of_labels = _reads_labels(program, largest) and _compares_if_equal(program, largest)
         yield Cause(
             "waste/broadcasts",
             "Masks are stored, although they could be recomputed from much less data",
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, [value.label for value, _ in found]),
             rows,
-            remedies.INFLATED,
+            remedies.INFLATED_LABELS if is_of_labels else remedies.INFLATED,
         )
 
 
@@ -172,6 +174,12 @@ def _products(program: PeakProgram, value: StoredValue) -> list[str]:
     """Return the instructions that multiply a value as a matrix."""
     readers = program.readers_of.get(value.value_id, ())
     return [name for name in readers if program.computes_with(name, "dot")]
+
+
+def _reads_labels(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if an array of integers is compared, not only numbers of rows and columns."""
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    return any(each.dimensions and (each.dtype or "").startswith(("s", "u")) for each in read)
 
 
 def _name_of(program: PeakProgram, value: StoredValue) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "GRADIENTS_OF_FROZEN",
     "IDLE",
     "INFLATED",
+    "INFLATED_LABELS",
     "JACOBIANS",
     "LARGE",
     "LAYOUTS",
@@ -224,13 +225,20 @@ ATTENTION_SCORES: Final[Mapping[str, str]] = {
 INFLATED: Final[Mapping[str, str]] = {
     "jax": "Compute it where it is read, so that it is fused: jnp.where(i[:, None] >= i[None, :],"
     " x, -inf) with jax.lax.broadcasted_iota instead of a stored mask; rely on broadcasting instead"
-    " of jnp.broadcast_to, jnp.tile and jnp.repeat; keep masks bool; index with labels instead of"
-    " multiplying with their one_hot: jnp.take(table, labels, 0), counts.at[labels].add(1),"
-    " jnp.take_along_axis(x, labels[..., None], -1).",
+    " of jnp.broadcast_to, jnp.tile and jnp.repeat; keep masks bool.",
     "tensorflow": "Compute it where it is read: tf.range comparisons instead of a stored mask,"
-    " broadcasting instead of tf.tile, tf.gather instead of one_hot matmul; keep masks bool.",
+    " broadcasting instead of tf.tile; keep masks bool.",
     "pytorch": "Compute it where it is read: comparisons of torch.arange instead of a stored mask,"
-    " expand instead of repeat, indexing instead of one_hot matmul; keep masks bool.",
+    " expand instead of repeat; keep masks bool.",
+}
+INFLATED_LABELS: Final[Mapping[str, str]] = {
+    "jax": "Index with the labels instead of comparing them with the numbers of columns:"
+    " jnp.take_along_axis(x, labels[..., None], -1) for a sum of x * one_hot(labels),"
+    " counts.at[labels].add(1) for a sum of one_hot(labels), jnp.take(table, labels, 0).",
+    "tensorflow": "Index with the labels instead of comparing them with the numbers of columns:"
+    " tf.gather(x, labels, batch_dims=1), tf.math.bincount.",
+    "pytorch": "Index with the labels instead of comparing them with the numbers of columns:"
+    " x.gather(-1, labels[..., None]), torch.bincount.",
 }
 JACOBIANS: Final[Mapping[str, str]] = {
     "jax": "Compute the products instead of the matrix: jax.jvp(f, (x,), (v,))[1] for J @ v,"
