@@ -57,9 +57,11 @@ export function drawOverlaidTimelines(canvas, picture, ink, drawOver) {
     drawCurve({context, steps, y}, curve, colour, []);
   }
   context.font = '11px system-ui, sans-serif';
+  const [before, after] = sides;
+  const isBeforeFirst = peakShare(before) <= peakShare(after);
   for (const side of sides) {
-    drawReserved(plot, side);
-    drawPeak(plot, side);
+    drawReserved(plot, side, side === before ? after : before);
+    drawPeak(plot, side, (side === before) === isBeforeFirst);
   }
   if (hovered !== null) {
     context.fillStyle = ink.text;
@@ -108,11 +110,21 @@ function drawArea({context, steps, y}, curve, colour) {
 }
 
 /**
- * Draw the line of the reserved bytes of a side, with its label above: on the left for "before".
- * @param {OverlaidPlot} plot
+ * Return where the peak of a side is, as a share of its schedule.
  * @param {DrawnSide} side
  */
-function drawReserved({context, ink, right, y}, {reserved, colour, isAfter}) {
+function peakShare({curve, peak}) {
+  return (peak + 0.5) / curve.length;
+}
+
+/**
+ * Draw the line of the reserved bytes of a side, with its label: on the left for "before". It is above the line, or
+ * below if the line of the other side would cross it there.
+ * @param {OverlaidPlot} plot
+ * @param {DrawnSide} side
+ * @param {DrawnSide} other
+ */
+function drawReserved({context, ink, right, y}, {reserved, colour, isAfter}, other) {
   const line = Math.round(y(reserved)) + 0.5;
   context.strokeStyle = colour;
   context.lineWidth = 1.5;
@@ -126,16 +138,20 @@ function drawReserved({context, ink, right, y}, {reserved, colour, isAfter}) {
   context.textAlign = isAfter ? 'right' : 'left';
   context.textBaseline = 'middle';
   const text = `${isAfter ? 'after' : 'before'}: reserved ${humanBytes(reserved)}`;
-  context.fillText(text, isAfter ? right - 6 : GUTTER + 6, line - 8);
+  const distance = line - y(other.reserved);
+  const isCrossed = distance > 1 && distance < 16;
+  context.fillText(text, isAfter ? right - 6 : GUTTER + 6, isCrossed ? line + 9 : line - 8);
 }
 
 /**
- * Draw the dot of a peak, with its label: on the left for "before", else on the right.
+ * Draw the dot of a peak, with its label: on the left for the earlier peak, else on the right.
  * @param {OverlaidPlot} plot
  * @param {DrawnSide} side
+ * @param {boolean} isFirst
  */
-function drawPeak({context, ink, right, x, y}, {curve, peak, colour, isAfter}) {
-  const at = x((peak + 0.5) / curve.length);
+function drawPeak({context, ink, right, x, y}, side, isFirst) {
+  const {curve, peak, colour} = side;
+  const at = x(peakShare(side));
   const top = y(curve[peak] ?? 0);
   context.fillStyle = colour;
   context.beginPath();
@@ -147,7 +163,7 @@ function drawPeak({context, ink, right, x, y}, {curve, peak, colour, isAfter}) {
   context.textBaseline = 'top';
   const text = `peak ${humanBytes(curve[peak])} at step ${numberText(peak)}`;
   const {width} = context.measureText(text);
-  const isLeft = isAfter ? at + width + 12 > right : at - width - 12 > GUTTER;
+  const isLeft = isFirst ? at - width - 12 > GUTTER : at + width + 12 > right;
   context.textAlign = 'left';
   const left = Math.max(GUTTER + 4, Math.min(isLeft ? at - 9 - width : at + 9, right - width - 2));
   context.strokeStyle = ink.plot;
