@@ -12,7 +12,6 @@ from xlagraph.planner.planned_program import PlannedProgram
 
 __all__ = ["are_in_scopes", "in_whole_sets", "with_equal_ops", "with_same_elements"]
 
-
 _PADDED: Final = 0.02
 """Share of the elements that padding or slicing may change."""
 _GATHERS: Final = frozenset(("all-gather", "all-gather-start"))

@@ -131,8 +131,8 @@ class Reason:
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
     """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
-    source lines of loops (UNROLLED, TURNS); names that
-    only the second side has, of other inputs (INPUTS)."""
+    source lines of loops (UNROLLED, TURNS); names of other inputs that only the second side has
+    (INPUTS)."""
     inputs: set[str] = field(default_factory=set)
     """Names of inputs, or the branches of them that only one side has."""
     input_count: int = 0

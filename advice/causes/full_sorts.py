@@ -1,6 +1,6 @@
-"""Find sorts of whole rows of which only the first few elements are read."""
+"""Find sorts of whole rows of which only the first or last few elements are read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Final
 
@@ -30,12 +30,10 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
         if program.instructions[name].opcode != "sort":
             continue
         results = [each for each in made if program.planned(each) and each.dimensions]
-        slices: list[StoredValue] = []
-        moved: list[StoredValue] = []
-        if not all(_is_read_in_part(program, each, slices, moved) for each in results):
+        read = _reads_of_ends(program, results)
+        if read is None:
             continue
-        if not slices:
-            continue
+        slices, copies = read
         line = file_and_line(*program.place_of(slices[0].name)) or slices[0].name
         reason = (
             f"{line} reads {prod(slices[0].dimensions)} of {prod(results[0].dimensions)} elements"
@@ -46,7 +44,7 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
             if program.instructions[program.values[each].name].computes_only(_NUMBERING)
         ]
         found += [(each, reason) for each in results]
-        removed += [each.label for each in (*results, *moved, *numbers)]
+        removed += [each.label for each in (*results, *copies, *numbers)]
     if found:
         yield Cause(
             "peak/contributors",
@@ -59,32 +57,37 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
-def _is_read_in_part(
-    program: PeakProgram, value: StoredValue, slices: list[StoredValue], moved: list[StoredValue]
+def _reads_of_ends(
+    program: PeakProgram, results: Sequence[StoredValue]
+) -> tuple[list[StoredValue], list[StoredValue]] | None:
+    """Return the short slices of results, and copies of them; None if anything else is read."""
+    slices: list[StoredValue] = []
+    copies: list[StoredValue] = []
+    waiting = list(results)
+    while waiting:
+        value = waiting.pop(0)
+        if program.program.by_id[value.value_id].lives_out:
+            return None
+        for name in program.readers_of.get(value.value_id, ()):
+            made = program.made_by.get(name, ())
+            if made and program.instructions[name].computes_only(SAME_ELEMENTS):
+                copies += made
+                waiting += made
+            elif made and _takes_an_end(program, name, value, made):
+                slices += made
+            elif made:
+                return None
+    return (slices, copies) if slices else None
+
+
+def _takes_an_end(
+    program: PeakProgram, reader: str, value: StoredValue, made: Iterable[StoredValue]
 ) -> bool:
-    """Return True if all that is read of a value are short slices; collect them and its copies."""
-    if program.program.by_id[value.value_id].lives_out:
+    """Return True for short slices of the first or last elements; a median is in between."""
+    if not program.instructions[reader].computes_with("slice"):
         return False
-    for name in program.readers_of.get(value.value_id, ()):
-        made = program.made_by.get(name, ())
-        reader = program.instructions[name]
-        if made and reader.computes_only(SAME_ELEMENTS):
-            moved += made
-            if not all(_is_read_in_part(program, each, slices, moved) for each in made):
-                return False
-        elif made and reader.computes_with("slice"):
-            if any(_LEAST_RATIO * prod(each.dimensions) > prod(value.dimensions) for each in made):
-                return False
-            if not _takes_an_end(program, name, value):
-                return False
-            slices += made
-        elif made:
-            return False
-    return True
-
-
-def _takes_an_end(program: PeakProgram, reader: str, value: StoredValue) -> bool:
-    """Return True for slices of the first or last elements; a median is one in between."""
+    if any(_LEAST_RATIO * prod(each.dimensions) > prod(value.dimensions) for each in made):
+        return False
     operation = program.operations.get(reader)
     if operation is None:
         return False

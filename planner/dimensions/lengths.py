@@ -33,8 +33,8 @@ class Lengths:
         """Dimensions that each loop around the current operation reads or writes one by one."""
         self._uses: dict[int, list[int]] = {}
         """Dimensions of the uses of each dimension of a constant, iota or broadcast."""
-
         self._given: set[int] = set()
+        """Dimensions of inputs."""
 
     def add(self, length: int) -> int:
         """Add a dimension."""

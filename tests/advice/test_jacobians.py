@@ -110,15 +110,16 @@ def test_a_hessian_is_named_once_for_both_of_its_dimensions(programs):
     identity = """%{0} () -> s8[64,64] {{
   %i.{0} = s32[{1},{1}]{{1,0}} iota(), iota_dimension=0
   %j.{0} = s32[{1},{1}]{{1,0}} iota(), iota_dimension=1
-  %c.{0} = pred[{1},{1}]{{1,0}} compare(%i.{0}, %j.{0}), direction=EQ, metadata={{op_name="jit(f)/eq"}}
+  %c.{0} = pred[{1},{1}]{{1,0}} compare(%i.{0}, %j.{0}), direction=EQ, {2}
   ROOT %f.{0} = s8[64,64]{{1,0}} convert(%c.{0})
 }}
 
-"""  # noqa: E501
+"""
+    named = 'metadata={op_name="jit(f)/eq"}'
     program.stored.operations = operations_of_text(
         "HloModule jit_f\n"
-        + identity.format("a", 64)
-        + identity.format("b", 8)
+        + identity.format("a", 64, named)
+        + identity.format("b", 8, named)
         + """ENTRY %main () -> s8[64,64] {
   %eye = s8[64,64]{1,0} fusion(), kind=kLoop, calls=%a
   ROOT %eyf = s8[64,64]{1,0} fusion(), kind=kLoop, calls=%b

@@ -125,9 +125,19 @@ def test_a_one_hot_matrix_that_a_gpu_pads_for_its_product_is_named_with_the_copy
     assert [row["value"] for row in cause.rows] == ["hot", "pad"]
 
 
-def comparison(name, direction):
-    """Return a fusion of this name that compares labels with the numbers of columns."""
-    return operations_of_text(f"""HloModule jit_f
+def comparing_labels(programs, direction, reader):
+    """Return a program that compares labels with the numbers of columns, and its reader."""
+    program = programs(
+        "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
+        f"""
+        0 | ids | s32[64]    | 0     | 256   | 0-2 | parameter(0)
+        1 | hot | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/convert
+        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | {reader}(hot)
+        """,
+    )
+    fused = ("compare", "convert", "iota")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
 %compared (p: s32[64]) -> f32[64,64] {{
   %p = s32[64]{{0}} parameter(0)
   %i = s32[64]{{0}} iota(), iota_dimension=0
@@ -137,42 +147,21 @@ def comparison(name, direction):
 
 ENTRY %main (ids: s32[64]) -> f32[64,64] {{
   %ids = s32[64]{{0}} parameter(0)
-  ROOT %{name} = f32[64,64]{{1,0}} fusion(%ids), kind=kLoop, calls=%compared
+  ROOT %hot = f32[64,64]{{1,0}} fusion(%ids), kind=kLoop, calls=%compared
 }}
 """)
+    return program
 
 
 @pytest.mark.parametrize(("direction", "named"), [("EQ", ["hot"]), ("LT", [])])
 def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction, named):
-    program = programs(
-        "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
-        """
-        0 | ids | s32[64]    | 0     | 256   | 0-2 | parameter(0)
-        1 | hot | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/convert
-        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | dot(hot)
-        """,
-    )
-    fused = ("compare", "convert", "iota")
-    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
-    program.stored.operations = comparison("hot", direction)
-    causes = list(one_hot_products(program))
+    causes = list(one_hot_products(comparing_labels(programs, direction, "dot")))
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
 @pytest.mark.parametrize(("direction", "remedy"), [("EQ", "Index with"), ("LT", "Compute it")])
 def test_a_mask_of_labels_is_replaced_by_an_index(programs, direction, remedy):
-    program = programs(
-        "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
-        """
-        0 | ids  | s32[64]    | 0     | 256   | 0-2 | parameter(0)
-        1 | mask | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/convert
-        1 | out  | f32[64,64] | 16384 | 16384 | 2-2 | multiply(mask)
-        """,
-    )
-    fused = ("compare", "convert", "iota")
-    program.instructions["mask"] = program.instructions["mask"]._replace(fused_opcodes=fused)
-    program.stored.operations = comparison("mask", direction)
-    (cause,) = inflated_values(program)
+    (cause,) = inflated_values(comparing_labels(programs, direction, "multiply"))
     assert cause.remedies["jax"].startswith(remedy)
 
 
