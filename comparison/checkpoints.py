@@ -1,14 +1,20 @@
 """Find checkpoints that exist on one side only, by op names."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.reasons import ReasonKind
-from xlagraph.hlo.op_names import OF_ANY_LOOP, has_checkpoint, names_before_checkpoint, stem
+from xlagraph.hlo.op_names import (
+    OF_ANY_LOOP,
+    has_checkpoint,
+    is_backward,
+    names_before_checkpoint,
+    stem,
+)
 
-__all__ = ["ChangedCheckpoints", "changed_checkpoints", "checkpointed_parts"]
+__all__ = ["ChangedCheckpoints", "changed_checkpoints", "checkpointed_parts", "has_gradients"]
 
 Scope = tuple[str, ...]
 """Names of nested scopes, outermost first; empty for the whole program."""
@@ -39,8 +45,19 @@ class ChangedCheckpoints(NamedTuple):
         return None
 
 
-def changed_checkpoints(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> ChangedCheckpoints:
-    """Return the scopes whose checkpoints were removed or added."""
+def has_gradients(values: Sequence[HeldValue]) -> bool:
+    """Return True for a program with a backward pass, or with a forward pass for one."""
+    op_names = {value.op_name or "" for value in values}
+    return any("jvp(" in op_name or is_backward(op_name) for op_name in op_names)
+
+
+def changed_checkpoints(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> ChangedCheckpoints:
+    """Return the scopes whose checkpoints were removed or added.
+
+    None if only one program computes gradients, which keep the values, not the checkpoint.
+    """
+    if has_gradients(a) is not has_gradients(b):
+        return ChangedCheckpoints(frozenset(), frozenset())
     inside_a, all_a = _scopes(a)
     inside_b, all_b = _scopes(b)
     gone, new = inside_a - inside_b, inside_b - inside_a

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from xlagraph.comparison.argument_names import branches
 from xlagraph.comparison.changed_loops import ChangedLoops
 from xlagraph.comparison.checkpoints import (
     ChangedCheckpoints,
@@ -15,7 +14,7 @@ from xlagraph.comparison.checkpoints import (
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.joined_reasons import (
     Sides,
-    input_names,
+    branches_of,
     join_element_type,
     join_fusions,
     join_loops,
@@ -26,7 +25,6 @@ from xlagraph.comparison.joined_reasons import (
     name_inputs,
     name_platform,
     name_turns,
-    names_of_other,
 )
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
@@ -191,7 +189,7 @@ class _Explanation:
             if a.is_input and b.is_input and _grows_more((a, b), reason.input_example):
                 reason.input_example = (a, b)
             return reason
-        if a.is_result is not b.is_result:
+        if a.is_result is not b.is_result and a.part is b.part:
             return self.of(ReasonKind.OUTPUTS)
         if is_looped and a.part is b.part:
             return self._unrolled(b) or looped(self.reasons_found, *depths)
@@ -276,13 +274,13 @@ class _Explanation:
             if values:
                 reason = self.of(kind)
                 reason.count_a = reason.count_b = len(values)
-                reason.inputs = set(
-                    branches(input_names(values), names_of_other(self.sides, values))
-                )
+                reason.inputs = branches_of(self.sides, values)
         if bool(self.undonated) is not bool(self.donated):
-            # temporaries may share the allocation that an output has again
             reason = self.of(ReasonKind.UNDONATED if self.undonated else ReasonKind.DONATED)
-            if placed := self.found.pop(Subject(ReasonKind.PLACED), None):
+            # temporaries may share the allocation that an output has again
+            placed = self.found.get(Subject(ReasonKind.PLACED))
+            if placed and reason.growth_bytes:
+                del self.found[placed.subject]
                 reason.placed_bytes = placed.growth_bytes
                 reason.growth_bytes += placed.growth_bytes
 

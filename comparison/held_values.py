@@ -5,15 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.hlo.metadata import makes_every_op
+from xlagraph.hlo.metadata import from_packages, is_installed, makes_every_op
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
-__all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "read_reserved"]
+__all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "place", "read_reserved"]
 
 _HELD_VALUES: Final = load_statement(__file__, "held-values")
 _COPIES: Final = load_statement(__file__, "copies")
@@ -46,6 +47,12 @@ class ReservedPart(StrEnum):
 
 SourceLine = tuple[str, int]
 """Source file and line."""
+
+
+def place(line: SourceLine) -> str:
+    """Return the file's name and the line; the path in its package for a file of a library."""
+    file, number = line
+    return f"{from_packages(file) if is_installed(file) else PurePath(file).name}:{number}"
 
 
 class HeldValue(NamedTuple):
@@ -120,6 +127,10 @@ class Mentions:
     def __contains__(self, name: str) -> bool:
         """Return True if the module has a name of a file or op; `*` stands for a number."""
         return self.count(name) > 0
+
+    def has(self, mark: re.Pattern[str]) -> bool:
+        """Return True if a part of the module matches."""
+        return re.search(mark.pattern.encode(), self._contents) is not None
 
     def count(self, name: str) -> int:
         """Return how often the module has a name."""

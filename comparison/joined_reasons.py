@@ -17,7 +17,7 @@ from xlagraph.hlo.op_names import own_op_name
 
 __all__ = [
     "Sides",
-    "input_names",
+    "branches_of",
     "join_element_type",
     "join_fusions",
     "join_loops",
@@ -28,7 +28,6 @@ __all__ = [
     "name_inputs",
     "name_platform",
     "name_turns",
-    "names_of_other",
 ]
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
@@ -76,7 +75,7 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
                 if b.is_input and a.dtype == before and b.dtype == reason.subject.after
             ]
             reason.input_count = len(changed)
-            reason.inputs = set(branches(input_names(changed), names_of_other(sides, changed)))
+            reason.inputs = branches_of(sides, changed)
     inputs = reasons.found.get(Subject(ReasonKind.INPUTS))
     if inputs is None:
         return
@@ -96,6 +95,9 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     names = own - others if len(own - others) == len(only) else input_names(only) - others
     inputs.inputs = set(branches(sorted(names), others))
     inputs.input_count = len(only)
+    covered = sum(name.startswith(tuple(inputs.inputs)) for name in own)
+    if covered > len(only):  # some of these are paired with inputs of other names
+        inputs.scopes = set(branches(sorted(others - own), own))
     if not are_repeated(names, others):
         return
     del reasons.found[inputs.subject]
@@ -251,10 +253,10 @@ def join_order(sides: Sides, reasons: FoundReasons) -> None:
         reason.absorb(reasons.found.pop(subject))
 
 
-def names_of_other(sides: Sides, values: Sequence[HeldValue]) -> set[str]:
-    """Return the names of the inputs that are not among the values."""
-    inputs = [value for value in sides.b.values if value.opcode == "parameter"]
-    return input_names(inputs) - input_names(values)
+def branches_of(sides: Sides, values: Sequence[HeldValue]) -> set[str]:
+    """Return the branches of inputs among values that no other input has."""
+    names = input_names(values)
+    return set(branches(names, input_names(sides.b.values) - names))
 
 
 def input_names(values: Iterable[HeldValue]) -> set[str]:

@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from pathlib import PurePath
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine
+from xlagraph.comparison.checkpoints import has_gradients
+from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine, place
 from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 
 __all__ = ["ChangedLoop", "LoopTurns", "loop_turns"]
@@ -30,8 +30,7 @@ class ChangedLoop(NamedTuple):
     @property
     def place(self) -> str:
         """File and line of the loop."""
-        file, line = self.line
-        return f"{PurePath(file).name}:{line}"
+        return place(self.line)
 
 
 class LoopTurns(NamedTuple):
@@ -63,6 +62,8 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     dimension for the steps of an iteration: ``f32[255,8]`` is then ``f32[63,4,8]``.
     """
     found = LoopTurns([], [])
+    # gradients of one program keep other values of the same lines than an unrolled loop
+    have_same_passes = has_gradients(a.values) is has_gradients(b.values)
     for before, after in _pairs(_loops(a), _loops(b)):
         turns = before.iterations if before else 0, after.iterations if after else 0
         if turns[0] == turns[1] or 0 in (before and turns[0], after and turns[1]):
@@ -75,7 +76,7 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         both = [loop for loop in (more, less) if loop]
         lines = {line for loop in both for line in (loop.line, *(op[0] for op in loop.ops))}
         changed = ChangedLoop((after or more).line, turns, frozenset(lines))
-        if _is_unrolled(more, less, of_more, of_less):
+        if have_same_passes and _is_unrolled(more, less, of_more, of_less):
             found.unrolled.append(changed)
         # `jax.random` has loops, in functions such as `_shuffle`
         elif not any(name.startswith("_") for name in more.scopes):
@@ -85,15 +86,15 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
 
 def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop | None]]:
     """Return loops with their partners in the other program; None for those without one."""
-    for has_line in (True, False):
-        counts = [Counter(_key(loop, has_line=has_line) for loop in side) for side in (a, b)]
-        found = {_key(loop, has_line=has_line): loop for loop in b}
+    for key_of in (_place_and_scopes, _place_and_own_scopes, _file_and_scopes):
+        counts = [Counter(map(key_of, side)) for side in (a, b)]
+        found = {key_of(loop): loop for loop in b}
         for loop in list(a):
-            key = _key(loop, has_line=has_line)
+            key = key_of(loop)
             if any(count[key] != 1 for count in counts):
                 continue
             partner = found[key]
-            if has_line or _have_same_body(loop, partner):
+            if loop.line == partner.line or _have_same_body(loop, partner):
                 yield loop, partner
                 a.remove(loop)
                 b.remove(partner)
@@ -101,9 +102,17 @@ def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop
     yield from ((None, loop) for loop in b)
 
 
-def _key(loop: _Loop, *, has_line: bool) -> tuple[str, int, tuple[str, ...]]:
-    file, line = loop.line
-    return file, line if has_line else 0, loop.scopes
+def _place_and_scopes(loop: _Loop) -> Hashable:
+    return loop.line, loop.scopes
+
+
+def _place_and_own_scopes(loop: _Loop) -> Hashable:
+    # a loop in another one, which the other program may not have
+    return loop.line, tuple(name for name in loop.scopes if name not in OF_ANY_LOOP)
+
+
+def _file_and_scopes(loop: _Loop) -> Hashable:
+    return loop.line[0], loop.scopes
 
 
 def _have_same_body(a: _Loop, b: _Loop) -> bool:

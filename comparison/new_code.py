@@ -1,7 +1,8 @@
 """Name code and communication that one program has and the other has not, or less often."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from xlagraph.comparison.argument_names import pattern
@@ -23,10 +24,11 @@ _COLLECTIVES: Final = {
     "collective-permute": "collective-permute",
     "collective-permute-start": "collective-permute",
 }
-_TRANSFORMATIONS: Final[Mapping[str, Sequence[str]]] = {
-    "the backward pass": ("transpose(jvp(", "gradient_tape/"),
-    "the gradient of a gradient": ("jvp(transpose(jvp(",),
-    "jax.vmap": ("vmap(",),
+_TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
+    "the backward pass": re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
+    # also of a Hessian, which is a gradient for many directions at once
+    "the gradient of a gradient": re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\("),
+    "jax.vmap": re.compile(r"vmap\("),
 }
 """Transformations, with the parts of op names that they make."""
 _LEAST_SHARES: Final[Mapping[str, float]] = {"the gradient of a gradient": 0.0}
@@ -92,12 +94,12 @@ def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
 def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> Reason | None:
     """Return what only one side has, if it makes a fair share of the values: vmap, gradients."""
     computed = {value.name for value in more.values if value.is_computed}
-    for name, marks in _TRANSFORMATIONS.items():
-        if any(mark in less.mentions for mark in marks):
+    for name, mark in _TRANSFORMATIONS.items():
+        if less.mentions.has(mark):
             continue
 
-        def name_of(value: HeldValue, name: str = name, marks: Sequence[str] = marks) -> str | None:
-            return name if any(mark in (value.op_name or "") for mark in marks) else None
+        def name_of(value: HeldValue, name: str = name, mark: re.Pattern[str] = mark) -> str | None:
+            return name if mark.search(value.op_name or "") else None
 
         code = _more_code(less, more, name_of, is_new=is_new)
         least = _LEAST_SHARES.get(name, _LEAST_SHARE_MORE) * len(computed)

@@ -8,7 +8,7 @@ from xlagraph.advice.causes.cause import Cause, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.search import causes_of_values
 from xlagraph.advice.planned_savings import replanned_savings
-from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
+from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.graph.engine import Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.edit import Edit
@@ -124,7 +124,7 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     ]
     covered = [reason for reason in large if reason.subject.kind in _COVERED]
     indirect = [reason for reason in large if reason.subject.kind in _INDIRECT]
-    is_indirect = bool(indirect) and all(reason.subject.kind in CONSEQUENCES for reason in large)
+    is_indirect = bool(indirect) and len(indirect) == len(large)
     if not covered and not is_indirect:
         return
     less, more = keys if growth > 0 else keys[::-1]

@@ -1,11 +1,10 @@
 """Describe reasons in words."""
 
 from fractions import Fraction
-from pathlib import PurePath
 from typing import Final
 
 from xlagraph.comparison.argument_names import folded
-from xlagraph.comparison.held_values import SourceLine
+from xlagraph.comparison.held_values import SourceLine, place
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.comparison.replaced_values import (
@@ -16,7 +15,6 @@ from xlagraph.comparison.replaced_values import (
     replaced,
     stacked,
 )
-from xlagraph.hlo.metadata import from_packages
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -31,6 +29,7 @@ _WITHOUT_LINE: Final = {
 }
 _LOOP_NAMES: Final = {"while", "body", "closed_call"}
 _LEAST_SHARE_OF_LINE: Final = 0.2
+_LARGEST_DENOMINATOR: Final = 1000
 
 
 def reason_text(reason: Reason, names: tuple[str, str]) -> str:
@@ -102,7 +101,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _outputs(reason)
         case ReasonKind.INPUTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            new = f"; new names: {folded(reason.scopes)}" if reason.scopes else ""
+            which = "new" if reason.count_a else "gone"
+            new = f"; {which} names: {folded(reason.scopes)}" if reason.scopes else ""
             return replaced(reason, "input") + named + new
         case ReasonKind.CONSTANTS:
             return replaced(reason, "constant") + read_by(reason)
@@ -158,19 +158,19 @@ def _mostly(reason: Reason) -> str:
         return ""
     sign = 1 if reason.growth_bytes > 0 else -1
     lines = reason.growth_by_line.items()
-    (file, line), growth = max(lines, key=lambda item: sign * item[1], default=(("", 0), 0))
+    line, growth = max(lines, key=lambda item: sign * item[1], default=(("", 0), 0))
     share = growth / reason.growth_bytes
     if share < _LEAST_SHARE_OF_LINE:
         return ""
-    place = f"{PurePath(file).name}:{line}{_called(reason, (file, line), growth)}"
-    return f" (mostly {place})" if share > 1 / 2 else f" (most at {place}, {signed_bytes(growth)})"
+    at = f"{place(line)}{_called(reason, line, growth)}"
+    return f" (mostly {at})" if share > 1 / 2 else f" (most at {at}, {signed_bytes(growth)})"
 
 
 def _called(reason: Reason, user_line: SourceLine, growth_bytes: int) -> str:
     """Return the library's line with most of the growth of a user's line; empty if none has."""
     for (line, called), growth in reason.growth_by_library_line.items():
         if line == user_line and growth / growth_bytes > 1 / 2:
-            return f" → {from_packages(called[0])}:{called[1]}"
+            return f" → {place(called)}"
     return ""
 
 
@@ -236,7 +236,7 @@ def _looped(reason: Reason) -> str:
             f", with {folded(reason.inputs)} in stacks" if reason.scopes and reason.inputs else ""
         )
         return f"{what} {verb} in a loop{stack}"
-    values = counted(reason.count_b or reason.count_a, "value")
+    values = counted(max(reason.count_a, reason.count_b), "value")
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
     sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if is_other else ""
@@ -276,7 +276,7 @@ def _outputs(reason: Reason) -> str:
     shapes = {value.shape for value in reason.example if value and value.shape[:1] != "("}
     such_as = f", such as {shapes.pop()}" if len(shapes) == 1 else ""
     # the largest one can be new although there are fewer, or the reverse
-    if not more or reason.example[more > 0] is None:
+    if not more or reason.example[more > 0] is None or more * reason.growth_bytes < 0:
         before = f", {reason.count_a:,} before" if more else ""
         return f"{counted(reason.count_b, 'output')}{before}, some of other values{such_as}"
     if more > 0:
@@ -339,8 +339,8 @@ def _times(factors: set[Fraction]) -> str:
         return "another shape"
     if factor > 1:
         return f"{float(factor):.3g} times as many elements" if factor < 1000 else "more elements"
-    share = factor.limit_denominator(1000)
-    return f"{share} of the elements" if share else "fewer elements"
+    share = factor if factor.denominator <= _LARGEST_DENOMINATOR else f"{float(factor):.3g}"
+    return f"{share} of the elements"
 
 
 def _shapes(reason: Reason) -> str:

@@ -131,7 +131,7 @@ class Reason:
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
     """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
-    source lines of loops (UNROLLED, TURNS); names of other inputs that only the second side has
+    source lines of loops (UNROLLED, TURNS); names of other inputs that only one side has
     (INPUTS)."""
     inputs: set[str] = field(default_factory=set)
     """Names of inputs, or the branches of them that only one side has."""

@@ -1,8 +1,6 @@
 """Describe values that only one of two programs has, and the values that they replace."""
 
-from pathlib import PurePath
-
-from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.held_values import HeldValue, place
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted
@@ -70,11 +68,11 @@ def are(count: int, noun: str, what: str) -> str:
 
 
 def _place(value: HeldValue) -> str:
-    file, line = value.line or ("", 0)
-    return f"{PurePath(file).name}:{line}"
+    return place(value.line) if value.line else ""
 
 
 def _named(value: HeldValue) -> str:
     # the op name of a copy of an argument is the argument's name
     op = primitive(value.op_name) if "/" in (value.op_name or "") else value.opcode
-    return f"{op} {value.shape}"
+    # XLA writes (a/dot_general:b/dot_general) for an op that it made of two
+    return f"{(op or '').rpartition('/')[2].rstrip(')')} {value.shape}"

@@ -109,14 +109,16 @@ def sentences_of(
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
-    if told and told[0].subject.kind in CONSEQUENCES and not (told[0].cause or told[0].code):
+    is_first_known = not told or told[0].cause or told[0].code
+    follows = told and told[0].subject.kind in CONSEQUENCES
+    if not is_first_known and (follows or told[0] not in explaining):
         # without bytes, it names what is new: first, if it is in the program of one side only
         new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
         word = "new" if told[0].growth_bytes > 0 else "gone"
         new.sort(key=lambda reason: (not _is_whole(reason), reason.subject.after != word))
         turns = [reason for reason in reasons if reason.subject.kind is ReasonKind.TURNS]
         is_known = bool(new) and _is_whole(new[0])
-        for reason in new[:1] if is_known or not turns else turns:
+        for reason in new[:1] if is_known else () if not follows else turns or new[:1]:
             is_change = is_known or bool(turns)
             found.insert(0 if is_change else 1, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)

@@ -96,7 +96,9 @@ class InputSizes:
             return factors is not None and (self._is_same_tree or is_argument or not factors)
         if factors is not None and not self._factors:
             is_gone = a.shape not in self._shapes_b and b.shape not in self._shapes_a
-            return is_gone and a.line == b.line and len(factors) == 1
+            # windows of another size: fewer of them, each as much larger
+            sizes = {max(factor, 1 / factor) for factor in factors}
+            return is_gone and a.line == b.line and len(sizes) == 1
         if _are_stacks_of_other_turns(a, b):
             factors = _factors(*(_part(each) for each in (a, b)))
         factors = _factor_of_rank(a.shape, b.shape) if factors is None else factors

@@ -147,7 +147,8 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         most = max((count for factor, count in factors.items() if factor != 1), default=0)
         for a_value, b_value in found:
             factor = element_factor(a_value, b_value)
-            is_same_line = a_value.user_line and a_value.user_line == b_value.user_line
+            lines = [(each.user_line, each.source_line) for each in (a_value, b_value)]
+            is_same_line = lines[0][0] and lines[0] == lines[1]
             is_frequent = factors[factor] * _RARE_FACTOR >= most
             if factor == 1 or (is_frequent and (factors[factor] > 1 or is_same_line)):
                 pairs.append((a_value, b_value))

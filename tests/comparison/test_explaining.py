@@ -5,6 +5,7 @@ from xlagraph.comparison.held_values import HeldValue, Mentions, Reserved, Reser
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import ReasonKind
 from xlagraph.comparison.sentences import sentences_of
+from xlagraph.comparison.value_matching import match_values
 
 LOOP = "jit(f)/while/body/closed_call"
 VALUE = HeldValue(
@@ -121,6 +122,15 @@ def told(before, after, totals):
     return [each.line for each in sentences_of(found, ("a", "b"), totals)]
 
 
+def test_windows_of_another_size_are_the_same_values_in_another_size():
+    scores = VALUE._replace(shape="f32[8,3,4,4]", held_bytes=1536)
+    larger = VALUE._replace(shape="f32[2,3,16,16]", held_bytes=6144)
+    text = "1 value has 4 times as many elements, such as f32[8,3,4,4] → f32[2,3,16,16]"
+    assert lines([scores], [larger]) == [(f"{text} (mostly f.py:1)", 4608)]
+    other = larger._replace(shape="f32[2,6,16,8]")
+    assert lines([scores], [other])[0][0].startswith("1 value replaced by 1 other")
+
+
 def test_the_dtype_of_inputs_precedes_more_bytes_of_other_stacks():
     narrow = INPUT._replace(dtype="bf16", shape="bf16[8]", held_bytes=16)
     state = VALUE._replace(op_name=f"{LOOP}/mul", held_bytes=0)
@@ -205,6 +215,14 @@ def test_a_gradient_of_a_gradient_is_named_however_few_values_it_makes():
     assert text.startswith("1 value made by the gradient of a gradient, none before; 1 new value")
 
 
+def test_a_hessian_is_a_gradient_of_a_gradient_too():
+    forward = [VALUE._replace(name=f"v{n}", op_name=f"jit(f)/op{n}") for n in range(40)]
+    one = OTHER._replace(op_name="jit(f)/jvp(transpose(jvp()))/dot")
+    many = one._replace(op_name="jit(f)/jvp(vmap(transpose(vmap(jvp()))))/dot", held_bytes=96)
+    found = lines([*forward, one], [*forward, many])
+    assert not any("gradient of a gradient" in text for text, _ in found)
+
+
 def test_what_a_checkpoints_policy_keeps_precedes_what_lives_longer_with_it():
     again = OTHER._replace(op_name="jit(f)/checkpoint/rematted_computation/neg")
     rounded = VALUE._replace(name="k", op_name="jit(f)/checkpoint/reduce_precision", live_from=3)
@@ -233,6 +251,40 @@ def test_a_part_within_a_list_of_inputs_is_told_by_the_new_names_at_its_end():
     before = listed("f32[8]", "f32[2,4]", "f32[3,3]")
     after = listed("f32[8]", "f32[4,2,1]", "f32[5,1,1]", "f32[2,4]")
     assert ("1 input replaced by 2 others; new names: p[3]", 32) in lines(before, after)
+
+
+def test_inputs_of_other_names_are_told_where_a_branch_counts_them_too():
+    def named(*names):
+        return [INPUT._replace(name=name, op_name=name) for name in names]
+
+    found = lines(named("o.mu['w']", "o.nu['w']", "x"), named("e['w']", "x"))
+    assert found == [("1 input is gone: o; new names: e", -32)]
+
+
+def test_a_result_elsewhere_that_is_now_temporary_is_no_output():
+    result = VALUE._replace(part=ReservedPart.INPUTS, held_bytes=0, is_result=True)
+    found = lines([result], [VALUE])
+    assert found == [
+        ("1 temporary value no longer in the bytes of inputs or outputs (mostly f.py:1)", 64)
+    ]
+
+
+def test_one_value_in_a_loop_is_that_of_its_line_in_a_library_only():
+    whole = VALUE._replace(op_name="jit(f)/div", shape="f32[16,16]", held_bytes=1024)
+    part = VALUE._replace(op_name=f"{LOOP}/div", shape="f32[16,1]")
+    assert match_values([whole], [part]).pairs == ((whole, part),)
+    other = part._replace(source_line=("/env/site-packages/a/b.py", 7))
+    assert match_values([whole], [other]).pairs == ()
+
+
+def test_donations_without_outputs_take_no_temporary_values():
+    donated = INPUT._replace(is_donated=True)
+    elsewhere = VALUE._replace(part=ReservedPart.OUTPUTS, held_bytes=0)
+    found = lines([donated, elsewhere], [INPUT, VALUE])
+    assert (
+        "1 temporary value no longer in the bytes of inputs or outputs (mostly f.py:1)",
+        64,
+    ) in (found)
 
 
 def test_another_platform_precedes_all_that_follows_from_it():

@@ -111,3 +111,28 @@ def test_loops_of_random_numbers_are_none_of_the_program():
     found = loop_turns(before._replace(values=tuple(names)), after)
     assert not found.others
     assert loop_turns(before, after).others[0].turns == (5, 0)
+
+
+def test_a_loop_within_one_that_is_gone_is_not_unrolled_where_it_still_runs():
+    before, after = program(5), program(0, 5, inside=False)
+    inner = STATE._replace(op_name="jit(f)/while/body/while", user_line=("f.py", 4), name="inner")
+    alone = inner._replace(op_name="jit(f)/while")
+    ops = [each._replace(user_line=("f.py", 4), loop=None) for each in after.values]
+    found = loop_turns(
+        Reserved((*before.values, inner), turns={**before.turns, "inner": 5}),
+        Reserved((*after.values, *ops, alone), turns={"inner": 5}),
+    )
+    assert [each.line for each in found.unrolled] == [("f.py", 1)]
+
+
+def test_a_loop_and_a_checkpoint_explain_no_gradients_that_only_one_program_computes():
+    before, after = program(12), program(3, 4)
+    op_names = {
+        each.op_name: each.op_name.replace("/while", "/jvp(while)") for each in after.values
+    }
+    passes = [each._replace(op_name=op_names[each.op_name]) for each in after.values]
+    kept = VALUE._replace(op_name="jit(f)/jvp(while)/body/checkpoint/mul", live_from=9)
+    after = after._replace(values=(*passes, kept))
+    texts = {reason_text(each, ("a", "b")) for each in explain_pair(before, after)}
+    assert "a loop has 3 iterations, was 12 (f.py:1)" in texts
+    assert not any("unrolled" in text or text.startswith("checkpoint") for text in texts)

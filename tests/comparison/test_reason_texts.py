@@ -1,5 +1,7 @@
 """The text of a reason, from the values behind it."""
 
+from fractions import Fraction
+
 import pytest
 
 from xlagraph.comparison.held_values import HeldValue, ReservedPart
@@ -24,3 +26,32 @@ def test_a_new_output_is_not_called_gone_because_there_are_fewer(counts, example
     before, after = counts
     reason = Reason(Subject(ReasonKind.OUTPUTS), count_a=before, count_b=after, example=example)
     assert reason_text(reason, ("a", "b")).startswith(text)
+
+
+def test_a_new_output_is_not_called_gone_because_there_are_fewer_if_more_bytes_remain():
+    subject = Subject(ReasonKind.OUTPUTS)
+    reason = Reason(subject, 64, 8, 2, example=(STACK, None))
+    assert reason_text(reason, ("a", "b")).startswith("2 outputs, 8 before, some of other values")
+
+
+def test_the_values_of_a_loop_are_counted_where_it_is():
+    reason = Reason(Subject(ReasonKind.LOOPED, after="gone"), -64, 17, 2)
+    assert reason_text(reason, ("a", "b")) == "17 values no longer computed in a loop"
+
+
+def test_a_share_with_a_large_denominator_is_not_rounded_to_another_one():
+    a, b = STACK._replace(shape="f32[2048]"), STACK._replace(shape="f32[1]")
+    reason = Reason(Subject(ReasonKind.SIZE), -64, 1, 1, example=(a, b))
+    reason.factors = {Fraction(1, 2048)}
+    text = "1 value has 0.000488 of the elements, such as f32[2048] → f32[1]"
+    assert reason_text(reason, ("a", "b")) == text
+
+
+def test_a_line_of_a_library_has_its_path_in_the_package_and_an_op_made_of_two_one_name():
+    line = ("/env/lib/python3.11/site-packages/mctx/_src/search.py", 298)
+    name = "jit(f)/(transpose(jvp())/dot_general:jvp()/dot_general)"
+    value = STACK._replace(part=ReservedPart.LIVE, op_name=name, source_line=line)
+    reason = Reason(Subject(ReasonKind.REPLACED))
+    reason.count(None, value)
+    text = "1 new value at the peak: dot_general f32[16] (mostly mctx/_src/search.py:298)"
+    assert reason_text(reason, ("a", "b")) == text

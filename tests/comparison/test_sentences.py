@@ -9,6 +9,8 @@ from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.sentences import sentences_of
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import compare
@@ -133,3 +135,15 @@ def test_a_value_with_a_part_of_each_iteration_is_said_to_be_stacked():
         "loops now stack 1 more value of each iteration: add f32[10,16] (mostly f.py:7)",
         640,
     )
+
+
+def test_a_new_backward_pass_precedes_a_donation_that_explains_nothing():
+    donation = Reason(Subject(ReasonKind.DONATED), 4, 1, 1)
+    replaced = Reason(Subject(ReasonKind.REPLACED), 640, 1, 18)
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 0, 53, {"the backward pass"})
+    found = sentences_of([donation, replaced, code], ("a", "b"), (1000, 1644))
+    assert [each.text.split(",")[0] for each in found] == [
+        "53 values made by the backward pass",
+        "1 input is now donated",
+        "1 value replaced by 18 others at the peak",
+    ]
