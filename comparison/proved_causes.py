@@ -8,7 +8,7 @@ from xlagraph.advice.causes.cause import Cause, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.search import causes_of_values
 from xlagraph.advice.planned_savings import replanned_savings
-from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.graph.engine import Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.edit import Edit
@@ -124,7 +124,7 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     ]
     covered = [reason for reason in large if reason.subject.kind in _COVERED]
     indirect = [reason for reason in large if reason.subject.kind in _INDIRECT]
-    is_indirect = bool(indirect) and len(indirect) == len(large)
+    is_indirect = bool(indirect) and all(reason.subject.kind in CONSEQUENCES for reason in large)
     if not covered and not is_indirect:
         return
     less, more = keys if growth > 0 else keys[::-1]
@@ -158,8 +158,10 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
                 edits, saved = (*edits, *best.edits), together
     is_indirect &= abs(growth) >= _LEAST_SHARE_OF_ALL * side.reserved_bytes
     if is_indirect and not any(reason.cause for reason in large):
+        least = _LEAST_SHARE_OF_REASON * abs(growth)
         for cause in found.values():
-            if cause.edits and side.saves(cause.edits) >= _LEAST_SHARE_OF_REASON * abs(growth):
+            # a few values that others wait for are not what grew
+            if cause.edits and cause.sum_bytes >= least and side.saves(cause.edits) >= least:
                 indirect[0].cause = cause.text
                 indirect[0].cause_remains = cause.title in other.causes
                 return

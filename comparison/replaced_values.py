@@ -75,4 +75,4 @@ def _named(value: HeldValue) -> str:
     # the op name of a copy of an argument is the argument's name
     op = primitive(value.op_name) if "/" in (value.op_name or "") else value.opcode
     # XLA writes (a/dot_general:b/dot_general) for an op that it made of two
-    return f"{(op or '').rpartition('/')[2].rstrip(')')} {value.shape}"
+    return f"{(op or '').rpartition('/')[2].strip('()')} {value.shape}"
