@@ -8,13 +8,19 @@ from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.reasons import ReasonKind
 from xlagraph.hlo.op_names import (
     OF_ANY_LOOP,
+    has_all_transformations,
     has_checkpoint,
     is_backward,
     names_before_checkpoint,
     stem,
 )
 
-__all__ = ["ChangedCheckpoints", "changed_checkpoints", "checkpointed_parts", "has_gradients"]
+__all__ = [
+    "ChangedCheckpoints",
+    "are_gradients_of_one",
+    "changed_checkpoints",
+    "checkpointed_parts",
+]
 
 Scope = tuple[str, ...]
 """Names of nested scopes, outermost first; empty for the whole program."""
@@ -45,10 +51,11 @@ class ChangedCheckpoints(NamedTuple):
         return None
 
 
-def has_gradients(values: Sequence[HeldValue]) -> bool:
-    """Return True for a program with a backward pass, or with a forward pass for one."""
-    op_names = {value.op_name or "" for value in values}
-    return any("jvp(" in op_name or is_backward(op_name) for op_name in op_names)
+def are_gradients_of_one(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> bool:
+    """Return True if only one program has a backward pass, or a forward pass for one."""
+    sides = [{value.op_name or "" for value in side} for side in (a, b)]
+    has_gradients = [any("jvp(" in name or is_backward(name) for name in side) for side in sides]
+    return has_gradients[0] is not has_gradients[1] and all(map(has_all_transformations, sides))
 
 
 def changed_checkpoints(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> ChangedCheckpoints:
@@ -56,7 +63,7 @@ def changed_checkpoints(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Chang
 
     None if only one program computes gradients, which keep the values, not the checkpoint.
     """
-    if has_gradients(a) is not has_gradients(b):
+    if are_gradients_of_one(a, b):
         return ChangedCheckpoints(frozenset(), frozenset())
     inside_a, all_a = _scopes(a)
     inside_b, all_b = _scopes(b)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.checkpoints import has_gradients
+from xlagraph.comparison.checkpoints import are_gradients_of_one
 from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine, place
 from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 
@@ -63,7 +63,7 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     """
     found = LoopTurns([], [])
     # gradients of one program keep other values of the same lines than an unrolled loop
-    have_same_passes = has_gradients(a.values) is has_gradients(b.values)
+    have_same_passes = not are_gradients_of_one(a.values, b.values)
     for before, after in _pairs(_loops(a), _loops(b)):
         turns = before.iterations if before else 0, after.iterations if after else 0
         if turns[0] == turns[1] or 0 in (before and turns[0], after and turns[1]):

@@ -10,7 +10,7 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
+from xlagraph.hlo.op_names import OF_ANY_LOOP, has_all_transformations, stem
 
 __all__ = ["name_collectives", "name_new_code"]
 
@@ -94,6 +94,8 @@ def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
 def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> Reason | None:
     """Return what only one side has, if it makes a fair share of the values: vmap, gradients."""
     computed = {value.name for value in more.values if value.is_computed}
+    if not has_all_transformations(value.op_name for value in less.values):
+        return None
     for name, mark in _TRANSFORMATIONS.items():
         if less.mentions.has(mark):
             continue

@@ -159,13 +159,13 @@ def _is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
 def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     """Return True for a change of the program with a fair share of the growth.
 
-    If the reserved bytes are almost the same, every change of the program is one.
+    If the reserved bytes are almost the same, every change with a sentence of its own is one.
     """
     is_named = reason.cause or reason.code or reason.is_of_policy
     if not growth_bytes or (reason.subject.kind in CONSEQUENCES and not is_named):
         return False
     if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:
-        return True
+        return abs(reason.growth_bytes) >= _LEAST_SHARE_OF_ALL * reserved_bytes
     share = reason.growth_bytes / growth_bytes
     # single values can be in more or fewer loops for many reasons
     is_loose = reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)

@@ -17,6 +17,7 @@ __all__ = [
     "OF_ANY_LOOP",
     "RECOMPUTED_MARKS",
     "framework_of",
+    "has_all_transformations",
     "has_checkpoint",
     "is_backward",
     "is_checkpointed",
@@ -179,6 +180,14 @@ def has_checkpoint(op_name: str | None) -> bool:
 def is_backward(op_name: str | None) -> bool:
     """Return True if an op belongs to the backward pass; False without a name."""
     return any(mark in (op_name or "") for mark in BACKWARD_MARKS)
+
+
+def has_all_transformations(op_names: Iterable[str | None]) -> bool:
+    """Return True if ops show each transformation; False for the names of JAX before 0.7.
+
+    It left out ``jvp()`` and ``vmap()`` of ops without a scope.
+    """
+    return not any("/jit(main)/" in (op_name or "") for op_name in op_names)
 
 
 def is_recomputed(op_name: str | None) -> bool:

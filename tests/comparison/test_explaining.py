@@ -223,6 +223,13 @@ def test_a_hessian_is_a_gradient_of_a_gradient_too():
     assert not any("gradient of a gradient" in text for text, _ in found)
 
 
+def test_older_names_of_ops_do_not_show_which_transformations_a_program_lacks():
+    before = VALUE._replace(op_name="jit(f)/jit(main)/exp")
+    name = "jit(f)/jit(main)/transpose(jvp(checkpoint))/rematted_computation/exp"
+    found = lines([before], [before, OTHER._replace(op_name=name)])
+    assert found == [("checkpoint added (mostly f.py:1)", 64)]
+
+
 def test_what_a_checkpoints_policy_keeps_precedes_what_lives_longer_with_it():
     again = OTHER._replace(op_name="jit(f)/checkpoint/rematted_computation/neg")
     rounded = VALUE._replace(name="k", op_name="jit(f)/checkpoint/reduce_precision", live_from=3)
