@@ -1,6 +1,7 @@
 """Changes to a copy of a graph file, by COPY where that is faster."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,8 @@ RELATIONSHIP_TYPES: Final = tuple(relationship.name for relationship in SCHEMA.r
 MAX_COPIED_NODES: Final = 2_000_000
 MAX_COPIED_RELATIONSHIPS: Final = 8_000_000
 
+_COUNT_NODES: Final = load_statement(__file__, "count-nodes")
+_COUNT_RELATIONSHIPS: Final = load_statement(__file__, "count-relationships")
 _DELETE_COMPILATIONS: Final = load_statement(__file__, "delete-compilations")
 
 
@@ -63,6 +66,14 @@ def count_rows(connection: ladybug.Connection, tables: Iterable[str]) -> dict[st
         for name in tables
     }
     return {name: _count(connection, text) for name, text in texts.items()}
+
+
+def count_all_rows(connection: ladybug.Connection) -> dict[str, int]:
+    """Count the rows of all tables that have any; faster than one by one if there are few rows."""
+    rows = chain.from_iterable(
+        rows_of(connection, text) for text in (_COUNT_NODES, _COUNT_RELATIONSHIPS)
+    )
+    return {str(name): int(str(count)) for name, count in rows}
 
 
 def set_run(

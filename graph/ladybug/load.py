@@ -269,13 +269,17 @@ class LadybugLoad(Load):
                     trim_memory()
         if is_small:
             connection.execute("COMMIT")
-        after = file_changes.count_rows(connection, sources)
+        after = (
+            file_changes.count_all_rows(connection)
+            if is_small and not before
+            else file_changes.count_rows(connection, sources)
+        )
         for name in sources:
             expected = before.get(name, 0) + added[name]
-            if after[name] != expected:
+            if after.get(name, 0) != expected:
                 raise GraphUnwritable(
                     f"{self._path} could not be written{_UNCHANGED}: expected {expected} rows of"
-                    f" {name}, the engine kept {after[name]}"
+                    f" {name}, the engine kept {after.get(name, 0)}"
                 )
 
     def _sources(self, shared: RowFiles | None, old: RowFiles | None) -> dict[str, list[RowFiles]]:
