@@ -70,8 +70,10 @@ def changed_checkpoints(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Chang
     gone, new = inside_a - inside_b, inside_b - inside_a
     moved = {_without_loops(scope) for scope in gone} & {_without_loops(scope) for scope in new}
     return ChangedCheckpoints(
-        frozenset(scope for scope in gone & all_b if _without_loops(scope) not in moved),
-        frozenset(scope for scope in new & all_a if _without_loops(scope) not in moved),
+        frozenset(scope for scope in gone & all_b if _without_loops(scope) not in moved)
+        or _outside_loops(gone, inside_b, all_b),
+        frozenset(scope for scope in new & all_a if _without_loops(scope) not in moved)
+        or _outside_loops(new, inside_a, all_a),
     )
 
 
@@ -94,6 +96,11 @@ def checkpointed_parts(values: Iterable[HeldValue], scopes: Iterable[Scope]) -> 
         is_repeated = len(patterns) == 1 and patterns.isdisjoint(names[-1] for names in inside)
         found |= {"/".join(names) for names in (inside if is_repeated else [scope])}
     return found
+
+
+def _outside_loops(scopes: set[Scope], inside: set[Scope], every: set[Scope]) -> frozenset[Scope]:
+    """Return the scopes in a program that has neither their loops nor any checkpoint."""
+    return frozenset(() if inside else every.intersection(map(_without_loops, scopes)))
 
 
 def _without_loops(scope: Scope) -> Scope:
