@@ -58,9 +58,12 @@ def are_gradients_of_one(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> bool
     return has_gradients[0] is not has_gradients[1] and all(map(has_all_transformations, sides))
 
 
-def changed_checkpoints(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> ChangedCheckpoints:
+def changed_checkpoints(
+    a: Sequence[HeldValue], b: Sequence[HeldValue], *, are_unrolled: bool = False
+) -> ChangedCheckpoints:
     """Return the scopes whose checkpoints were removed or added.
 
+    If loops are unrolled, one in such a loop may be gone with the loop.
     None if only one program computes gradients, which keep the values, not the checkpoint.
     """
     if are_gradients_of_one(a, b):
@@ -69,11 +72,12 @@ def changed_checkpoints(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Chang
     inside_b, all_b = _scopes(b)
     gone, new = inside_a - inside_b, inside_b - inside_a
     moved = {_without_loops(scope) for scope in gone} & {_without_loops(scope) for scope in new}
+    if are_unrolled:
+        gone |= set() if inside_b else {_without_loops(scope) for scope in gone}
+        new |= set() if inside_a else {_without_loops(scope) for scope in new}
     return ChangedCheckpoints(
-        frozenset(scope for scope in gone & all_b if _without_loops(scope) not in moved)
-        or _outside_loops(gone, inside_b, all_b),
-        frozenset(scope for scope in new & all_a if _without_loops(scope) not in moved)
-        or _outside_loops(new, inside_a, all_a),
+        frozenset(scope for scope in gone & all_b if _without_loops(scope) not in moved),
+        frozenset(scope for scope in new & all_a if _without_loops(scope) not in moved),
     )
 
 
@@ -96,11 +100,6 @@ def checkpointed_parts(values: Iterable[HeldValue], scopes: Iterable[Scope]) -> 
         is_repeated = len(patterns) == 1 and patterns.isdisjoint(names[-1] for names in inside)
         found |= {"/".join(names) for names in (inside if is_repeated else [scope])}
     return found
-
-
-def _outside_loops(scopes: set[Scope], inside: set[Scope], every: set[Scope]) -> frozenset[Scope]:
-    """Return the scopes in a program that has neither their loops nor any checkpoint."""
-    return frozenset(() if inside else every.intersection(map(_without_loops, scopes)))
 
 
 def _without_loops(scope: Scope) -> Scope:

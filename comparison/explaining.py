@@ -73,7 +73,10 @@ class _Explanation:
     def __init__(self, a: Reserved, b: Reserved) -> None:
         self.a, self.b = a, b
         self.matching: Matching = match_values(a.values, b.values)
-        self.checkpoints: ChangedCheckpoints = changed_checkpoints(a.values, b.values)
+        self.turns = loop_turns(a, b)
+        self.checkpoints: ChangedCheckpoints = changed_checkpoints(
+            a.values, b.values, are_unrolled=bool(self.turns.unrolled)
+        )
         self.reasons_found = FoundReasons()
         self.found, self.of = self.reasons_found.found, self.reasons_found.of
         self.sides = Sides(a, b, self.matching)
@@ -82,7 +85,6 @@ class _Explanation:
             any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
         )
         self.loops = ChangedLoops(a.values, b.values)
-        self.turns = loop_turns(a, b)
         is_ported = name_platform(self.sides, self.reasons_found)
         self.libraries = frozenset() if is_ported else libraries(a.values) ^ libraries(b.values)
         self.library_ops = {

@@ -230,13 +230,6 @@ def test_older_names_of_ops_do_not_show_which_transformations_a_program_lacks():
     assert found == [("checkpoint added (mostly f.py:1)", 64)]
 
 
-def test_a_checkpoint_in_a_loop_that_is_unrolled_without_it_is_gone():
-    again = VALUE._replace(op_name=f"{LOOP}/checkpoint/rematted_computation/exp", held_bytes=0)
-    kept = [VALUE._replace(name=name, live_from=at) for at, name in enumerate("abcd")]
-    assert ("checkpoint gone (mostly f.py:1)", 192) in lines([again, OTHER], [*kept, OTHER])
-    assert ("checkpoint added (mostly f.py:1)", -192) in lines([*kept, OTHER], [again, OTHER])
-
-
 def test_what_a_checkpoints_policy_keeps_precedes_what_lives_longer_with_it():
     again = OTHER._replace(op_name="jit(f)/checkpoint/rematted_computation/neg")
     rounded = VALUE._replace(name="k", op_name="jit(f)/checkpoint/reduce_precision", live_from=3)

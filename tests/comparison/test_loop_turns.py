@@ -136,3 +136,17 @@ def test_a_loop_and_a_checkpoint_explain_no_gradients_that_only_one_program_comp
     texts = {reason_text(each, ("a", "b")) for each in explain_pair(before, after)}
     assert "a loop has 3 iterations, was 12 (f.py:1)" in texts
     assert not any("unrolled" in text or text.startswith("checkpoint") for text in texts)
+
+
+def test_a_checkpoint_in_a_loop_that_is_unrolled_without_it_is_gone():
+    before, after = program(4), program(0, 4, inside=False)
+    names = [each.op_name.replace("call/", "call/checkpoint/") for each in before.values]
+    values = [
+        each._replace(op_name=name, held_bytes=0)
+        for each, name in zip(before.values, names, strict=True)
+    ]
+    before = before._replace(values=tuple(values))
+    for sides, word in (((before, after), "gone"), ((after, before), "added")):
+        texts = [reason_text(each, ("a", "b")) for each in explain_pair(*sides)]
+        assert any(text.startswith(f"checkpoint {word}") for text in texts)
+        assert any("unrolled" in text for text in texts)
