@@ -9,6 +9,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
+from xlagraph.comparison.counted_loops import counted_loops
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import from_packages, is_installed, makes_every_op
@@ -137,6 +138,12 @@ class Mentions:
         pattern = re.escape(name).replace(r"\*", r"\d+").replace("/", r"\)*/(?:\w+\()*")
         return sum(1 for _ in re.finditer(pattern.encode(), self._contents))
 
+    def counted_loops(self) -> dict[str, int]:
+        """Return how often the loops of a program for a TPU run, of which XLA writes no number."""
+        module = None if self._stored is None else self._stored.module
+        is_text = module is not None and module.form == "text"
+        return counted_loops(self._contents.decode(errors="replace")) if is_text else {}
+
     @cached_property
     def _contents(self) -> bytes:
         module = None if self._stored is None else self._stored.module
@@ -261,8 +268,9 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
             sum(part.unknown_bytes for part in parts),
             copies.get(compilation, 0),
             parts[0].partitions,
-            Mentions(StoredCompilation(graph, compilation)),
-            {str(loop): count for (key, loop), count in turns.items() if key == compilation},
+            mentions := Mentions(StoredCompilation(graph, compilation)),
+            {str(loop): count for (key, loop), count in turns.items() if key == compilation}
+            or mentions.counted_loops(),
             of_compilation[0].platform,
         )
     return reserved
