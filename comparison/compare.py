@@ -99,6 +99,8 @@ def _reasons(
                     sum(pair.reserved.growth_bytes for pair in others),
                     sum(pair.a is not None for pair in others),
                     sum(pair.b is not None for pair in others),
+                    {pair.a.module or "" for pair in others if pair.a},
+                    {pair.b.module or "" for pair in others if pair.b},
                 )
             )
     return merge_reasons(reasons)

@@ -10,6 +10,7 @@ from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.comparison.replaced_values import (
     are,
     has_own_lines,
+    in_brackets,
     largest,
     read_by,
     replaced,
@@ -51,7 +52,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
     match kind:
         case ReasonKind.UNDONATED | ReasonKind.DONATED:
             verb = "no longer" if kind is ReasonKind.UNDONATED else "now"
-            inputs = f" ({folded(reason.inputs)})" if reason.inputs else ""
+            inputs = in_brackets(reason.inputs)
             return f"{are(reason.count_a, 'input', verb)} donated{inputs}{_placed(reason)}"
         case ReasonKind.PLATFORM:
             return f"compiled for {after}, was {before}"
@@ -89,10 +90,9 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.REPEATED:
             return _repeated(reason)
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
-            values = counted(max(reason.count_a, reason.count_b), "value")
             scopes = "a loop" if reason.scopes == {"while"} else folded(reason.scopes)
             when = "at the peak, none before" if kind is ReasonKind.SCOPE_NEW else "gone, none left"
-            return f"{values} of {scopes} {when}"
+            return f"{counted(max(reason.count_a, reason.count_b), 'value')} of {scopes} {when}"
         case ReasonKind.COPIES:
             return _copies(reason)
         case ReasonKind.CASTS:
@@ -131,12 +131,12 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.UNKNOWN:
             return "temporary memory, in dumps without live ranges"
         case ReasonKind.UNPAIRED:
-            only = [
-                f"{counted(count, 'compilation')} only in {name}"
-                for count, name in zip((reason.count_a, reason.count_b), names, strict=True)
+            counts, modules = (reason.count_a, reason.count_b), (reason.scopes, reason.inputs)
+            return ", ".join(
+                f"{counted(count, 'compilation')} only in {name}{in_brackets(of)}"
+                for count, name, of in zip(counts, names, modules, strict=True)
                 if count
-            ]
-            return ", ".join(only)
+            )
         case ReasonKind.OTHER:
             return f"{counted(reason.count_b, 'other compilation')} changed less"
 

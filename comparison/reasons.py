@@ -132,9 +132,10 @@ class Reason:
     scopes: set[str] = field(default_factory=set)
     """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
     source lines of loops (UNROLLED, TURNS); names of other inputs that only one side has
-    (INPUTS)."""
+    (INPUTS); modules of the first side (UNPAIRED)."""
     inputs: set[str] = field(default_factory=set)
-    """Names of inputs, or the branches of them that only one side has."""
+    """Names of inputs, or the branches of them that only one side has; modules of the second side
+    (UNPAIRED)."""
     input_count: int = 0
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None

@@ -1,11 +1,12 @@
 """Describe values that only one of two programs has, and the values that they replace."""
 
+from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import HeldValue, place
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted
 
-__all__ = ["are", "has_own_lines", "largest", "read_by", "replaced", "stacked"]
+__all__ = ["are", "has_own_lines", "in_brackets", "largest", "read_by", "replaced", "stacked"]
 
 
 def stacked(reason: Reason) -> str:
@@ -65,6 +66,12 @@ def has_own_lines(reason: Reason) -> bool:
 def are(count: int, noun: str, what: str) -> str:
     """Return a count with its verb: ``1 input is gone``, ``2 inputs are gone``."""
     return f"{counted(count, noun)} {'is' if count == 1 else 'are'} {what}"
+
+
+def in_brackets(names: set[str]) -> str:
+    """Return names after what they belong to: ``3 inputs (o, p)``."""
+    text = folded(names)
+    return f" ({text})" if text else ""
 
 
 def _place(value: HeldValue) -> str:

@@ -29,7 +29,7 @@ before → after: reserved bytes grow by 192 B (+30.0%), from 640 B to 832 B, su
 
 - 1 value has 2 times as many elements, such as f32[64] → f32[128] (mostly f.py:5): +256 B
     xlagraph compare before after --by value
-- 1 compilation only in before, 1 compilation only in after: -64 B
+- 1 compilation only in before (jit_g), 1 compilation only in after (jit_h): -64 B
     xlagraph query compare/modules --run-a before --run-b after
 
 Totals

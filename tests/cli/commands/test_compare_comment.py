@@ -38,7 +38,7 @@ def test_the_reasons_and_the_growth_by_cause_are_open_and_the_rest_is_folded(run
         "### Why\n\n"
         "- **+256 B** 1 value has 2 times as many elements, such as f32[64] → f32[128]"
         " (mostly f.py:5)\n"
-        "- **-64 B** 1 compilation only in before, 1 compilation only in after\n\n"
+        "- **-64 B** 1 compilation only in before (jit_g), 1 compilation only in after (jit_h)\n\n"
         "### Memory by cause\n\n"
         "|  | before | after | change |\n"
         "| --- | ---: | ---: | ---: |\n"
