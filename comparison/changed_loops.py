@@ -97,7 +97,7 @@ def _ops(values: Iterable[HeldValue]) -> tuple[dict[Op, set[int]], set[Op]]:
             depths.setdefault(op, set()).add(_depth(value))
         if _depth(value):
             loops.add(_loop(value))
-        if (value.stack_turns or 0) > 1:
+        if value.is_stack:
             stacks.add(_loop(value))
     return depths, loops - stacks
 

@@ -222,7 +222,7 @@ class _Explanation:
                 return unrolled
             if depths := self.loops.moved(value):
                 return looped(self.reasons_found, *depths)
-            is_stack = (value.stack_turns or 0) > 1
+            is_stack = value.is_stack
             if self.have_checkpoints and primitive(value.op_name) == _KEPT_BY_POLICY:
                 kind = ReasonKind.STACKED if is_stack else ReasonKind.REPLACED
                 return self.of(kind, after="policy")

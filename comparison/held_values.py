@@ -103,6 +103,15 @@ class HeldValue(NamedTuple):
         return None if line is None or makes_every_op(line[0]) else line
 
     @property
+    def is_stack(self) -> bool:
+        """True for a value with a part of each iteration of a loop.
+
+        State of which an iteration writes all parts, such as the caches of all layers, is none.
+        """
+        turns = self.stack_turns or 0
+        return turns > 1 and (self.iterations is None or turns >= self.iterations)
+
+    @property
     def is_input(self) -> bool:
         """True for an argument of the program; parameters of loops in its bytes hold none."""
         is_parameter = self.opcode == "parameter" and self.held_bytes > 0

@@ -86,7 +86,7 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
 
 def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop | None]]:
     """Return loops with their partners in the other program; None for those without one."""
-    for key_of in (_place_and_scopes, _place_and_own_scopes, _file_and_scopes):
+    for key_of in (_place_and_scopes, _place_and_own_scopes, _file_and_scopes, _scopes):
         counts = [Counter(map(key_of, side)) for side in (a, b)]
         found = {key_of(loop): loop for loop in b}
         for loop in list(a):
@@ -113,6 +113,10 @@ def _place_and_own_scopes(loop: _Loop) -> Hashable:
 
 def _file_and_scopes(loop: _Loop) -> Hashable:
     return loop.line[0], loop.scopes
+
+
+def _scopes(loop: _Loop) -> Hashable:
+    return loop.scopes  # of a file that was renamed
 
 
 def _have_same_body(a: _Loop, b: _Loop) -> bool:

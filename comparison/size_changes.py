@@ -6,7 +6,7 @@ sequences that lose or gain an element. If all inputs have their shapes, a const
 may have changed: then the old shape is gone, and only the second program has the new one.
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -62,6 +62,9 @@ class InputSizes:
                 # by several factors, it may be another part of another tree
                 if self._is_same_tree or len(factors) == 1:
                     self._add(factors)
+        self._renamed = _renamed(inputs_a, inputs_b)
+        if self._renamed:
+            self._add(_factors(*self._renamed) or ())
 
     @property
     def are_known(self) -> bool:
@@ -84,6 +87,10 @@ class InputSizes:
     def are_of_many(self, a: HeldValue, b: HeldValue) -> bool:
         """Return True if only one has a dimension by which an input differs: one or many."""
         return _factors(a.shape, b.shape) is None and self._are_related(a, b, self._factors)
+
+    def are_renamed(self, a: HeldValue, b: HeldValue) -> bool:
+        """Return True for the only inputs whose names and shapes the other program has not."""
+        return (a.shape, b.shape) == self._renamed
 
     def _are_related(self, a: HeldValue, b: HeldValue, factors_of: Set[Fraction]) -> bool:
         # flattened dimensions stay almost the same if one grows as the other shrinks
@@ -116,6 +123,19 @@ class InputSizes:
 def is_identifying(name: str) -> bool:
     """Return True for a name that ends in a word: `state[1][0]` may be anything in another tree."""
     return not INDEX.fullmatch(name_steps(name)[-1])
+
+
+def _renamed(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the shapes of the only input of each program that has neither name nor shape there."""
+    gone, new = (
+        [shape for name, shape in one.items() if name not in other and shape not in other.values()]
+        for one, other in ((a, b), (b, a))
+    )
+    if len(gone) != 1 or len(new) != 1:
+        return None
+    is_same_type = gone[0].partition("[")[0] == new[0].partition("[")[0]
+    is_larger = len(_factors(gone[0], new[0]) or ()) == 1
+    return (gone[0], new[0]) if is_same_type and is_larger else None
 
 
 def _are_stacks_of_other_turns(a: HeldValue, b: HeldValue) -> bool:

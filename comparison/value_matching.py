@@ -101,6 +101,9 @@ _INPUT_OF_OTHER_SIZE: Final[Sequence[_Key]] = (
     # an argument of a tree that has other parts too
     lambda value: (value.op_name, value.dtype) if _is_identified_input(value) else None,
 )
+_RENAMED_INPUT_OF_OTHER_SIZE: Final[Sequence[_Key]] = (
+    lambda value: (value.dtype, _rank(value)) if _is_named_input(value) else None,
+)
 _OTHER_NAME: Final[Sequence[_Key]] = (
     # the same operation in a scope of another name
     lambda value: (value.opcode, value.shape_index, _operation(value), value.shape),
@@ -157,6 +160,9 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
                 left_b.append(b_value)
     for key in _INPUT_OF_OTHER_SIZE:
         found, left_a, left_b = _match_by(key, left_a, left_b, differ_in_one_factor)
+        pairs += found
+    for key in _RENAMED_INPUT_OF_OTHER_SIZE:
+        found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_renamed)
         pairs += found
     for key in (*_RENAMED_INPUT, *_OTHER_NAME):
         found, left_a, left_b = _match_by(key, left_a, left_b)

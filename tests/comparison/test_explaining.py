@@ -122,6 +122,23 @@ def told(before, after, totals):
     return [each.line for each in sentences_of(found, ("a", "b"), totals)]
 
 
+def test_the_only_renamed_input_of_another_size_shows_which_values_are_larger():
+    def program(weights, tokens, size):
+        data = INPUT._replace(op_name=tokens, shape=f"s32[{size},8]", held_bytes=size * 32)
+        made = VALUE._replace(shape=f"f32[{size},16]", held_bytes=size * 64)
+        line = (f"{weights}.py", 1)
+        return [INPUT._replace(name="w", op_name=weights), data, made._replace(user_line=line)]
+
+    found = lines(program("p", "x", 4), program("params", "tokens", 8))
+    text = "tokens s32[4,8] → s32[8,8]: 2 values have 2 times as many elements"
+    assert found[0][0].startswith(text)
+
+
+def test_state_of_which_an_iteration_writes_all_parts_is_no_stack():
+    caches = STACK._replace(iterations=20, stack_turns=4)
+    assert not any("stack" in text for text, _ in lines([OTHER], [OTHER, caches]))
+
+
 def test_windows_of_another_size_are_the_same_values_in_another_size():
     scores = VALUE._replace(shape="f32[8,3,4,4]", held_bytes=1536)
     larger = VALUE._replace(shape="f32[2,3,16,16]", held_bytes=6144)

@@ -150,3 +150,12 @@ def test_a_checkpoint_in_a_loop_that_is_unrolled_without_it_is_gone():
         texts = [reason_text(each, ("a", "b")) for each in explain_pair(*sides)]
         assert any(text.startswith(f"checkpoint {word}") for text in texts)
         assert any("unrolled" in text for text in texts)
+
+
+def test_a_loop_is_the_same_in_a_file_of_another_name():
+    before = program(8)
+    moved = [
+        each._replace(user_line=("g.py", 9), source_line=("g.py", 9)) for each in before.values
+    ]
+    found = loop_turns(before, before._replace(values=tuple(moved)))
+    assert found == ([], [])
