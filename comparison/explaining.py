@@ -222,11 +222,10 @@ class _Explanation:
                 return unrolled
             if depths := self.loops.moved(value):
                 return looped(self.reasons_found, *depths)
-            is_stack = value.is_stack
             if self.have_checkpoints and primitive(value.op_name) == _KEPT_BY_POLICY:
-                kind = ReasonKind.STACKED if is_stack else ReasonKind.REPLACED
+                kind = ReasonKind.STACKED if value.is_stack else ReasonKind.REPLACED
                 return self.of(kind, after="policy")
-            if is_stack and self.loops.is_first_stack(value, is_new=is_new):
+            if value.is_stack and self.loops.is_first_stack(value, is_new=is_new):
                 return self.of(ReasonKind.STACKED)
             others = self.scopes_a if is_new else self.scopes_b
             # a joined name, `a/mul;b/add`, contains no scope
@@ -239,7 +238,7 @@ class _Explanation:
                 return reason
             if value.dtype and primitive(value.op_name) == "convert_element_type":
                 return self.of(ReasonKind.CASTS, after=value.dtype)
-            if is_stack:
+            if value.is_stack:
                 return self.of(ReasonKind.STACKED)
         return self.of(_UNMATCHED[value.part])
 
@@ -281,7 +280,8 @@ class _Explanation:
             reason = self.of(ReasonKind.UNDONATED if self.undonated else ReasonKind.DONATED)
             # temporaries may share the allocation that an output has again
             placed = self.found.get(Subject(ReasonKind.PLACED))
-            if placed and reason.growth_bytes:
+            is_more = placed is not None and placed.growth_bytes > 0
+            if placed and (reason.growth_bytes or is_more is bool(self.undonated)):
                 del self.found[placed.subject]
                 reason.placed_bytes = placed.growth_bytes
                 reason.growth_bytes += placed.growth_bytes

@@ -301,14 +301,12 @@ def test_one_value_in_a_loop_is_that_of_its_line_in_a_library_only():
     assert match_values([whole], [other]).pairs == ()
 
 
-def test_donations_without_outputs_take_no_temporary_values():
+def test_a_donation_without_outputs_takes_the_temporary_values_in_its_bytes_only():
     donated = INPUT._replace(is_donated=True)
-    elsewhere = VALUE._replace(part=ReservedPart.OUTPUTS, held_bytes=0)
-    found = lines([donated, elsewhere], [INPUT, VALUE])
-    assert (
-        "1 temporary value no longer in the bytes of inputs or outputs (mostly f.py:1)",
-        64,
-    ) in (found)
+    elsewhere = VALUE._replace(part=ReservedPart.INPUTS, held_bytes=0)
+    assert ("1 input is now donated (p)", -64) in lines([INPUT, VALUE], [donated, elsewhere])
+    moved = "1 temporary value no longer in the bytes of inputs or outputs (mostly f.py:1)"
+    assert (moved, 64) in lines([INPUT, elsewhere], [donated, VALUE])
 
 
 def test_another_platform_precedes_all_that_follows_from_it():
