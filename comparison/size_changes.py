@@ -66,11 +66,6 @@ class InputSizes:
         if self._renamed:
             self._add(_factors(*self._renamed) or ())
 
-    @property
-    def are_known(self) -> bool:
-        """True if an input or another value of another size is known."""
-        return bool(self._factors)
-
     def learn(self, pairs: Iterable[tuple[HeldValue, HeldValue]]) -> None:
         """Take the factors of pairs of other values, if no input has another size."""
         if not self._factors:
@@ -79,6 +74,10 @@ class InputSizes:
     def are_alike(self, a: HeldValue, b: HeldValue) -> bool:
         """Return True if each dimension is the same or differs as one of the inputs does."""
         return self._are_related(a, b, self._factors)
+
+    def are_known_alike(self, a: HeldValue, b: HeldValue) -> bool:
+        """Return the same; False if no input and no other value of another size is known."""
+        return bool(self._factors) and self.are_alike(a, b)
 
     def are_related(self, a: HeldValue, b: HeldValue) -> bool:
         """Return True if dimensions differ as those of inputs do, or by two of these factors."""

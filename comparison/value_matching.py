@@ -133,11 +133,11 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in (*_SAME_SHAPE, *_OTHER_TYPE):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
-    recomputed = _OTHER_SIZE_RECOMPUTED if sizes.are_known else ()
-    of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE, *recomputed))
+    of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE))
+    of_recomputed = ((key, sizes.are_known_alike) for key in _OTHER_SIZE_RECOMPUTED)
     of_products = ((key, sizes.are_related) for key in (*_OTHER_SIZE, *_OTHER_RANK))
     of_many = ((key, sizes.are_of_many) for key in _OF_MANY)
-    for key, are_related in (*of_sizes, *of_products, *of_many):
+    for key, are_related in (*of_sizes, *of_recomputed, *of_products, *of_many):
         found, left_a, left_b = _match_by(key, left_a, left_b, are_related)
         sizes.learn(found)
         pairs += found
