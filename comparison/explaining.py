@@ -25,12 +25,13 @@ from xlagraph.comparison.joined_reasons import (
     name_inputs,
     name_platform,
     name_turns,
+    part_checkpoints,
 )
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_collectives, name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
-from xlagraph.comparison.size_changes import element_factor, without_ones
+from xlagraph.comparison.size_changes import element_factor, grows_more, without_ones
 from xlagraph.comparison.value_matching import Matching, match_values
 from xlagraph.hlo.op_names import has_checkpoint, loop_depth, primitive, scope_names, stem
 
@@ -119,6 +120,7 @@ class _Explanation:
             if value.held_bytes:
                 self._reason_of_one(value, is_new=True).count(None, value)
         self._count_donations()
+        part_checkpoints(self.turns, self.reasons_found)
         self._count_checkpoints()
         self._count_totals()
         self._count_libraries()
@@ -188,7 +190,7 @@ class _Explanation:
             is_filled = (before, after) == (a.stack_turns, b.stack_turns)
             if before and after and before != after and is_filled:
                 reason.turns.add((before, after))
-            if a.is_input and b.is_input and _grows_more((a, b), reason.input_example):
+            if a.is_input and b.is_input and grows_more((a, b), reason.input_example):
                 reason.input_example = (a, b)
             return reason
         if a.is_result is not b.is_result and a.part is b.part:
@@ -337,14 +339,3 @@ def _donated(matching: Matching, *, before: bool) -> list[HeldValue]:
     """Return the inputs that are donated on one side only, the one before or after the change."""
     pairs = matching.pairs if before else [(b, a) for a, b in matching.pairs]
     return [x for x, y in pairs if x.is_donated and not y.is_donated]
-
-
-def _grows_more(
-    pair: tuple[HeldValue, HeldValue], other: tuple[HeldValue, HeldValue] | None
-) -> bool:
-    if other is None:
-        return True
-    (a, b), (c, d) = pair, other
-    growth, known = abs(b.held_bytes - a.held_bytes), abs(d.held_bytes - c.held_bytes)
-    # a parameter rather than the state of an optimizer that has its shape
-    return (growth, -len(b.op_name or "")) > (known, -len(d.op_name or ""))

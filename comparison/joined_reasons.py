@@ -28,6 +28,7 @@ __all__ = [
     "name_inputs",
     "name_platform",
     "name_turns",
+    "part_checkpoints",
 ]
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
@@ -217,6 +218,19 @@ def _fusions(values: Sequence[HeldValue]) -> int | None:
     names = {value.name for value in values if value.opcode == "fusion" and not library(value)}
     # a CPU wraps single instructions, too
     return sum(not name.startswith("wrapped_") for name in names)
+
+
+def part_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:
+    """Part a checkpoint from values that grow although it is added, or the reverse.
+
+    Beside another change of the program, that one makes them.
+    """
+    is_other = bool(turns.unrolled or turns.others) or Subject(ReasonKind.SIZE) in reasons.found
+    for kind, is_new in ((ReasonKind.CHECKPOINTED, True), (ReasonKind.UNCHECKPOINTED, False)):
+        reason = reasons.found.get(Subject(kind))
+        if is_other and reason and reason.growth_bytes and (reason.growth_bytes > 0) is is_new:
+            del reasons.found[reason.subject]
+            reasons.of(ReasonKind.REPLACED).merge(reason)
 
 
 def join_split(reasons: FoundReasons) -> None:

@@ -16,7 +16,14 @@ from xlagraph.comparison.argument_names import INDEX, name_steps
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["InputSizes", "differ_in_one_factor", "element_factor", "is_identifying", "is_split"]
+__all__ = [
+    "InputSizes",
+    "differ_in_one_factor",
+    "element_factor",
+    "grows_more",
+    "is_identifying",
+    "is_split",
+]
 
 _TOLERANCE: Final = 0.05
 
@@ -43,6 +50,18 @@ def differ_in_one_factor(a: HeldValue, b: HeldValue) -> bool:
     """Return True if all dimensions that differ do so by the same factor."""
     factors = _factors(a.shape, b.shape)
     return factors is not None and len(factors) == 1
+
+
+def grows_more(
+    pair: tuple[HeldValue, HeldValue], other: tuple[HeldValue, HeldValue] | None
+) -> bool:
+    """Return True if a pair of inputs is a better example of a change than another one."""
+    if other is None:
+        return True
+    (a, b), (c, d) = pair, other
+    growth, known = abs(b.held_bytes - a.held_bytes), abs(d.held_bytes - c.held_bytes)
+    # a parameter rather than the state of an optimizer that has its shape
+    return (growth, -len(b.op_name or "")) > (known, -len(d.op_name or ""))
 
 
 class InputSizes:

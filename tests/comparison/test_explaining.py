@@ -247,6 +247,21 @@ def test_older_names_of_ops_do_not_show_which_transformations_a_program_lacks():
     assert found == [("checkpoint added (mostly f.py:1)", 64)]
 
 
+def test_a_checkpoint_makes_nothing_larger_beside_inputs_of_another_size():
+    def program(size, *others):
+        data = INPUT._replace(shape=f"f32[{size}]", held_bytes=size * 4)
+        made = VALUE._replace(shape=f"f32[{size * 2}]", held_bytes=size * 8)
+        return Reserved((data, made, *others))
+
+    again = OTHER._replace(op_name="jit(f)/checkpoint/rematted_computation/neg")
+    for larger, growth in ((16, {"checkpointed": 0, "size": 96, "replaced": 64}), (8, {})):
+        found = explain_pair(program(8), program(larger, again))
+        growths = {each.subject.kind: each.growth_bytes for each in found if each.growth_bytes}
+        expected = growth or {"checkpointed": 64}
+        assert growths == {kind: size for kind, size in expected.items() if size}
+        assert "checkpointed" in {each.subject.kind for each in found}
+
+
 def test_what_a_checkpoints_policy_keeps_precedes_what_lives_longer_with_it():
     again = OTHER._replace(op_name="jit(f)/checkpoint/rematted_computation/neg")
     rounded = VALUE._replace(name="k", op_name="jit(f)/checkpoint/reduce_precision", live_from=3)
