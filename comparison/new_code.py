@@ -31,6 +31,11 @@ _TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     "jax.vmap": re.compile(r"vmap\("),
 }
 """Transformations, with the parts of op names that they make."""
+_OTHER_MARKS: Final[Mapping[str, re.Pattern[str]]] = {
+    # a gradient within a loop of which another gradient is taken: jvp()/while/body/transpose(jvp())
+    "the gradient of a gradient": re.compile(r'jvp\([^";\n]*jvp\('),
+}
+"""What a program may have in place of the marks of a transformation."""
 _LEAST_SHARES: Final[Mapping[str, float]] = {"the gradient of a gradient": 0.0}
 """Share of all values that a transformation must make, if a small part of a program has it."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
@@ -97,7 +102,7 @@ def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> R
     if not has_all_transformations(value.op_name for value in less.values):
         return None
     for name, mark in _TRANSFORMATIONS.items():
-        if less.mentions.has(mark):
+        if less.mentions.has(_OTHER_MARKS.get(name, mark)):
             continue
 
         def name_of(value: HeldValue, name: str = name, mark: re.Pattern[str] = mark) -> str | None:

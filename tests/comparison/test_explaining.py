@@ -240,6 +240,17 @@ def test_a_hessian_is_a_gradient_of_a_gradient_too():
     assert not any("gradient of a gradient" in text for text, _ in found)
 
 
+def test_a_gradient_within_the_loop_of_another_one_is_a_gradient_of_it_too():
+    class InLoop(Mentions):
+        def has(self, mark):
+            return bool(mark.search("jit(f)/transpose(jvp())/while/body/transpose(jvp())/dot"))
+
+    second = OTHER._replace(op_name="jit(f)/jvp(transpose(jvp()))/dot")
+    reasons = explain_pair(Reserved((VALUE,), mentions=InLoop()), Reserved((VALUE, second)))
+    texts = [reason_text(each, ("a", "b")) for each in reasons]
+    assert not [text for text in texts if "gradient of a gradient" in text]
+
+
 def test_older_names_of_ops_do_not_show_which_transformations_a_program_lacks():
     before = VALUE._replace(op_name="jit(f)/jit(main)/exp")
     name = "jit(f)/jit(main)/transpose(jvp(checkpoint))/rematted_computation/exp"
