@@ -1,22 +1,21 @@
 """Blocks of a plan, and the values that are in them at each step.
 
-A program has thousands of each, so live ranges are indexed, or all compared at once.
+A program has thousands of each, so live ranges are indexed.
 """
 
-from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from sys import maxsize
 from typing import Final
-
-import numpy as np
 
 from xlagraph.planner.planned_program import Overwrite, PlannedValue
 
 __all__ = ["Block", "HeldValues", "ReusableBlocks"]
 
-_FEW: Final = 8
-"""Number of live ranges below which counting each one is faster than counting all at once."""
+_NEVER: Final = -1
+"""A step before all others."""
 
 
 class HeldValues:
@@ -101,92 +100,117 @@ class Block:
 
 
 class ReusableBlocks:
-    """The reusable blocks, and the live ranges of the values in them.
+    """The reusable blocks, and the gaps between the live ranges of the values in each.
 
-    A program has thousands of each, so all live ranges are compared at once.
+    A program has thousands of each, so gaps are found by their beginning, in a tree of the latest
+    ends of all gaps that begin in some steps.
     """
 
     def __init__(self, steps: int) -> None:
         self._blocks: list[Block] = []
-        self._firsts, self._lasts, self._numbers = array("i"), array("i"), array("i")
-        """First step, last step and block of each held value."""
-        self._begins = array("i")
-        """First step of each held value that does not count for its set already."""
-        self._taken = np.zeros(steps, np.int64)
-        self._counted = 0
-        self._full_at: tuple[int, int] | None = None
-        self._full_steps: list[int] = []
-        """Steps before the next of which all blocks are taken, at these counts."""
+        self._held: list[tuple[int, int, int]] = []
+        """First step, last step and block of each held value, in their order."""
+        self._gaps: list[list[tuple[int, int]]] = []
+        """Steps between which each block is free, in their order."""
+        self._by_begin: dict[int, list[tuple[int, int]]] = {}
+        """End and block of the gaps that begin at a step, sorted."""
+        self._last_step = steps
+        self._leaves = 1 << (steps + 2).bit_length()
+        self._latest = [_NEVER] * (2 * self._leaves)
 
     @property
-    def counts(self) -> tuple[int, int]:
-        """Numbers of held values and of blocks."""
-        return len(self._begins), len(self._blocks)
+    def held_count(self) -> int:
+        """Number of held values."""
+        return len(self._held)
 
     def add(self, block: Block) -> None:
         """Add a block that is still empty."""
         block.reusable_number = len(self._blocks)
         self._blocks.append(block)
+        self._gaps.append([(_NEVER, maxsize)])
+        self._insert(self._gaps[-1], block.reusable_number)
+        self._update(_NEVER)
 
-    def hold(self, block: Block, members: Sequence[PlannedValue]) -> None:
+    def hold(self, block: Block, members: Iterable[PlannedValue]) -> None:
         """Record values added to a block, if it is reusable."""
-        if block.reusable_number is None:
-            return
-        counted_until = 0  # members of one set may overlap
-        for value in sorted(members, key=_first_step) if len(members) > 1 else members:
-            first, last = value.live_from, value.live_until
-            self._firsts.append(first)
-            self._lasts.append(last)
-            self._numbers.append(block.reusable_number)
-            self._begins.append(min(max(first, counted_until), last))
-            counted_until = max(last, counted_until)
+        if block.reusable_number is not None:
+            for value in members:
+                self._hold(value.live_from, value.live_until, block.reusable_number)
 
-    def without_overlap(
-        self, members: Sequence[PlannedValue], at: tuple[int, int] | None = None
-    ) -> Sequence[Block]:
+    def repeat(self, other: "ReusableBlocks", held_count: int) -> None:
+        """Hold the first values of other blocks, beyond those that are held already."""
+        for first, last, number in other._held[self.held_count : held_count]:
+            if number == len(self._blocks):
+                self.add(other._blocks[number])
+            self._hold(first, last, number)
+
+    def without_overlap(self, members: Sequence[PlannedValue]) -> Sequence[Block]:
         """Return the blocks in which no live range overlaps one of these, the newest first.
 
         Live ranges that only meet in the last step of one of them do not count as overlap here.
-        `at` are the counts of an earlier state.
         """
-        counts = at or self.counts
-        if not counts[1]:
-            return ()
-        full = self._full_steps if counts == self._full_at else self._full(*counts)
-        for value in members:
-            row = bisect_left(full, value.live_from)
-            if row < len(full) and full[row] < value.live_until:
-                return ()
-        held_count, block_count = counts
-        firsts, lasts, numbers = (
-            np.frombuffer(held, np.intc)[:held_count]
-            for held in (self._firsts, self._lasts, self._numbers)
-        )
-        is_free = np.ones(block_count, np.bool_)
-        for value in members:
-            overlap = (firsts < value.live_until) & (lasts > value.live_from)
-            is_free[numbers[overlap.nonzero()[0]]] = False
-        return [self._blocks[number] for number in np.flatnonzero(is_free)[::-1].tolist()]
+        first, *others = members
+        numbers = self._free(first.live_from, first.live_until)
+        for value in others:
+            numbers &= self._free(value.live_from, value.live_until)
+        return [self._blocks[number] for number in sorted(numbers, reverse=True)]
 
-    def _full(self, held_count: int, block_count: int) -> list[int]:
-        """Return the steps from which to the next one the first values take all first blocks."""
-        if held_count < self._counted:
-            self._taken[:] = 0
-            self._counted = 0
-        added = slice(self._counted, held_count)
-        if held_count - self._counted < _FEW:
-            for first, last in zip(self._begins[added], self._lasts[added], strict=True):
-                self._taken[first:last] += 1
-        else:
-            begun, ended = (
-                np.bincount(steps[added], minlength=len(self._taken) + 1)
-                for steps in (self._begins, self._lasts)
-            )
-            self._taken += (begun - ended).cumsum()[:-1]
-        self._counted = held_count
-        self._full_at = held_count, block_count
-        self._full_steps = np.flatnonzero(self._taken == block_count).tolist()
-        return self._full_steps
+    def _hold(self, first: int, last: int, number: int) -> None:
+        self._held.append((first, last, number))
+        gaps = self._gaps[number]
+        row = bisect_right(gaps, first, key=_end)
+        end = bisect_left(gaps, last, lo=row, key=_begin)
+        gone = gaps[row:end]  # several, where members of one set overlap
+        left = [(begin, first) for begin, _ in gone if begin <= first]
+        left += [(last, end) for _, end in gone if last <= end]
+        gaps[row:end] = left
+        for begin, end in gone:
+            ends = self._by_begin[begin]
+            del ends[bisect_left(ends, (end, number))]
+        self._insert(left, number)
+        for begin in {begin for begin, _ in chain(gone, left)}:
+            self._update(begin)
+
+    def _insert(self, gaps: Iterable[tuple[int, int]], number: int) -> None:
+        for begin, end in gaps:
+            insort(self._by_begin.setdefault(begin, []), (end, number))
+
+    def _update(self, begin: int) -> None:
+        """Update the latest ends after the gaps that begin at a step have changed."""
+        ends = self._by_begin[begin]
+        latest = ends[-1][0] if ends else _NEVER
+        node = self._leaves + begin + 1
+        while node and self._latest[node] != latest:
+            self._latest[node] = latest
+            latest = max(latest, self._latest[node ^ 1])
+            node >>= 1
+
+    def _free(self, first: int, last: int) -> set[int]:
+        """Return the blocks with a gap that begins until one step, and ends from another on."""
+        found: set[int] = set()
+        nodes: list[int] = []
+        after = self._leaves + min(first, self._last_step) + 2
+        while after > 1:
+            if after & 1 and self._latest[after - 1] >= last:
+                nodes.append(after - 1)
+            after >>= 1
+        while nodes:
+            node = nodes.pop()
+            if node >= self._leaves:
+                ends = self._by_begin[node - self._leaves - 1]
+                found.update(number for _, number in ends[bisect_left(ends, (last, 0)) :])
+            else:
+                children = (2 * node, 2 * node + 1)
+                nodes += [child for child in children if self._latest[child] >= last]
+        return found
+
+
+def _begin(gap: tuple[int, int]) -> int:
+    return gap[0]
+
+
+def _end(gap: tuple[int, int]) -> int:
+    return gap[1]
 
 
 def _overlap(

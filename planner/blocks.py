@@ -83,11 +83,12 @@ class _Search:
         self._program = program
         self._sets = sets
         last_steps = [value.live_until for members in sets.values() for value in members]
-        self._reusable = ReusableBlocks(max(last_steps, default=0))
+        self._steps = max(last_steps, default=0)
+        self._reusable = ReusableBlocks(self._steps)
         self._ranks: list[_Rank] = []
         """Ranks of the sets that took a block, in their order."""
-        self._counts: list[tuple[int, int]] = []
-        """State of the reusable blocks before each of these sets."""
+        self._counts: list[int] = []
+        """Number of values in reusable blocks before each of these sets."""
         self.block_by_value: dict[int, Block] = {}
 
     def found(self) -> Blocks:
@@ -109,7 +110,7 @@ class _Search:
                 if block is None:
                     block = Block(members[0].size_bytes, members[0].memory_space)
             self._ranks.append(rank)
-            self._counts.append(self._reusable.counts)
+            self._counts.append(self._reusable.held_count)
             if not block.values:
                 (tables if block.is_table and not lives_out else blocks).append(block)
                 if not (block.is_read_only or block.is_table):
@@ -146,18 +147,23 @@ class _Search:
         if any(sets.get(name) != self._sets[name] for name in in_blocks):
             return False
         ranked = sorted([(_rank(members), members) for members in changed])
-        return not any(self._takes_block(rank, members) for rank, members in ranked)
+        reusable = ReusableBlocks(self._steps)
+        return not any(self._takes_block(rank, members, reusable) for rank, members in ranked)
 
-    def _takes_block(self, rank: _Rank, members: _Members) -> bool:
-        """Return True if a set takes a block when its turn comes among those searched."""
+    def _takes_block(self, rank: _Rank, members: _Members, reusable: ReusableBlocks) -> bool:
+        """Return True if a set takes a block when its turn comes among those searched.
+
+        ``reusable`` are the reusable blocks at an earlier turn.
+        """
         if not rank[1] or _own_block(self._program, members) is not None:
             return True
         if self._program.heaps_take_all:
             return False
         row = bisect_left(self._ranks, rank)
-        at = self._counts[row] if row < len(self._counts) else None
+        counts = self._counts[row : row + 1] or [self._reusable.held_count]
+        reusable.repeat(self._reusable, counts[0])
         operands = _operand_blocks(members, self.block_by_value)
-        shared = chain(operands, self._reusable.without_overlap(members, at))
+        shared = chain(operands, reusable.without_overlap(members))
         return any(self._is_free_before(rank, block, members) for block in shared)
 
     def _is_free_before(self, rank: _Rank, block: Block, members: _Members) -> bool:
