@@ -119,7 +119,7 @@ def sentences_of(
         turns = [reason for reason in reasons if reason.subject.kind is ReasonKind.TURNS]
         is_known = bool(new) and _is_whole(new[0])
         for reason in new[:1] if is_known else turns or (new[:1] if follows else ()):
-            is_change = is_known or bool(turns)
+            is_change = is_known or (follows and bool(turns))
             found.insert(0 if is_change else 1, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:

@@ -147,3 +147,15 @@ def test_a_new_backward_pass_precedes_a_donation_that_explains_nothing():
         "1 input is now donated",
         "1 value replaced by 18 others at the peak",
     ]
+
+
+def test_a_checkpoint_precedes_loops_that_are_new_with_it():
+    checkpoint = Reason(Subject(ReasonKind.CHECKPOINTED))
+    replaced = Reason(Subject(ReasonKind.REPLACED), 640, 1, 18)
+    turns = Reason(Subject(ReasonKind.TURNS), scopes={"f.py:9"}, turns={(0, 512)})
+    found = sentences_of([checkpoint, replaced, turns], ("a", "b"), (10000, 10640))
+    assert [each.text.split(" at ")[0] for each in found] == [
+        "checkpoint added",
+        "a loop of 512 iterations is new (f.py:9)",
+        "1 value replaced by 18 others",
+    ]
