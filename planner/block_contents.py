@@ -124,12 +124,10 @@ class ReusableBlocks:
         return len(self._held)
 
     def add(self, block: Block) -> None:
-        """Add a block that is still empty."""
+        """Add a block that is still empty; it is found once it holds a value."""
         block.reusable_number = len(self._blocks)
         self._blocks.append(block)
-        self._gaps.append([(_NEVER, maxsize)])
-        self._insert(self._gaps[-1], block.reusable_number)
-        self._update(_NEVER)
+        self._gaps.append([])
 
     def hold(self, block: Block, members: Iterable[PlannedValue]) -> None:
         """Record values added to a block, if it is reusable."""
@@ -161,19 +159,17 @@ class ReusableBlocks:
         row = bisect_right(gaps, first, key=_end)
         end = bisect_left(gaps, last, lo=row, key=_begin)
         gone = gaps[row:end]  # several, where members of one set overlap
-        left = [(begin, first) for begin, _ in gone if begin <= first]
-        left += [(last, end) for _, end in gone if last <= end]
+        split = gone if gaps else ((_NEVER, maxsize),)
+        left = [(begin, first) for begin, _ in split if begin <= first]
+        left += [(last, end) for _, end in split if last <= end]
         gaps[row:end] = left
         for begin, end in gone:
             ends = self._by_begin[begin]
             del ends[bisect_left(ends, (end, number))]
-        self._insert(left, number)
+        for begin, end in left:
+            insort(self._by_begin.setdefault(begin, []), (end, number))
         for begin in {begin for begin, _ in chain(gone, left)}:
             self._update(begin)
-
-    def _insert(self, gaps: Iterable[tuple[int, int]], number: int) -> None:
-        for begin, end in gaps:
-            insort(self._by_begin.setdefault(begin, []), (end, number))
 
     def _update(self, begin: int) -> None:
         """Update the latest ends after the gaps that begin at a step have changed."""

@@ -40,13 +40,14 @@ def test_live_ranges_may_meet_in_a_step():
 @pytest.mark.parametrize("seed", range(60))
 def test_the_blocks_without_an_overlap_are_found(seed):
     chance = random.Random(seed)
-    reusable, blocks = ReusableBlocks(STEPS), []
+    reusable = ReusableBlocks(STEPS)
+    blocks: list[Block] = []
     states = []
     for number in range(40):
         members = [value(number, *some_steps(chance)) for _ in range(chance.choice((1, 1, 1, 3)))]
         free = reusable.without_overlap(members)
         assert free == free_of_overlap(blocks, members)
-        states.append((reusable.held_count, members, [id(block) for block in free]))
+        states.append((reusable.held_count, members, [block.reusable_number for block in free]))
         # members of one set may overlap, and a value may overwrite its operand
         block = chance.choice(free) if free and chance.random() < 0.7 else Block(16, 0)
         if not block.values:
@@ -55,9 +56,10 @@ def test_the_blocks_without_an_overlap_are_found(seed):
         block.hold(members)
         reusable.hold(block, members)
     earlier = ReusableBlocks(STEPS)
-    for held_count, members, free in states:
+    for held_count, members, numbers in states:
         earlier.repeat(reusable, held_count)
-        assert [id(block) for block in earlier.without_overlap(members)] == free
+        found = [block.reusable_number for block in earlier.without_overlap(members)]
+        assert found == numbers
 
 
 def test_a_value_may_live_longer_than_all_that_are_held():
