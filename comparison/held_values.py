@@ -150,8 +150,9 @@ class Mentions:
     def counted_loops(self) -> dict[str, int]:
         """Return how often the loops of a program for a TPU run, of which XLA writes no number."""
         module = None if self._stored is None else self._stored.module
-        is_text = module is not None and module.form == "text"
-        return counted_loops(self._contents.decode(errors="replace")) if is_text else {}
+        if module is None or module.form != "text" or b" while(" not in self._contents:
+            return {}
+        return counted_loops(self._contents.decode(errors="replace"))
 
     @cached_property
     def _contents(self) -> bytes:
