@@ -186,6 +186,8 @@ def _reason(
     source = program.program.by_id[case.copies[0].value_id].operands[0]
     if _repeats_a_number(program, program.values[source]):
         return None  # the compiler merges equal arrays, wherever the program writes them
+    if _is_copied_again(program, case.copies[0].name, program.values[source].name):
+        return None
     if source in moved:
         return _of_move(program, moved[source], moved)
     old = program.program.by_id[source]
@@ -208,6 +210,21 @@ def _reason(
     place = places.get(source)
     mover = next((each for each in moved.values() if place == (each[0], each[2])), None)
     return None if mover is None else _of_move(program, mover, moved)
+
+
+def _is_copied_again(program: PeakProgram, copy: str, source: str) -> bool:
+    """Return True if each iteration of a loop copies a value from before the loop.
+
+    The next iteration needs it too, whatever else reads it.
+    """
+    schedulable, at, made = program.schedulable, program.rows.get(copy), program.rows.get(source)
+    if schedulable is None or at is None or made is None:
+        return False
+    while at is not None and schedulable.owners[at] != schedulable.owners[made]:
+        at = schedulable.callers.get(schedulable.owners[at])
+        if at is not None and schedulable.instructions[at].opcode == "while":
+            return True
+    return False
 
 
 def _repeats_a_number(program: PeakProgram, value: StoredValue) -> bool:

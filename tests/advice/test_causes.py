@@ -116,6 +116,15 @@ def test_a_reader_of_each_version_that_is_copied_before_the_next_write_is_named(
     )
 
 
+def test_a_state_from_which_each_iteration_starts_again_is_copied_without_a_reason(programs):
+    """Local training of each client of federated learning: the next client needs it, too."""
+    program = read_later(programs)
+    inner = {"body": ("k", "k2", "out", "sum")}
+    loop = (*FIRST, "out = fusion(k2)", "sum = reduce(k, out)", "loop = while(x)")
+    with_dependences(program, *loop, callees=inner)
+    assert not list(forced_copies(program))
+
+
 @pytest.mark.parametrize(
     ("reads", "titles"),
     [
