@@ -71,6 +71,23 @@ def test_the_reader_that_nothing_orders_before_the_overwrite_is_named(programs):
     assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("train.py", 31)
 
 
+@pytest.mark.parametrize(("file", "count"), [("site-packages/optax/update.py", 0), ("f.py", 1)])
+def test_what_one_call_of_a_library_reads_and_writes_cannot_be_ordered(programs, file, count):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k)")
+    for name, scope in (("out", "cond/mul"), ("sum", "add")):
+        made = program.instructions[name]._replace(source_file=f"lib/{file}", op_name=scope)
+        program.instructions[name] = made
+    values = program.compilation.values
+    users = {
+        each: values[each]._replace(user_file="train.py", user_line=30)
+        for each, value in values.items()
+        if value.name in ("out", "sum")
+    }
+    program.compilation = replace(program.compilation, values={**values, **users})
+    assert len(list(forced_copies(program))) == count
+
+
 def test_a_reader_of_the_old_and_the_new_value_is_not_told_to_run_first(programs):
     program = read_later(programs)
     with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k, out)")
