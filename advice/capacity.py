@@ -10,6 +10,7 @@ from xlagraph.advice.checkpoint_scopes import CheckpointScopes, checkpoint_scope
 from xlagraph.advice.combined_changes import CombinedChange, combine
 from xlagraph.advice.diagnosis import Diagnosis
 from xlagraph.advice.findings import LEAST_SHARE
+from xlagraph.advice.needed_memory import NeededMemory
 from xlagraph.graph.asked_once import AskedOnce
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
@@ -31,7 +32,7 @@ def space_text(color: int, name: str | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SpaceFit:
+class SpaceFit(NeededMemory):
     """Reserved bytes and capacity of one compilation in one memory space."""
 
     run: str
@@ -41,7 +42,6 @@ class SpaceFit:
     """HBM, VMEM, host, …; None if unknown."""
     reserved_bytes: int
     capacity_bytes: int | None
-    """Capacity; None if it is not given."""
 
     @property
     def space_text(self) -> str:
@@ -49,26 +49,9 @@ class SpaceFit:
         return space_text(self.memory_space, self.memory_space_name)
 
     @property
-    def fits(self) -> bool | None:
-        """True if the reserved bytes do not exceed the capacity; None without a capacity."""
-        return None if self.capacity_bytes is None else not self.missing_bytes
-
-    @property
-    def missing_bytes(self) -> int | None:
-        """Reserved bytes beyond the capacity, 0 if it fits; None without a capacity."""
-        return bytes_beyond(self.capacity_bytes, self.reserved_bytes)
-
-    @property
-    def free_bytes(self) -> int | None:
-        """Bytes of the capacity that are left, 0 if it does not fit; None without a capacity."""
-        if self.capacity_bytes is None:
-            return None
-        return max(0, self.capacity_bytes - self.reserved_bytes)
-
-
-def bytes_beyond(capacity_bytes: int | None, needed_bytes: int) -> int | None:
-    """Return the bytes needed beyond a capacity, 0 if it is enough; None without a capacity."""
-    return None if capacity_bytes is None else max(0, needed_bytes - capacity_bytes)
+    def needed_bytes(self) -> int:
+        """Reserved bytes."""
+        return self.reserved_bytes
 
 
 def check_capacity(

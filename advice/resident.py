@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from xlagraph.advice.capacity import (
-    bytes_beyond,
     reject_unknown_spaces,
     space_text,
 )
+from xlagraph.advice.needed_memory import NeededMemory
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.records import read_records
@@ -39,7 +39,7 @@ class ResidentProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class ResidentSpace:
+class ResidentSpace(NeededMemory):
     """A memory space that programs share."""
 
     memory_space: int
@@ -59,19 +59,14 @@ class ResidentSpace:
         return sum(program.adds_bytes for program in self.programs)
 
     @property
+    def needed_bytes(self) -> int:
+        """The lower bound."""
+        return self.least_bytes
+
+    @property
     def most_bytes(self) -> int:
         """Upper bound, reached if no two programs share an array."""
         return self.least_bytes + sum(program.shared_argument_bytes for program in self.programs)
-
-    @property
-    def fits(self) -> bool | None:
-        """True if the bound does not exceed the capacity; None without a capacity."""
-        return None if self.capacity_bytes is None else not self.missing_bytes
-
-    @property
-    def missing_bytes(self) -> int | None:
-        """Least number of missing bytes, 0 if it may fit; None without a capacity."""
-        return bytes_beyond(self.capacity_bytes, self.least_bytes)
 
 
 def check_resident(

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlagraph.advice.device_memory import Resident
+from xlagraph.advice.needed_memory import NeededMemory
 from xlagraph.advice.resident import allocations_of
+from xlagraph.advice.stored_snapshots import find_snapshot
 from xlagraph.graph.engine import Graph
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.runner.compilations import find_compilation
@@ -14,7 +15,7 @@ __all__ = ["SnapshotSum", "add_snapshot"]
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotSum:
+class SnapshotSum(NeededMemory):
     """Memory of one device while a program runs: memory space 0, in bytes."""
 
     compilation: str
@@ -43,11 +44,6 @@ class SnapshotSum:
         )
 
     @property
-    def fits(self) -> bool | None:
-        """True if the sum does not exceed the capacity; None without a capacity."""
-        return None if self.capacity_bytes is None else self.needed_bytes <= self.capacity_bytes
-
-    @property
     def sentence(self) -> str:
         """The whole sum in one sentence."""
         new = (
@@ -72,14 +68,16 @@ class SnapshotSum:
 def add_snapshot(
     graph: Graph,
     name: str | None,
-    residents: Sequence[Resident],
+    snapshot: str,
     capacity_bytes: int | None = None,
 ) -> SnapshotSum:
     """Add a program's memory to a snapshot, on the device that holds the most bytes.
 
-    A resident array that may have an argument's size is taken as that argument, once; if
-    shapes are known, they must be equal, too. Raises EmptyGraph and NoSuchCompilation.
+    The snapshot is a file or a stored one, as in `find_snapshot`. A resident array that may have
+    an argument's size is taken as that argument, once; if shapes are known, they must be equal,
+    too. Raises EmptyGraph, NoSuchCompilation, OSError and UnfitSnapshot.
     """
+    residents = find_snapshot(graph, snapshot)
     compilation = find_compilation(graph, name).key
     arrays: Counter[str] = Counter()
     for each in residents:

@@ -21,6 +21,11 @@ TOKEN: Final = re.compile(
 )
 
 
+_SPACES: Final = ("space", "comment")
+_WITH_LINES: Final = (*_SPACES, "string", "name", "parameter")
+"""Kinds of tokens that may go on in the next line."""
+
+
 class Token(NamedTuple):
     """A piece of a statement."""
 
@@ -31,6 +36,8 @@ class Token(NamedTuple):
     """Line number, from 1."""
     start: int = 0
     """Index of the first character in the statement."""
+    word: str = ""
+    """A name in upper case; empty for the other kinds."""
 
     @property
     def is_quoted(self) -> bool:
@@ -44,14 +51,17 @@ class Token(NamedTuple):
 
     def is_word(self, *words: str) -> bool:
         """Return True if it is one of these keywords, in upper or lower case."""
-        return self.kind == "name" and self.text.upper() in words
+        return self.word in words
 
 
 def read_tokens(text: str, *, with_spaces: bool = False) -> Iterator[Token]:
     """Yield a statement's tokens; by default without spaces and comments."""
-    line, position = 1, 0
+    line = 1
     for match in TOKEN.finditer(text):
-        line += text.count("\n", position, match.start())
-        position = match.start()
-        if with_spaces or match.lastgroup not in ("space", "comment"):
-            yield Token(str(match.lastgroup), match.group(), line, position)
+        kind, found = str(match.lastgroup), match.group()
+        if kind == "name":
+            yield Token(kind, found, line, match.start(), found.upper())
+        elif with_spaces or kind not in _SPACES:
+            yield Token(kind, found, line, match.start())
+        if kind in _WITH_LINES:
+            line += found.count("\n")

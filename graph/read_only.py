@@ -74,7 +74,7 @@ def read_statement(text: str) -> Statement:
         if token.kind == "parameter":
             parameters.add(token.parameter)
         elif token.kind == "name" and not token.is_quoted and before not in (".", ":"):
-            words.append(token.text.upper())
+            words.append(token.word)
             if words[-1] == "CALL":
                 calls.append("")
                 in_call = True

@@ -130,12 +130,13 @@ class Schema:
             if not node.properties or node.properties[0].name != "key":
                 raise ValueError(f"label {node.label} must declare `key` as its first property")
 
+    def node(self, label: str) -> NodeType:
+        """Return a node type by its label; KeyError if there is none."""
+        return {node.label: node for node in self.nodes}[label]
+
     def relationship(self, name: str) -> RelationshipType:
         """Return a relationship type by name; KeyError if there is none."""
-        for relationship in self.relationships:
-            if relationship.name == name:
-                return relationship
-        raise KeyError(name)
+        return {relationship.name: relationship for relationship in self.relationships}[name]
 
     def arriving_at(self, label: str) -> tuple[RelationshipType, ...]:
         """Return the relationship types that end at a label."""

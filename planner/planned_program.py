@@ -121,6 +121,15 @@ class PlannedProgram:
         """Members of each buffer set, by its name."""
         return members_of_sets(self.values)
 
+    def sets_of(self, value_ids: Iterable[int]) -> list[tuple[PlannedValue, ...]]:
+        """Return the buffer sets that contain one of these values."""
+        found = {self.by_id[each].buffer_set for each in value_ids if each in self.by_id}
+        return [self.sets[name] for name in sorted(found)]
+
+    def bytes_of(self, value_ids: Iterable[int]) -> int:
+        """Return the size of the buffer sets that contain one of these values."""
+        return sum(members[0].size_bytes for members in self.sets_of(value_ids))
+
     def stored_in(self, value: PlannedValue) -> PlannedAllocation | None:
         """Return the allocation of a constant or entry parameter; None for other values."""
         return self._allocation_by_number[value.allocation] if value.is_stored else None

@@ -172,18 +172,16 @@ def _check_snapshot(
 ) -> ExitCode:
     from xlagraph.advice.device_memory import UnfitSnapshot
     from xlagraph.advice.snapshot_sum import add_snapshot
-    from xlagraph.advice.stored_snapshots import find_snapshot
     from xlagraph.cli.summaries.capacity import write_snapshot
 
     if len(names) > 1:
         raise UsageError("--snapshot adds up one program: name one")
+    capacity = _sizes(options.capacity or ()).get(0)
     try:
-        residents = find_snapshot(graph, snapshot)
+        found = add_snapshot(graph, next(iter(names), None), snapshot, capacity)
     except (OSError, UnfitSnapshot) as failure:
         problem(str(failure))
         return ExitCode.FAILED
-    capacity = _sizes(options.capacity or ()).get(0)
-    found = add_snapshot(graph, next(iter(names), None), residents, capacity)
     write_snapshot(found, options)
     if found.fits is False:
         problem(f"{found.compilation}: does not fit next to what is resident on {found.device}")

@@ -137,14 +137,11 @@ def _note_snapshot(
 ) -> None:
     from xlagraph.advice.device_memory import UnfitSnapshot
     from xlagraph.advice.snapshot_sum import add_snapshot
-    from xlagraph.advice.stored_snapshots import find_snapshot
 
     try:
-        residents = find_snapshot(graph, snapshot)
+        note(add_snapshot(graph, compilation, snapshot, capacity_bytes).sentence)
     except (OSError, UnfitSnapshot) as failure:
         problem(str(failure))
-        return
-    note(add_snapshot(graph, compilation, residents, capacity_bytes).sentence)
 
 
 @contextmanager

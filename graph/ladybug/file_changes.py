@@ -1,6 +1,7 @@
 """Changes to a copy of a graph file, by COPY where that is faster."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,15 @@ RELATIONSHIP_TYPES: Final = tuple(relationship.name for relationship in SCHEMA.r
 MAX_COPIED_NODES: Final = 2_000_000
 MAX_COPIED_RELATIONSHIPS: Final = 8_000_000
 
+# Up to this number of new nodes, creating them one by one takes less time than a COPY.
+FEW_NODES: Final = 500
+
+# The cost of COPY into relationships grows with the existing ones: 0.4 s for a million. The cost
+# of creating them one by one grows with the new ones.
+_COPIED_ROWS_PER_NEW_ROW: Final = 4
+
+_COUNT_NODES: Final = load_statement(__file__, "count-nodes")
+_COUNT_RELATIONSHIPS: Final = load_statement(__file__, "count-relationships")
 _DELETE_COMPILATIONS: Final = load_statement(__file__, "delete-compilations")
 
 
@@ -45,13 +55,20 @@ def copy_rows(connection: ladybug.Connection, table: str, files: Iterable[Path])
     connection.execute(schema_statements.copy_rows(table, files))
 
 
-def create_rows(connection: ladybug.Connection, table: str, files: Iterable[Path]) -> None:
-    """Add rows; relationships one by one, which beats COPY for few among many."""
+def are_few(table: str, added: int, before: int) -> bool:
+    """Return True if creating new rows one by one takes less time than a COPY."""
     if table in NODE_LABELS:
-        copy_rows(connection, table, files)
-        return
-    relationship = SCHEMA.relationship(table)
-    connection.execute(schema_statements.create_relationships(relationship, files))
+        return added <= FEW_NODES
+    return added * _COPIED_ROWS_PER_NEW_ROW < before
+
+
+def create_rows(connection: ladybug.Connection, table: str, files: Iterable[Path]) -> None:
+    """Add the rows of some files to a table one by one."""
+    connection.execute(
+        schema_statements.create_nodes(SCHEMA.node(table), files)
+        if table in NODE_LABELS
+        else schema_statements.create_relationships(SCHEMA.relationship(table), files)
+    )
 
 
 def count_rows(connection: ladybug.Connection, tables: Iterable[str]) -> dict[str, int]:
@@ -63,6 +80,14 @@ def count_rows(connection: ladybug.Connection, tables: Iterable[str]) -> dict[st
         for name in tables
     }
     return {name: _count(connection, text) for name, text in texts.items()}
+
+
+def count_all_rows(connection: ladybug.Connection) -> dict[str, int]:
+    """Count the rows of all tables that have any; faster than one by one if there are few rows."""
+    rows = chain.from_iterable(
+        rows_of(connection, text) for text in (_COUNT_NODES, _COUNT_RELATIONSHIPS)
+    )
+    return {str(name): int(str(count)) for name, count in rows}
 
 
 def set_run(

@@ -60,12 +60,8 @@ _SMALL_ROWS: Final = 200_000
 # all rows of a file smaller than this into a new one.
 _SMALL_FILE_BYTES: Final = 16 << 20
 
-# Releasing the memory of a COPY takes milliseconds, which pays off from this number of rows.
+# Releasing memory takes milliseconds, which pays off from this number of rows.
 _MANY_ROWS: Final = 100_000
-
-# The cost of COPY into relationships grows with the existing ones: 0.4 s for a million. The cost
-# of creating them one by one grows with the new ones.
-_COPIED_ROWS_PER_NEW_ROW: Final = 4
 
 # Shares of a load's work, for `watch`: until all rows are collected, and until they are copied.
 _COLLECTED_SHARE: Final = 0.6
@@ -185,7 +181,8 @@ class LadybugLoad(Load):
         self.expect_rows()
         shared = self._new_shared_rows() if self._files else None
         release()
-        trim_memory()
+        if sum(sum(files.counts.values()) for files in self._files) >= _MANY_ROWS:
+            trim_memory()
         file = self._folder / "new.lbug"
         try:
             old = stored_rows(self._path, self._folder) if self._is_small and not stale else None
@@ -258,7 +255,7 @@ class LadybugLoad(Load):
             connection.execute("BEGIN TRANSACTION")
         copied = 0
         for name, files in sources.items():
-            is_few = is_small and added[name] * _COPIED_ROWS_PER_NEW_ROW < before.get(name, 0)
+            is_few = is_small and file_changes.are_few(name, added[name], before.get(name, 0))
             add = file_changes.create_rows if is_few else file_changes.copy_rows
             for portion in file_changes.portions(files, name):
                 add(connection, name, [part.path(name) for part in portion])
@@ -269,13 +266,17 @@ class LadybugLoad(Load):
                     trim_memory()
         if is_small:
             connection.execute("COMMIT")
-        after = file_changes.count_rows(connection, sources)
+        after = (
+            file_changes.count_all_rows(connection)
+            if is_small and not before
+            else file_changes.count_rows(connection, sources)
+        )
         for name in sources:
             expected = before.get(name, 0) + added[name]
-            if after[name] != expected:
+            if after.get(name, 0) != expected:
                 raise GraphUnwritable(
                     f"{self._path} could not be written{_UNCHANGED}: expected {expected} rows of"
-                    f" {name}, the engine kept {after[name]}"
+                    f" {name}, the engine kept {after.get(name, 0)}"
                 )
 
     def _sources(self, shared: RowFiles | None, old: RowFiles | None) -> dict[str, list[RowFiles]]:

@@ -138,7 +138,7 @@ def _reader_of(text: str) -> _LiteralReader:
     depth = 0
     last_return = len(tokens)
     for number, token in enumerate(tokens):
-        word = token.text.upper() if token.kind == "name" else ""
+        word = token.word
         if token.kind == "symbol":
             depth += (token.text in "([{") - (token.text in ")]}")
         if word == "UNION":

@@ -98,10 +98,11 @@ def checked_patterns(
 
 def _check_words(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> None:
     none = Token("", "", 0)
-    for number, token in enumerate(tokens):
-        before = tokens[number - 1] if number else none
-        after, second = (*tokens[number + 1 : number + 3], none, none)[:2]
-        word = token.text.upper() if token.kind == "name" and before.text != "." else ""
+    around = zip(
+        (none, *tokens), tokens, (*tokens[1:], none), (*tokens[2:], none, none), strict=False
+    )
+    for number, (before, token, after, second) in enumerate(around):
+        word = token.word if before.text != "." else ""
         if word == "COUNT" and after.text == "{":
             raise QueryRefused(
                 "COUNT { … } of nothing is 1 in the embedded engine: use OPTIONAL MATCH and count"
@@ -110,13 +111,13 @@ def _check_words(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> Non
             raise QueryRefused(_FUNCTIONS[word])
         if word == "RANGE" and after.text == "(" and _is_far(tokens, parameters):
             raise QueryRefused("range is wrong for numbers beyond 62 bits: use smaller ones")
-        if word == "REVERSE" and after.text == "(" and second.text.upper() in _LISTS:
+        if word == "REVERSE" and after.text == "(" and (second.word or second.text) in _LISTS:
             raise QueryRefused("reverse takes only texts in the embedded engine")
         if word == "CONTAINS" and _is_empty(after, tokens, parameters):
             raise QueryRefused(
                 "CONTAINS an empty text is false in the embedded engine: leave the condition out"
             )
-        if token.text.upper().strip("'\"`") == "TIMESTAMP_NS":
+        if (token.word or token.text.upper()).strip("'\"`") == "TIMESTAMP_NS":
             raise QueryRefused(
                 "TIMESTAMP_NS is wrong outside the years 1678 to 2262: use TIMESTAMP"
             )
@@ -155,7 +156,7 @@ def _is_far(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> bool:
 
 def _can_be_indexed(token: Token) -> bool:
     if token.kind == "name":
-        return token.is_quoted or token.text.upper() not in _BEFORE_LISTS
+        return token.is_quoted or token.word not in _BEFORE_LISTS
     return token.kind == "parameter" or token.text in (")", "]")
 
 
@@ -173,7 +174,7 @@ def _is_index(tokens: Sequence[Token], first: int) -> bool:
 
 
 def _check_unions(tokens: Sequence[Token]) -> None:
-    if not any(token.is_word("UNION") for token in tokens):
+    if not any(token.word == "UNION" for token in tokens):
         return
     branches: list[list[str]] = []
     column: list[str] | None = None
@@ -208,7 +209,7 @@ def _column_name(column: Sequence[str]) -> str:
 def _clauses(tokens: Sequence[Token]) -> Iterator[_Clause]:
     """Yield each MATCH, those in braces after the one around them."""
     for number, token in enumerate(tokens):
-        if not token.is_word("MATCH") or (number and tokens[number - 1].text in (".", ":")):
+        if token.word != "MATCH" or (number and tokens[number - 1].text in (".", ":")):
             continue
         before = tokens[number - 1] if number else token
         pattern, end = _until_clause(tokens, number + 1)
@@ -224,13 +225,14 @@ def _until_clause(tokens: Sequence[Token], first: int) -> tuple[Sequence[Token],
     braces = 0
     for position in range(first, len(tokens)):
         token = tokens[position]
-        # STARTS WITH and ENDS WITH are no clauses
-        is_operator = token.is_word("WITH") and tokens[position - 1].is_word("STARTS", "ENDS")
         if token.text == "}" and braces == 0:
             return found, position
-        is_part = is_operator or tokens[position - 1].text in (".", ":")
-        if not braces and not is_part and token.is_word(*_CLAUSES):
-            return found, position
+        if not braces and token.word in _CLAUSES:
+            before = tokens[position - 1]
+            # STARTS WITH and ENDS WITH are no clauses
+            is_operator = token.word == "WITH" and before.is_word("STARTS", "ENDS")
+            if not is_operator and before.text not in (".", ":"):
+                return found, position
         braces += (token.text == "{") - (token.text == "}")
         if not braces and token.text != "}":
             found.append(token)
@@ -250,13 +252,13 @@ def _named(tokens: Sequence[Token]) -> set[str]:
     return {
         token.text
         for before, token in pairwise(tokens)
-        if before.is_word("AS") and token.kind == "name"
+        if before.word == "AS" and token.kind == "name"
     }
 
 
 def _check_nulls(condition: Sequence[Token], known: set[str]) -> None:
     """Reject a condition that could be true where a property of an earlier variable is null."""
-    texts = [token.text.upper() if token.kind == "name" else token.text for token in condition]
+    texts = [token.word or token.text for token in condition]
     tested = ""
     for number, token in enumerate(condition):
         if token.text not in known or token.kind != "name" or (number and texts[number - 1] == "."):

@@ -17,6 +17,7 @@ __all__ = [
     "count_nodes",
     "count_relationships",
     "count_unused",
+    "create_nodes",
     "create_relationships",
     "create_tables",
     "delete_parts",
@@ -66,17 +67,24 @@ def copy_rows(table: str, files: Iterable[Path]) -> str:
     return f"COPY `{table}` FROM {_quoted(files)}"
 
 
+def create_nodes(node: NodeType, files: Iterable[Path]) -> str:
+    """Return the statement that adds the rows of some files one by one."""
+    return f"LOAD FROM {_quoted(files)} CREATE (:{node.label} {_map(node.properties)})"
+
+
 def create_relationships(relationship: RelationshipType, files: Iterable[Path]) -> str:
     """Return the statement that adds the rows of some files one by one."""
-    properties = ", ".join(
-        f"{property_.name}: {property_.name}" for property_ in relationship.properties
-    )
     return (
         f"LOAD FROM {_quoted(files)} "
         f"MATCH (a:{relationship.source} {{key: source}}) "
         f"MATCH (b:{relationship.target} {{key: target}}) "
-        f"CREATE (a)-[:{relationship.name} {{{properties}}}]->(b)"
+        f"CREATE (a)-[:{relationship.name} {_map(relationship.properties)}]->(b)"
     )
+
+
+def _map(properties: Sequence[Property]) -> str:
+    """Return a map of properties from columns of their names."""
+    return "{" + ", ".join(f"{each.name}: {each.name}" for each in properties) + "}"
 
 
 def write_nodes(node: NodeType, file: Path) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
+from xlagraph.planner.compilation.kept_results import kept
 from xlagraph.planner.compilation.records import (
     StoredMaker,
     StoredReturn,
@@ -131,15 +131,11 @@ class PlannableCompilation:
         return plan_memory(self.program, self.replays)
 
 
-_READ: Final[WeakKeyDictionary[StoredCompilation, PlannableCompilation]] = WeakKeyDictionary()
-
-
+@kept
 def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
-    """Read a stored compilation for planning, once for all who hold it."""
-    if stored not in _READ:
-        with stored.reading_ahead(VALUES_STATEMENT):
-            _READ[stored] = _plannable(stored)
-    return _READ[stored]
+    """Read a stored compilation for planning."""
+    with stored.reading_ahead(VALUES_STATEMENT):
+        return _plannable(stored)
 
 
 @collector_paused()

@@ -4,10 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
-from typing import Final
-from weakref import WeakKeyDictionary
 
 from xlagraph.hlo.shapes import Shape, dimensions, parse_shape, printed_shape
+from xlagraph.planner.compilation.kept_results import kept
 from xlagraph.planner.compilation.records import StoredDependence
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.orders.schedulable import (
@@ -20,21 +19,12 @@ from xlagraph.planner.orders.schedulable import (
 __all__ = ["schedulable_program"]
 
 
-_READ: Final[WeakKeyDictionary[StoredCompilation, SchedulableProgram | None]] = WeakKeyDictionary()
-
-
+@kept
 def schedulable_program(stored: StoredCompilation) -> SchedulableProgram | None:
     """Return the program as far as it is scheduled; None if its dependences are not stored.
 
-    They are not for dumps without a schedule or without a module text that could be read. The
-    program is read once for all who hold the compilation.
+    They are not for dumps without a schedule or without a module text that could be read.
     """
-    if stored not in _READ:
-        _READ[stored] = _schedulable(stored)
-    return _READ[stored]
-
-
-def _schedulable(stored: StoredCompilation) -> SchedulableProgram | None:
     dependences = stored.dependences
     result = stored.totals.result
     entry = next((each.computation for each in dependences if each.name == result), None)

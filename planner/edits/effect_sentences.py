@@ -3,31 +3,14 @@
 from collections.abc import Collection
 
 from xlagraph.planner.edits.edit import Replanned
-from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = [
-    "buffer_sets",
-    "bytes_of",
     "range_text",
     "saved_text",
     "why_not_changed",
     "why_nothing_is_saved",
 ]
-
-
-def buffer_sets(
-    program: PlannedProgram, value_ids: Collection[int]
-) -> list[tuple[PlannedValue, ...]]:
-    """Return the buffer sets that contain one of these values."""
-    by_id = program.by_id
-    names = {by_id[value_id].buffer_set for value_id in value_ids if value_id in by_id}
-    return [program.sets[name] for name in sorted(names)]
-
-
-def bytes_of(program: PlannedProgram, value_ids: Collection[int]) -> int:
-    """Return the size of the buffer sets that contain one of these values."""
-    return sum(members[0].size_bytes for members in buffer_sets(program, value_ids))
 
 
 def saved_text(after: Replanned, before: Replanned, why: str = "") -> str:

@@ -1,9 +1,8 @@
 """Live bytes in the dump's order, and in the order that saves memory."""
 
 from dataclasses import dataclass
-from typing import Final
-from weakref import WeakKeyDictionary
 
+from xlagraph.planner.compilation.kept_results import kept
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.schedules import (
@@ -32,21 +31,9 @@ class LiveOrders:
     """Live bytes in the chosen order."""
 
 
-_FOUND: Final[WeakKeyDictionary[StoredCompilation, dict[int, LiveOrders]]] = WeakKeyDictionary()
-
-
+@kept
 def live_orders(stored: StoredCompilation, memory_space: int = 0) -> LiveOrders:
-    """Count the live bytes of both orders, once for all who hold the compilation.
-
-    Raises QueryError if another order cannot be planned.
-    """
-    known = _FOUND.setdefault(stored, {})
-    if memory_space not in known:
-        known[memory_space] = _live_orders(stored, memory_space)
-    return known[memory_space]
-
-
-def _live_orders(stored: StoredCompilation, memory_space: int) -> LiveOrders:
+    """Count the live bytes of both orders; raises QueryError if another cannot be planned."""
     compilation = plannable_compilation(stored)
     found = reordering_of(stored, compilation)
     chosen = order_of_schedule(found, compilation, Schedule.MEMORY)

@@ -16,7 +16,6 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import (
-    bytes_of,
     range_text,
     saved_text,
     why_not_changed,
@@ -75,7 +74,7 @@ class Checkpoint(Edit):
         changed = frozenset(
             value.value_id for value in program.values if by_id.get(value.value_id) != value
         )
-        size_bytes = bytes_of(program, changed)
+        size_bytes = program.bytes_of(changed)
         return replace(
             edited,
             value_ids=changed,

@@ -10,8 +10,6 @@ from typing import Final
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import (
-    buffer_sets,
-    bytes_of,
     saved_text,
     why_not_changed,
 )
@@ -169,7 +167,7 @@ class ComputeInParts(Edit):
             without_values(program, kept),
             most,
             value_ids,
-            (bytes_of(program, value_ids), bytes_of(most, value_ids)),
+            (program.bytes_of(value_ids), most.bytes_of(value_ids)),
             is_certain=False,
         )
 
@@ -214,7 +212,7 @@ def _shrink_arguments(kept_by_label: Mapping[str, Fraction]) -> tuple[str, ...]:
 
 def resized(program: PlannedProgram, value_ids: frozenset[int], changed: PlannedProgram) -> Edited:
     """Return the changed program with the sizes before and after; the same if these are equal."""
-    sizes = bytes_of(program, value_ids), bytes_of(changed, value_ids)
+    sizes = program.bytes_of(value_ids), changed.bytes_of(value_ids)
     if sizes[0] == sizes[1]:
         return Edited(program)
     return Edited(changed, value_ids=value_ids, sizes=sizes)
@@ -243,7 +241,7 @@ def resized_text(
         text += " bytes, stack or copy them: "
     elif introduction is None:
         text = f"{counted(len(in_plan), 'named value')}: "
-    buffers = len(buffer_sets(before.program, edited.value_ids))
+    buffers = len(before.program.sets_of(edited.value_ids))
     text += f"{counted(buffers, 'buffer')} of {human_bytes(bytes_before)}"
     text += f" {'is' if buffers == 1 else 'are'} {word}"
     if bytes_after:

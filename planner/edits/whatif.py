@@ -15,7 +15,6 @@ from xlagraph.planner.donation import step_before_copies
 from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import Changes, parse_factor
 from xlagraph.planner.edits.edit import Edit, Replanned, replan
-from xlagraph.planner.edits.effect_sentences import buffer_sets
 from xlagraph.planner.edits.other_batch import find_batch
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.result import Effect, PeakValue, WhatIf
@@ -126,14 +125,13 @@ def _result(after: Replanned, assumed: tuple[str, ...], notes: tuple[str, ...]) 
 
 def _effect(step: Replanned) -> Effect:
     assert step.edit is not None and step.edited is not None and step.before is not None  # noqa: S101, PT018 - a step is made by an edit
-    value_ids = step.edited.value_ids
-    sets = buffer_sets(step.compilation.program, value_ids)
-    in_plan = sum(members[0].size_bytes for members in sets)
+    value_ids, program = step.edited.value_ids, step.compilation.program
+    in_plan = program.bytes_of(value_ids)
     before, after = step.edited.sizes or (in_plan, in_plan)
     saved = step.before.reserved_bytes() - step.reserved_bytes()
     matched = step.edit.matched or (value_ids if step.edited.recomputed_count else ())
     return Effect(
-        *(step.edit.name, len(value_ids), len(sets), before, after, saved),
+        *(step.edit.name, len(value_ids), len(program.sets_of(value_ids)), before, after, saved),
         _names(step.compilation, matched),
         step.sentence,
     )

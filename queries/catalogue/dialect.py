@@ -69,7 +69,7 @@ def _only_reads(statement: Sequence[Token]) -> Iterator[Fault]:
     for before, token, after in _windows(statement):
         if before.text in (".", ":", "|") or before.is_word("AS") or token.kind != "name":
             continue
-        if token.text.upper() in _WRITING:
+        if token.word in _WRITING:
             yield Fault(
                 token.line,
                 f"{token.text} writes or accesses other data; use only clauses that read",

@@ -148,7 +148,7 @@ def _depth_change(token: Token) -> int:
 
 def _keyword_at(statement: Sequence[Token], position: int) -> tuple[str, ...]:
     first = statement[position]
-    if first.kind != "name" or first.text.upper() not in _FIRST_WORDS:  # as most tokens
+    if first.word not in _FIRST_WORDS:  # as most tokens
         return ()
     for words in _CLAUSES:
         here = statement[position : position + len(words)]

@@ -86,7 +86,7 @@ def test_arrays_that_are_passed_count_once(tmp_path, graph):
         (here, (1, 4096), [("train.py", 8)]),
         ({"kind": "executable"}, (1, 64), [("train.py", 9)]),
     )
-    found = add_snapshot(graph, None, read_snapshot(file), capacity_bytes=4096)
+    found = add_snapshot(graph, None, str(file), capacity_bytes=4096)
     assert (found.passed_bytes, found.new_argument_bytes) == (argument, 0)
     assert (found.other_array_bytes, found.executable_bytes) == (4096, 64)
     assert found.needed_bytes == argument + 4096 + 64 + running
@@ -99,7 +99,7 @@ def test_an_array_of_another_shape_is_not_the_argument(tmp_path, graph):
     place = {"function": None, "file": None, "line": None}
     file = tmp_path / "live.json"
     file.write_text(json.dumps([row | place | {"shape": "s8[1,3]"}]))
-    found = add_snapshot(graph, None, read_snapshot(file))
+    found = add_snapshot(graph, None, str(file))
     assert (found.passed_bytes, found.new_argument_bytes) == (0, argument)
     assert found.needed_bytes == 2 * argument + running
     assert found.fits is None

@@ -17,7 +17,7 @@ from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph, remove
 from xlagraph.graph.row_tables import CompilationRows
-from xlagraph.ingest import IngestOptions, Shard, ingest
+from xlagraph.ingest import IngestOptions, IngestSummary, Shard, ingest
 from xlagraph.queries import Query, load_catalogue
 
 TREE = Path(__file__).resolve().parents[3]
@@ -39,8 +39,9 @@ class Engines(NamedTuple):
     embedded: Graph
     server: Graph
     uri: str
-    dumps: Path
     export: Path
+    next_ingest: IngestSummary
+    """Of the two example runs into the server, after the import."""
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,9 @@ def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
             own_server(folder / "home", is_short_lived=True) as (server, _),
             open_graph(server.uri) as graph,
         ):
-            yield Engines(embedded, graph, server.uri, dumps, folder / "all")
+            # makes the constraints by which tests look up keys
+            next_ingest = ingest(graph, dumps / "runs", jobs=1)
+            yield Engines(embedded, graph, server.uri, folder / "all", next_ingest)
 
 
 def facts_of(rows: CompilationRows) -> dict[str, list[str]]:
@@ -118,8 +121,7 @@ def compilations(graph: Graph) -> list[str]:
 
 
 def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Path):
-    """Must be the first test: it makes the constraints by which others look up keys."""
-    summary = ingest(engines.server, engines.dumps / "runs", jobs=1)
+    summary = engines.next_ingest
     assert (summary.added, summary.updated) == ((), ())
     assert len(summary.unchanged) == 4
     ops = engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows

@@ -63,6 +63,7 @@ def copies(monkeypatch):
 def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch, copies):
     for name in ("MAX_COPIED_NODES", "MAX_COPIED_RELATIONSHIPS"):  # the true ones are millions
         monkeypatch.setattr(file_changes, name, 40)
+    monkeypatch.setattr(file_changes, "FEW_NODES", 0)
     compilations = [made_rows(stem=f"module_{number:04}", values=20) for number in range(9)]
     with open_graph(tmp_path / "graph.lbug", create=True) as graph, graph.load() as loading:
         loading.expect_rows()
