@@ -20,7 +20,6 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["forced_copies"]
 
-_QUERY: Final = "alias/copies"
 _DONATED: Final = "a donated input"
 _STATE: Final = "the state of a loop"
 _LEAST_SHARE: Final = 0.001
@@ -338,7 +337,7 @@ def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Ca
     ]
     rows.sort(key=lambda row: -int(str(row["sizeBytes"])))
     return Cause(
-        _QUERY,
+        "alias/copies",
         reason.title,
         ChangeKind.WITHOUT,
         Remove.of(program.compilation, [str(row["value"]) for row in rows]),
