@@ -155,12 +155,17 @@ def savings_of_edit(
     if kind is None or edit is None:
         return _sum_of_sizes(sum_of_sizes, measure, _SUM_OF_SIZES)
     if (obstacle := program.obstacle) is not None:
-        return _sum_of_sizes(sum_of_sizes, measure, obstacle)
+        total = _sum_of_sizes(sum_of_sizes, measure, obstacle)
+        is_in_vain = kind is ChangeKind.HALF and program.compilation.platform == "cpu"
+        return replace(total, likelihood=0.0) if is_in_vain else total
     after = replan(program.compilation, _in_order([edit]))
     found = _savings(program, after)
     if kind is ChangeKind.RECOMPUTE and not found.is_certain and after.edited is not None:
         stacks = _savings_of_stacks(program, edit, after.edited)
-        found = _on_cpu(program, found) if stacks is None else _with_stacks(found, stacks)
+        if stacks is None:
+            found = _on_cpu(program, found)
+        else:  # what is recomputed early is kept as before
+            found = stacks if program.recomputes_early else _with_stacks(found, stacks)
     doubt, likelihood = _doubt(kind, found, program)
     if (
         doubt == _KEEPS_INPUTS
@@ -313,10 +318,8 @@ def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
     )
 
 
-def _with_stacks(found: Savings, stacks: Savings | None) -> Savings:
+def _with_stacks(found: Savings, stacks: Savings) -> Savings:
     """Return a range whose least is the certain savings of the stacks of loops."""
-    if stacks is None:
-        return found
     return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
 
 

@@ -15,6 +15,7 @@ from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reads_of_parts
+from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove, Scale
 from xlagraph.planner.edits.returning import KeepInside
@@ -32,6 +33,15 @@ _LIKELIHOOD_OF_RETURNED: Final = 0.75
 """Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
 _LEAST_CONSTANT: Final = 1 << 16
 """Bytes of a constant that a program closes over."""
+
+_OF_GIVEN_ARRAYS: Final = frozenset(
+    (
+        "", "closed_call", "checkpoint", "remat2", "pjit", "convert_element_type", "reshape",
+        "transpose", "squeeze", "broadcast_in_dim",
+    )
+)  # fmt: skip
+"""Ops of constants that the program is given. The compiler makes those of other ops, as of the
+scatter of a number into zeros, which no caller can pass."""
 
 
 def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
@@ -134,6 +144,7 @@ def large_constants(program: PeakProgram) -> Iterator[Cause]:
         if (value := program.values[planned.value_id]).opcode == "constant"
         and value.memory_space == program.memory_space
         and value.size_bytes >= _LEAST_CONSTANT
+        and last_part(value.op_name) in _OF_GIVEN_ARRAYS
     ]
     rows = []
     for value in sorted(found, key=lambda value: -value.size_bytes):

@@ -5,7 +5,7 @@ are one cause.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
@@ -13,13 +13,15 @@ from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.places_of_reads import PlaceOfRead, place_of_read
+from xlagraph.hlo.metadata import is_installed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["forced_copies"]
 
-_QUERY: Final = "alias/copies"
+_DONATED: Final = "a donated input"
+_STATE: Final = "the state of a loop"
 _LEAST_SHARE: Final = 0.001
 """Smallest share of the reserved bytes for which a copy's reader is searched."""
 _FILLING: Final = frozenset(("broadcast", "constant"))
@@ -85,7 +87,7 @@ class _Case(NamedTuple):
     name: str
     """Name of the input or carry that is copied."""
     kind: str
-    """`a donated input` or `the state of a loop`."""
+    """`_DONATED` or `_STATE`."""
 
 
 class _Reason(NamedTuple):
@@ -167,14 +169,10 @@ def _case(program: PeakProgram, copies: tuple[StoredValue, ...]) -> _Case | None
         loop = [each for each in known if each.is_phi]
         given = [each for each, member in zip(known, members, strict=True) if member.is_stored]
         if given and any(member.lives_out for member in members):
-            return _Case(copies, given[0].op_name or given[0].label, _kind(loop))
+            return _Case(copies, given[0].op_name or given[0].label, _STATE if loop else _DONATED)
         if loop:
-            return _Case(copies, loop[0].attributed_op_name or loop[0].label, _kind(loop))
+            return _Case(copies, loop[0].attributed_op_name or loop[0].label, _STATE)
     return None
-
-
-def _kind(loop: Iterable[StoredValue]) -> str:
-    return "the state of a loop" if loop else "a donated input"
 
 
 def _reason(
@@ -184,17 +182,18 @@ def _reason(
     places: Mapping[int, tuple[str, int]],
 ) -> _Reason | None:
     source = program.program.by_id[case.copies[0].value_id].operands[0]
-    if _repeats_a_number(program, program.values[source]):
-        return None  # the compiler merges equal arrays, wherever the program writes them
+    copied = program.values[source]
+    if _repeats_a_number(program, copied) or _is_copied_again(program, case.copies[0], copied):
+        return None
     if source in moved:
         return _of_move(program, moved[source], moved)
     old = program.program.by_id[source]
     found = old_value(program, case.copies)
     if old.is_stored and any(_lives_out(program, each) for each in case.copies):
-        if found is not None and found.readers:
-            return None  # without the result a reader would force the copy
+        if found is not None and found.readers:  # without the result they would force the copy
+            return None
         # `unchanged_inputs` names those that are not donated
-        if case.kind == "a donated input" or program.compilation.is_donated(source):
+        if case.kind == _DONATED or program.compilation.is_donated(source):
             return _Reason(
                 "A donated input is also returned, so it is copied",
                 "{} is donated and also returned, so the caller gets the copy",
@@ -207,11 +206,27 @@ def _reason(
     # a carry makes room for the one that takes its place
     place = places.get(source)
     mover = next((each for each in moved.values() if place == (each[0], each[2])), None)
-    return None if mover is None else _of_move(program, mover, moved)
+    return mover and _of_move(program, mover, moved)
+
+
+def _is_copied_again(program: PeakProgram, copy: StoredValue, source: StoredValue) -> bool:
+    """Return True if each iteration of a loop copies a value from before the loop.
+
+    The next iteration needs it too, whatever else reads it.
+    """
+    schedulable, made = program.schedulable, program.rows.get(source.name)
+    if schedulable is None or made is None:
+        return False
+    at = program.rows.get(copy.name)
+    while at is not None and schedulable.owners[at] != schedulable.owners[made]:
+        at = schedulable.callers.get(schedulable.owners[at])
+        if at is not None and schedulable.instructions[at].opcode == "while":
+            return True
+    return False
 
 
 def _repeats_a_number(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for zeros and other arrays of one number."""
+    """Return True for arrays of one number: the compiler merges them, wherever they are made."""
     maker = program.instructions.get(value.name)
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     return (
@@ -293,12 +308,15 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
 
 
 def _is_same_expression(program: PeakProgram, one: str, other: str) -> bool:
-    """Return True if two instructions belong to one line and one scope of the program."""
+    """Return True if two instructions belong to one line and scope, or one call of a library."""
     place = program.place_of(one)
-    ops = [program.instructions[each].op_name or "" for each in (one, other)]
+    if place[0] is None or place != program.place_of(other):
+        return False
+    both = [program.instructions[each] for each in (one, other)]
+    ops = [each.op_name or "" for each in both]
     scopes = [op.rpartition("/")[0] for op in ops]
     is_one = scopes[0] in (scopes[1], ops[1]) or scopes[1] == ops[0]
-    return place[0] is not None and place == program.place_of(other) and is_one
+    return is_one or all(is_installed(each.source_file or "") for each in both)
 
 
 def _line(place: PlaceOfRead, instruction: str) -> str:
@@ -319,7 +337,7 @@ def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Ca
     ]
     rows.sort(key=lambda row: -int(str(row["sizeBytes"])))
     return Cause(
-        _QUERY,
+        "alias/copies",
         reason.title,
         ChangeKind.WITHOUT,
         Remove.of(program.compilation, [str(row["value"]) for row in rows]),

@@ -47,6 +47,8 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         for lengths in (value.dimensions, value.dimensions[::-1])
         if len(lengths) > 1
     }
+    results = {program.values[each].dimensions for each in program.compilation.results}
+    results |= {lengths[::-1] for lengths in results}
     names = (each.op_name or "" for each in program.instructions.values())
     is_marked = any(_EXAMPLES_FORWARD.search(name) for name in names)
     summed: set[int] = set()
@@ -66,7 +68,9 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         if value.value_id not in seen:
             connected = _of_equal_shape(program, value)
             seen |= connected
-            if _are_summed_products(program, connected):
+            # an input without a new value or a returned gradient has the shape by chance
+            is_of_result = value.dimensions[1:] in results
+            if is_of_result and _are_summed_products(program, connected):
                 summed |= connected
     ops = {
         (value.shape, value.attributed_op_name) for value in candidates if value.value_id in marked

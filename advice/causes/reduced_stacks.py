@@ -120,7 +120,11 @@ def reads_of_parts(
     around = program.instructions[_outermost_loop(program, stack, ids)].loop
     is_less = all(
         program.instructions[name].loop == around
-        and (_reads_less(program, name) or _reads_chosen_parts(program, name, ids, stack))
+        and (
+            _reads_less(program, name)
+            or _weighs_iterations(program, name, ids, stack)
+            or _reads_chosen_parts(program, name, ids, stack)
+        )
         for name in readers
     )
     if is_less and 2 * sum(_bytes_at_once(program, each) for each in made) <= stack.size_bytes:
@@ -243,6 +247,16 @@ def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool
 def _reads_less(program: PeakProgram, instruction: str) -> bool:
     """Return True if an instruction reduces what it reads, or always reads the same part."""
     return any(program.computes_with(instruction, opcode) for opcode in ("reduce", "slice"))
+
+
+def _weighs_iterations(
+    program: PeakProgram, instruction: str, ids: Collection[int], stack: StoredValue
+) -> bool:
+    """Return True for a product with one number of each iteration, which is a weighted sum."""
+    others = [program.values[each] for each in program.read_by[instruction] if each not in ids]
+    return program.computes_with(instruction, "dot") and [
+        prod(each.dimensions) for each in others
+    ] == [stack.stack_turns]
 
 
 def _reads_chosen_parts(

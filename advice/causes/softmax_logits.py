@@ -24,6 +24,8 @@ __all__ = ["logits"]
 _LEAST_VOCABULARY: Final = 512
 _COMPUTED_VOCABULARY: Final = 4096
 """Least words of a table that is no input: shorter ones may be the keys of an attention."""
+_LEAST_TOKENS: Final = 64
+"""Fewest tokens to compute in parts: a step of decoding has one of each sequence."""
 _LEAST_IN_LOOP: Final = Fraction(1, 4)
 """Least share of the reserved bytes of logits in a loop."""
 
@@ -66,8 +68,10 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
         if reduction is None or loops_of_sums(program, alike, words) != {loop}:
             continue
-        line = file_and_line(*program.place_of(reduction)) or reduction
         rows = math.prod(whole.dimensions) // words
+        if rows < _LEAST_TOKENS:
+            continue
+        line = file_and_line(*program.place_of(reduction)) or reduction
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in alike | {value.value_id}}
         found[loop is not None] += [

@@ -82,19 +82,24 @@ def test_a_result_that_is_not_returned_ends_with_its_last_reader(returning):
     )
 
 
-def test_a_large_constant_is_named_with_the_line_that_reads_it(returning):
+@pytest.mark.parametrize(
+    ("op", "named"),
+    [
+        pytest.param("", [("table", "model.py", 7)], id="closed over"),
+        pytest.param("| jit(f)/scatter", [], id="computed by the compiler"),
+    ],
+)
+def test_a_large_constant_is_named_with_the_line_that_reads_it(returning, op, named):
     program = returning(
         "0 | 65536 | constant\n1 | 64 | maybe-live-out",
-        """
-        0 | table | s8[65536] | 0 | 65536 | 0-2 | constant()
+        f"""
+        0 | table | s8[65536] | 0 | 65536 | 0-2 | constant() {op}
         1 | out   | s8[64]    | 0 | 64    | 1-2 | reduce(table) | jit(f)/sum @ model.py:7
         """,
         "out",
     )
-    (cause,) = large_constants(program)
-    assert [(row["value"], row["userFile"], row["userLine"]) for row in cause.rows] == [
-        ("table", "model.py", 7)
-    ]
+    rows = [row for cause in large_constants(program) for row in cause.rows]
+    assert [(row["value"], row["userFile"], row["userLine"]) for row in rows] == named
 
 
 def test_float64_is_named_and_float32_is_not(returning):

@@ -71,6 +71,23 @@ def test_the_reader_that_nothing_orders_before_the_overwrite_is_named(programs):
     assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("train.py", 31)
 
 
+@pytest.mark.parametrize(("file", "count"), [("site-packages/optax/update.py", 0), ("f.py", 1)])
+def test_what_one_call_of_a_library_reads_and_writes_cannot_be_ordered(programs, file, count):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k)")
+    for name, scope in (("out", "cond/mul"), ("sum", "add")):
+        made = program.instructions[name]._replace(source_file=f"lib/{file}", op_name=scope)
+        program.instructions[name] = made
+    values = program.compilation.values
+    users = {
+        each: values[each]._replace(user_file="train.py", user_line=30)
+        for each, value in values.items()
+        if value.name in ("out", "sum")
+    }
+    program.compilation = replace(program.compilation, values={**values, **users})
+    assert len(list(forced_copies(program))) == count
+
+
 def test_a_reader_of_the_old_and_the_new_value_is_not_told_to_run_first(programs):
     program = read_later(programs)
     with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k, out)")
@@ -114,6 +131,15 @@ def test_a_reader_of_each_version_that_is_copied_before_the_next_write_is_named(
         "train.py:31 (sum) reads the old x, and nothing orders this before train.py:30, which"
         " overwrites it"
     )
+
+
+def test_a_state_from_which_each_iteration_starts_again_is_copied_without_a_reason(programs):
+    """Local training of each client of federated learning: the next client needs it, too."""
+    program = read_later(programs)
+    inner = {"body": ("k", "k2", "out", "sum")}
+    loop = (*FIRST, "out = fusion(k2)", "sum = reduce(k, out)", "loop = while(x)")
+    with_dependences(program, *loop, callees=inner)
+    assert not list(forced_copies(program))
 
 
 @pytest.mark.parametrize(

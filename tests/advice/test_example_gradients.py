@@ -61,16 +61,19 @@ def test_a_field_of_each_example_of_which_parts_are_read_is_no_gradient(programs
 
 
 @pytest.mark.parametrize(
-    ("read", "added", "expected"),
+    ("read", "added", "returned", "expected"),
     [
-        ("a, b", "reduce", ["g"]),
-        ("a, b", "sort", []),
-        ("w, b", "reduce", []),  # as the gradient of what is added to every example
-        ("a, c", "reduce", []),  # no gradient: both factors are of the forward pass
+        ("a, b", "reduce", "s", ["g"]),
+        ("a, b", "sort", "s", []),
+        ("w, b", "reduce", "s", []),  # as the gradient of what is added to every example
+        ("a, c", "reduce", "s", []),  # no gradient: both factors are of the forward pass
+        ("a, b", "reduce", "b", []),  # w is data: it has no new value
     ],
 )
-def test_products_of_two_values_of_each_example_that_are_added(programs, read, added, expected):
-    program = programs(
+def test_products_of_two_values_of_each_example_that_are_added(
+    returning, read, added, returned, expected
+):
+    program = returning(
         "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 10240 | preallocated-temp",
         f"""
         0 | w | s8[32,32]   | 0    | 1024 | 0-5 | parameter(0)
@@ -80,6 +83,7 @@ def test_products_of_two_values_of_each_example_that_are_added(programs, read, a
         1 | g | s8[8,32,32] | 1024 | 8192 | 4-5 | fusion({read}) | jit(f)/add
         1 | s | s8[32,32]   | 9216 | 1024 | 5-5 | {added}(g)
         """,
+        returned,
     )
     found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
     assert found == expected

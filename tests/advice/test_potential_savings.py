@@ -112,6 +112,14 @@ def test_a_narrower_type_is_for_the_user_to_decide(platform: str, saved: str):
     assert found.doubt is not None
 
 
+@pytest.mark.parametrize(("platform", "saved"), [("gpu", "up to 2.0 KiB"), ("cpu", "nothing is")])
+def test_a_narrower_type_saves_nothing_on_a_cpu_also_if_the_plan_is_not_known(platform, saved):
+    program = PeakProgram(cast("StoredCompilation", None), 0)  # only its plan is read
+    program.compilation, program.obstacle = compilation([], [], platform=platform), "not exact"
+    edit = Scale({"v1": Fraction(1, 2)})
+    assert savings_of_edit(ChangeKind.HALF, edit, 2048, "physical", program).text.startswith(saved)
+
+
 def test_what_is_computed_from_a_gathered_value_or_gathered_like_it_is_sharded_with_it():
     values = [
         value(0, 0, 3, 4096),

@@ -10,9 +10,9 @@ from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
-def softmax(
-    programs, opcode="exponential", *, reduced="s8[64]", read="all, max", width=16, loop=None
-):
+def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", width=16, **known):
+    loop, tokens = known.get("loop"), known.get("tokens", 64)
+    reduced = reduced or f"s8[{tokens}]"
     program = programs(
         f"""
         0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {{}}
@@ -23,9 +23,9 @@ def softmax(
         f"""
         3 | embed | s8[8192,{width}] | 0 | {8192 * width} | 0-5 | parameter(1)
         0 | table | s8[8192,16] | 0       | 131072 | 0-5 | parameter(0)
-        1 | all   | s8[64,8192] | 0       | 524288 | 1-3 | dot(table)
+        1 | all   | s8[{tokens},8192] | 0 | {tokens * 8192} | 1-3 | dot(table)
         1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
-        1 | exp   | s8[64,8192] | 524288  | 524288 | 3-4 | {opcode}({read})
+        1 | exp   | s8[{tokens},8192] | 524288 | {tokens * 8192} | 3-4 | {opcode}({read})
         2 | sum   | {reduced}   | 0       | 64     | 4-5 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
         """,
     )
@@ -51,6 +51,7 @@ def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs
         {"reduced": "s8[32]"},
         {"reduced": "s8[8192]"},  # sums over the rows
         {"read": "all"},  # as the sum of a softplus of each element
+        {"tokens": 32},  # one for each sequence, as in a step of decoding
     ],
 )
 def test_products_without_a_softmax_are_not_logits(programs, changed):
