@@ -4,8 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
@@ -19,6 +18,16 @@ _MOST_GROUPS: Final = 256
 """Groups of values of the parts that are compared, the largest ones."""
 _LEAST_ADDED: Final = 3
 """Least number of gradients that one instruction adds; two belong to a residual connection."""
+
+_ADDED_GRADIENTS: Final[Remedies] = {
+    "jax": "Add each gradient to a sum as soon as it is made: jax.lax.scan over the parts of the"
+    " batch (or over the repeated layers that share the parameter), with the sum as carry, instead"
+    " of a Python loop or comprehension that collects gradients.",
+    "tensorflow": "Add each gradient to a sum as soon as it is made, in a tf.while_loop over the"
+    " parts of the batch.",
+    "pytorch": "Accumulate into .grad, one part of the batch after another, with torch_xla.sync()"
+    " (xm.mark_step()) in between.",
+}
 
 
 def added_gradients(program: PeakProgram) -> Iterator[Cause]:
@@ -82,7 +91,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
                 + _of_other_parts(program, parts, alike),
             ),
             tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
-            remedies.ADDED_GRADIENTS,
+            _ADDED_GRADIENTS,
         )
 
 

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
@@ -26,6 +25,19 @@ _LEAST_GROWTH: Final = 4
 """Least elements of the scores for each one of the queries or keys: fewer are not worth a block."""
 _LEAST_WIDTH: Final = 8
 """Least elements of the result for each query: what picks one of the keys is no attention."""
+
+_ATTENTION_SCORES: Final[Remedies] = {
+    "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"
+    " implementation='cudnn') on a GPU in bf16 or f16, splash_attention of"
+    " jax.experimental.pallas.ops.tpu on a TPU; or attend with one block of queries after another:"
+    " jax.lax.map(jax.checkpoint(attend), blocks), so that only the scores of one block exist. The"
+    " backward pass computes them once more.",
+    "tensorflow": "Attend with one block of queries after another in a tf.while_loop, with"
+    " tf.recompute_grad around it.",
+    "pytorch": "Call a kernel that stores no scores (flash_attention of"
+    " torch_xla.experimental.custom_kernel); or attend with one block of queries after another,"
+    " each inside of torch_xla.utils.checkpoint.checkpoint.",
+}
 
 
 def stored_scores(program: PeakProgram) -> Iterator[Cause]:
@@ -131,5 +143,5 @@ def _cause(program: PeakProgram, reasons: dict[int, str]) -> Cause:
         if program.set_of(value) in by_set
     ]
     return of_all_at_once(
-        "Attention scores are stored for all queries at once", found, remedies.ATTENTION_SCORES
+        "Attention scores are stored for all queries at once", found, _ATTENTION_SCORES
     )

@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.needed_only import FORWARDING
@@ -42,6 +41,32 @@ _OF_GIVEN_ARRAYS: Final = frozenset(
 )  # fmt: skip
 """Ops of constants that the program is given. The compiler makes those of other ops, as of the
 scatter of a number into zeros, which no caller can pass."""
+
+_RETURNED_STACKS: Final[Remedies] = {
+    "jax": "Return only what the caller needs: the last carry, a sum in the carry, or every n-th"
+    " iteration; let the body of jax.lax.scan return None as its second result.",
+    "tensorflow": "Return only what the caller needs: the last loop variable or a running sum"
+    " instead of a tf.TensorArray of all iterations.",
+    "pytorch": "Return only what the caller needs: the last carry, or a sum in the carry.",
+}
+_RETURNED_GRADIENTS: Final[Remedies] = {
+    "jax": "Return only the new parameters; if the gradients are needed to log them, return their"
+    " norms (optax.global_norm).",
+    "tensorflow": "Do not return the gradients of the step; return their norms"
+    " (tf.linalg.global_norm).",
+    "pytorch": "Drop the gradients (optimizer.zero_grad()) before torch_xla.sync().",
+}
+_CONSTANTS: Final[Remedies] = {
+    "jax": "Pass the array as an argument of the jitted function instead of closing over it.",
+    "tensorflow": "Pass the tensor as an argument of the tf.function, or keep it in a tf.Variable.",
+    "pytorch": "Move the tensor to the device before the step (tensor.to('xla')).",
+}
+_FLOAT64: Final[Remedies] = {
+    "jax": "Compute in float32: leave jax_enable_x64 off, or give dtype=jnp.float32 where the"
+    " inputs are made.",
+    "tensorflow": "Compute in tf.float32: cast the inputs, and set the dtype of the layers.",
+    "pytorch": "Compute in torch.float32: convert the inputs and the model (.float()).",
+}
 
 
 def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
@@ -93,7 +118,7 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             if is_unread
             else KeepInside(frozenset(found)),
             tuple(rows),
-            remedies.RETURNED_STACKS,
+            _RETURNED_STACKS,
             _CALLER,
             is_exact=True,
             likelihood=_LIKELIHOOD_OF_RETURNED,
@@ -125,7 +150,7 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             KeepInside(frozenset(value.value_id for value in found)),
             tuple(evidence_row(value, reason) for value in found),
-            remedies.RETURNED_GRADIENTS,
+            _RETURNED_GRADIENTS,
             _CALLER,
             is_exact=True,
             likelihood=_LIKELIHOOD_OF_RETURNED,
@@ -162,7 +187,7 @@ def large_constants(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, [value.label for value in found]),
             tuple(rows),
-            remedies.CONSTANTS,
+            _CONSTANTS,
             "as an argument it takes as many bytes, but shares them with the caller's array",
             is_exact=True,
             likelihood=1 - sum(kept.values()) / total,
@@ -185,7 +210,7 @@ def wide_floats(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.HALF,
             Scale({value.label: Fraction(1, 2) for value in found}),
             tuple(evidence_row(value, f"{value.dtype}") for value in shown),
-            remedies.FLOAT64,
+            _FLOAT64,
             "only if the numerics allow float32",
             is_exact=True,
             likelihood=0.8,

@@ -12,7 +12,18 @@ from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind, Column, ColumnType
 
-__all__ = ["CAUSE_COLUMNS", "PARTS", "Cause", "evidence_row", "file_and_line", "of_all_at_once"]
+__all__ = [
+    "CAUSE_COLUMNS",
+    "PARTS",
+    "Cause",
+    "Remedies",
+    "evidence_row",
+    "file_and_line",
+    "of_all_at_once",
+]
+
+Remedies = Mapping[str, str]
+"""Sentences that say what to change in the program, by framework."""
 
 PARTS: Final = 8
 """Parts in which a program could compute what it computes at once."""
@@ -42,8 +53,7 @@ class Cause:
     """Edit that removes the cause; None if its effect cannot be replanned."""
     rows: tuple[Mapping[str, Cell], ...]
     """Rows of the values, sorted by bytes, descending; their cells are `CAUSE_COLUMNS`."""
-    remedies: Mapping[str, str]
-    """Sentences that say what to change, by framework."""
+    remedies: Remedies
     doubt: str | None = None
     """Why the change may not apply, in addition to the doubts of the planner."""
     is_exact: bool = False
@@ -101,7 +111,7 @@ def evidence_row(
 def of_all_at_once(
     title: str,
     found: Sequence[tuple[StoredValue, str]],
-    remedies: Mapping[str, str],
+    remedies: Remedies,
     *,
     made: Iterable[StoredValue] | None = None,
     likelihood: float | None = None,

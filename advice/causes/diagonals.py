@@ -6,8 +6,7 @@ An element of the diagonal is a product of two rows: none of the others has to b
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
@@ -22,6 +21,15 @@ _LEAST_ROWS: Final = 16
 """Least rows: the diagonal of a smaller matrix is not much smaller."""
 _TAKING: Final = frozenset(("gather", "select"))
 """Opcodes that can take the diagonal of a matrix."""
+
+_DIAGONALS: Final[Remedies] = {
+    "jax": "Compute the diagonal alone: (a * b).sum(-1) instead of jnp.diag(a @ b.T), and"
+    " jnp.vdot(a, b) instead of jnp.trace(a @ b.T); ask a library for variances instead of a"
+    " covariance.",
+    "tensorflow": "Compute the diagonal alone: tf.reduce_sum(a * b, -1) instead of"
+    " tf.linalg.diag_part(tf.matmul(a, b, transpose_b=True)).",
+    "pytorch": "Compute the diagonal alone: (a * b).sum(-1) instead of torch.diagonal(a @ b.T).",
+}
 
 
 def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
@@ -52,7 +60,7 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, [value.label for value, _ in found.values()]),
             tuple(evidence_row(value, reason) for value, reason in found.values()),
-            remedies.DIAGONALS,
+            _DIAGONALS,
             likelihood=0.9,
         )
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -17,6 +16,13 @@ _LEAST_RATIO: Final = 8
 """Least elements of a sorted array for each one that is read."""
 _NUMBERING: Final = frozenset(("iota", "broadcast", "constant", "bitcast", "copy"))
 """Opcodes of instructions that number the elements, so that a sort returns their indices."""
+
+_FULL_SORTS: Final[Remedies] = {
+    "jax": "Select instead of sorting: jax.lax.top_k(x, k) for jnp.sort(x)[..., ::-1][..., :k] and"
+    " jnp.argsort(-x)[..., :k], of -x for the smallest; x.argmax(-1) for one element.",
+    "tensorflow": "Select instead of sorting: tf.math.top_k.",
+    "pytorch": "Select instead of sorting: torch.topk.",
+}
 
 
 def full_sorts(program: PeakProgram) -> Iterator[Cause]:
@@ -52,7 +58,7 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, removed),
             tuple(evidence_row(value, reason) for value, reason in found),
-            remedies.FULL_SORTS,
+            _FULL_SORTS,
             likelihood=0.9,
         )
 

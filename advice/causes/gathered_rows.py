@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import last_part
@@ -26,6 +25,17 @@ _MIXING: Final = ("sort", "reduce-window", "fft", "topk", "while", "convolution"
 
 _ADDING: Final = re.compile("add|sum", re.IGNORECASE)
 """Primitives that add rows, not those that write them or take a maximum."""
+
+_GATHERED_ROWS: Final[Remedies] = {
+    "jax": "Add the rows of one group after another: reshape the indices (senders and receivers of"
+    " a graph) to (groups, rows) and use jax.lax.scan(jax.checkpoint(body), jnp.zeros((nodes, d)),"
+    " (senders, receivers)), whose body gathers the rows of one group and adds their"
+    " jax.ops.segment_sum to the carry.",
+    "tensorflow": "Add the rows of one group after another in a tf.while_loop, with"
+    " tf.recompute_grad around its body.",
+    "pytorch": "Add the rows of one group after another with index_add_, each group inside of"
+    " torch_xla.utils.checkpoint.checkpoint.",
+}
 
 
 def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
@@ -61,7 +71,7 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
         yield of_all_at_once(
             "Gathered rows exist all at once, although only their sums are needed",
             [(value, reason) for value in found],
-            remedies.GATHERED_ROWS,
+            _GATHERED_ROWS,
             likelihood=0.9,
         )
 

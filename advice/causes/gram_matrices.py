@@ -6,8 +6,7 @@ A sum over rows can be computed in parts: a loop over blocks of rows adds their 
 from collections.abc import Iterator
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.loop_inputs import made_for
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
@@ -20,6 +19,15 @@ _LEAST_ROWS: Final = 8
 """Least rows for each column: the product of a matrix with fewer rows is not much smaller."""
 _MOST_OF_ROW: Final = 16
 """Most rows that belong to one row of an input, such as residuals of a measurement."""
+
+_PRODUCTS_WITH_THEMSELVES: Final[Remedies] = {
+    "jax": "Add the products of blocks of rows: jax.lax.scan over the blocks, whose body computes"
+    " the rows of one block (for a Jacobian, jax.jacfwd of the residuals of one block) and adds"
+    " a.T @ a to the carry; or solve with products only: jax.scipy.sparse.linalg.cg with"
+    " jax.linearize and jax.vjp.",
+    "tensorflow": "Add the products of blocks of rows in a tf.while_loop.",
+    "pytorch": "Add the products of blocks of rows, one block after another.",
+}
 
 
 def products_with_themselves(program: PeakProgram) -> Iterator[Cause]:
@@ -48,7 +56,7 @@ def products_with_themselves(program: PeakProgram) -> Iterator[Cause]:
         yield of_all_at_once(
             "A matrix is stored whole for its product with itself",
             found,
-            remedies.PRODUCTS_WITH_THEMSELVES,
+            _PRODUCTS_WITH_THEMSELVES,
             made=kept,
             likelihood=0.9,
         )

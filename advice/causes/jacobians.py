@@ -7,8 +7,14 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import PARTS, Cause, evidence_row, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import (
+    PARTS,
+    Cause,
+    Remedies,
+    evidence_row,
+    file_and_line,
+    of_all_at_once,
+)
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape
@@ -30,6 +36,26 @@ _LEAST_SHARE: Final = 0.01
 """Smallest share of the temporary bytes for which products are searched."""
 _LEAST_AT_ONCE: Final = Fraction(1, 2)
 """Least share of the reserved bytes that derivatives in all directions take."""
+
+_JACOBIANS: Final[Remedies] = {
+    "jax": "Compute the products instead of the matrix: jax.jvp(f, (x,), (v,))[1] for J @ v,"
+    " jax.vjp(f, x)[1](u)[0] for J.T @ u, jax.jvp(jax.grad(f), (x,), (v,))[1] for a Hessian's;"
+    " solvers such as jax.scipy.sparse.linalg.cg take them as a function.",
+    "tensorflow": "Compute the products instead of the matrix: tf.autodiff.ForwardAccumulator for"
+    " J @ v, tape.gradient with output_gradients for J.T @ u.",
+    "pytorch": "Compute the products instead of the matrix: torch.func.jvp for J @ v,"
+    " torch.func.vjp for J.T @ u.",
+}
+_DERIVATIVES_AT_ONCE: Final[Remedies] = {
+    "jax": "Take a few directions at a time: jax.lax.map(lambda v: jax.jvp(f, (x,), (v,))[1],"
+    " jnp.eye(n), batch_size=k) instead of jax.jacfwd(f)(x), or the same with jax.vjp for"
+    " jax.jacrev and with jax.grad(f) for f in jax.hessian. If only a sum is needed,"
+    " such as a trace, add to it in the carry of jax.lax.scan. If the program differentiates this"
+    " again, put jax.checkpoint around the body.",
+    "tensorflow": "Take a few directions at a time in a tf.while_loop, or set"
+    " experimental_use_pfor=False in tape.jacobian.",
+    "pytorch": "Give torch.func.jacfwd a chunk_size.",
+}
 
 
 def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
@@ -64,7 +90,7 @@ def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
                 program.compilation, [program.values[each].label for each in sorted(removed)]
             ),
             tuple(evidence_row(value, reason) for value, reason in found),
-            remedies.JACOBIANS,
+            _JACOBIANS,
             likelihood=0.9,
         )
 
@@ -98,7 +124,7 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
         yield of_all_at_once(
             "The derivatives in all directions of a Jacobian are computed at once",
             [(each, reason) for each in found],
-            remedies.DERIVATIVES_AT_ONCE,
+            _DERIVATIVES_AT_ONCE,
             likelihood=0.9,
         )
 

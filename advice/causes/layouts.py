@@ -9,8 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
@@ -25,6 +24,17 @@ _LEAST_SHARE: Final = 0.001
 """Smallest share of the reserved bytes for which a copy is searched."""
 _MOVING: Final = ("copy", "slice", "async", "tuple", "bitcast", "get-tuple-element")
 """Beginnings of the opcodes that only move parts of an input into another memory space."""
+
+_LAYOUTS: Final[Remedies] = {
+    "jax": "Let the compiler choose how arguments and results are stored: jax.jit(...,"
+    " in_shardings=Format(Layout.AUTO), out_shardings=Format(Layout.AUTO)) of"
+    " jax.experimental.layout; or pass the array with its dimensions in the order of the copy, and"
+    " keep that order in the program.",
+    "tensorflow": "Store the variable with its dimensions in the order of the copy, and keep that"
+    " order in the program.",
+    "pytorch": "Store the tensor with its dimensions in the order of the copy, and keep that order"
+    " in the program.",
+}
 
 
 def copies_in_other_layouts(program: PeakProgram) -> Iterator[Cause]:
@@ -49,7 +59,7 @@ def copies_in_other_layouts(program: PeakProgram) -> Iterator[Cause]:
                 {given.value_id: copy.size_bytes for copy, given in _copies_elsewhere(program)},
             ),
             tuple(_rows(program, found)),
-            remedies.LAYOUTS,
+            _LAYOUTS,
             "the compiler may choose another layout than that of the copy",
             is_exact=True,
             likelihood=0.9,

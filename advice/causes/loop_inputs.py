@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
@@ -38,6 +37,15 @@ _MIXING: Final = frozenset(
     )
 )  # fmt: skip
 """Opcodes whose results need more of an operand than the part of one iteration."""
+
+_COMPUTED_AHEAD: Final[Remedies] = {
+    "jax": "Compute the part of one iteration in the body of jax.lax.scan: scan over what it is"
+    " computed from (jax.random.split(key, n) for random numbers, the ids for rows of a table, the"
+    " inputs of a projection). One large product before the loop may run faster than one in each"
+    " iteration.",
+    "tensorflow": "Compute the part of one iteration in the body of the tf.while_loop.",
+    "pytorch": "Compute the part of one iteration in the body of torch_xla.experimental.scan.",
+}
 
 
 def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
@@ -72,7 +80,7 @@ def _cause(program: PeakProgram, loop: str, values: list[tuple[StoredValue, int]
         ChangeKind.PARTS,
         ComputeInParts({value.label: Fraction(1, parts) for value, parts in values}),
         tuple(evidence_row(value, reason) for value, _ in values),
-        remedies.COMPUTED_AHEAD,
+        _COMPUTED_AHEAD,
         likelihood=0.8,
     )
 

@@ -5,9 +5,9 @@ stack over the old one, which it still reads. As a carry it is updated in place.
 """
 
 from collections.abc import Collection, Iterator
+from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
@@ -18,6 +18,14 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 __all__ = ["handed_on", "has_carry", "rewritten_inputs"]
 
 _CALLBACK = "callback"
+
+_REWRITTEN_INPUTS: Final[Remedies] = {
+    "jax": "Pass it in the carry of jax.lax.scan instead of xs, scan over jnp.arange(n), read part"
+    " i of the carry, and write only what changes with carry.at[i, ...].set(new) or"
+    " jax.lax.dynamic_update_slice.",
+    "tensorflow": "Make it a loop variable, and write part i with tf.tensor_scatter_nd_update.",
+    "pytorch": "Make it a carry of torch_xla.experimental.scan, and write part i in place.",
+}
 
 
 def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int]:
@@ -98,7 +106,7 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, removed),
             tuple(rows),
-            remedies.REWRITTEN_INPUTS,
+            _REWRITTEN_INPUTS,
             is_exact=True,
             likelihood=1.0,
         )

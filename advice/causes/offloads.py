@@ -5,15 +5,22 @@ from collections.abc import Collection, Iterator
 from itertools import accumulate
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.remedies import OFFLOADED
 from xlagraph.planner.planned_program import PlannedValue
 
 __all__ = ["useless_offloads"]
 
 _DEVICE: Final = 0
 _HOST: Final = 5
+
+_OFFLOADED: Final[Remedies] = {
+    "jax": "Keep the values on the device: remove their names from names_which_can_be_offloaded of"
+    " jax.checkpoint_policies.save_and_offload_only_these_names, or the device_put to"
+    " pinned_host; offload values that are live at the peak.",
+    "tensorflow": "Keep the values on the device; offload values that are live at the peak.",
+    "pytorch": "Keep the values on the device; offload values that are live at the peak.",
+}
 
 
 def useless_offloads(program: PeakProgram) -> Iterator[Cause]:
@@ -55,7 +62,7 @@ def useless_offloads(program: PeakProgram) -> Iterator[Cause]:
         None,
         None,
         tuple(sorted(rows.values(), key=lambda row: -int(str(row["sizeBytes"])))),
-        OFFLOADED,
+        _OFFLOADED,
         "saves the transfers and the host's memory, nothing on the device: at each step the bytes"
         " would fit below the peak",
         likelihood=0.0,

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 
@@ -14,6 +13,15 @@ __all__ = ["pair_differences"]
 _INFLATION: Final = 16
 """Least ratio between the elements of the differences and those of the rows."""
 _REPEATING: Final = SAME_ELEMENTS | {"broadcast", "constant"}
+
+_PAIR_DIFFERENCES: Final[Remedies] = {
+    "jax": "Compute squared distances without the differences: (a**2).sum(-1)[:, None]"
+    " + (b**2).sum(-1) - 2 * a @ b.T; or take a part of the rows at a time: jax.lax.map("
+    "jax.checkpoint(lambda row: distances of row to b), a, batch_size=k).",
+    "tensorflow": "Compute squared distances without the differences, from squares and a matrix"
+    " product; or take a part of the rows at a time in a tf.while_loop.",
+    "pytorch": "Use torch.cdist, or squares and a matrix product, instead of the differences.",
+}
 
 
 def pair_differences(program: PeakProgram) -> Iterator[Cause]:
@@ -42,7 +50,7 @@ def pair_differences(program: PeakProgram) -> Iterator[Cause]:
         yield of_all_at_once(
             "Differences of all pairs of rows are stored, although only their sums are read",
             found,
-            remedies.PAIR_DIFFERENCES,
+            _PAIR_DIFFERENCES,
             likelihood=0.9,
         )
 

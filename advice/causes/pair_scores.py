@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.advice.causes.softmax_logits import logits
@@ -22,6 +21,16 @@ _LEAST_SHARE: Final = 0.02
 _MULTIPLYING: Final = SAME_ELEMENTS | {"dot"}
 _LEAST_GROWTH: Final = 4
 """Least elements of the scores for each element of the rows, and of their sums."""
+
+_PAIR_SCORES: Final[Remedies] = {
+    "jax": "Compute the scores of a part of the rows at a time, and sum them immediately:"
+    " jax.lax.map(jax.checkpoint(lambda rows: loss of rows @ b.T), blocks of a); a loss over the"
+    " columns too is another such loop, over blocks of b.",
+    "tensorflow": "Compute the scores of a part of the rows at a time in a tf.while_loop, with"
+    " tf.recompute_grad around it.",
+    "pytorch": "Compute the scores of a part of the rows at a time, each inside of"
+    " torch_xla.utils.checkpoint.checkpoint.",
+}
 
 
 def pair_scores(program: PeakProgram) -> Iterator[Cause]:
@@ -56,7 +65,7 @@ def pair_scores(program: PeakProgram) -> Iterator[Cause]:
         yield of_all_at_once(
             "Scores of all pairs of rows are stored, although only their sums are read",
             values,
-            remedies.PAIR_SCORES,
+            _PAIR_SCORES,
         )
 
 

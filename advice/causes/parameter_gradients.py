@@ -7,15 +7,14 @@ from itertools import combinations
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import PARTS, Cause, evidence_row
+from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["per_example_gradients"]
+__all__ = ["PER_EXAMPLE", "per_example_gradients"]
 
 _LEAST_OF_GRADIENTS: Final = 4
 """Gradients of less than one in so many of the bytes of activations are not what takes memory."""
@@ -32,6 +31,18 @@ _HANDED_ON: Final = frozenset(
 """Opcodes of instructions that compute no elements."""
 _DATA: Final = ("slice", "concatenate", "pad", "reverse", "gather", "dot", "convolution")
 """Opcodes that read parts or products of fields and activations."""
+
+PER_EXAMPLE: Final[Remedies] = {
+    "jax": "Sum the gradients as they are made: jax.lax.scan over examples or small groups of them,"
+    " with the sum as carry, instead of jax.vmap(jax.grad(...)) over the whole batch"
+    " (jax.lax.map(f, xs, batch_size=8) for groups). If only their sum is needed, apply jax.vmap"
+    " inside, such as to an ODE's vector field instead of to its solver: the sum is then a matrix"
+    " product. If only norms are needed, compute only those.",
+    "tensorflow": "Loop over small groups of examples (tf.while_loop or tf.map_fn) and add up"
+    " clipped gradients, instead of tf.vectorized_map or tape.jacobian over the batch.",
+    "pytorch": "Give torch.func.vmap a chunk_size, or accumulate clipped gradients over"
+    " microbatches.",
+}
 
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
@@ -112,7 +123,7 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         ChangeKind.PARTS,
         ComputeInParts(factors),
         rows,
-        remedies.PER_EXAMPLE,
+        PER_EXAMPLE,
         likelihood=0.9,
     )
 

@@ -6,12 +6,13 @@ from enum import Enum, auto
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_states import handed_on
 from xlagraph.advice.causes.needed_only import FORWARDING, needed_only_for
 from xlagraph.advice.causes.old_values import is_ordered_before
+from xlagraph.advice.causes.parameter_gradients import PER_EXAMPLE
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.returned_values import GRADIENTS_OF_FROZEN
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.op_names import is_checkpointed, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
@@ -19,6 +20,15 @@ from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["reads_of_parts", "reduced_stacks"]
+
+_REDUCED_STACKS: Final[Remedies] = {
+    "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"
+    " keep a part that is read there (jnp.where(i == wanted, y, kept)), and return None as the"
+    " second result of its body; save only what is read (diffrax.SaveAt(t1=True)).",
+    "tensorflow": "Reduce in the loop: add to a loop variable instead of writing each iteration"
+    " into a tf.TensorArray.",
+    "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",
+}
 
 
 def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
@@ -90,13 +100,13 @@ class _Reduced(Enum):
 _OF_REDUCED: Final = {
     _Reduced.VALUE: (
         "A loop stacks values of which only a part or a reduction is read",
-        remedies.REDUCED_STACKS,
+        _REDUCED_STACKS,
     ),
     _Reduced.GRADIENT: (
         "Gradients are stacked, although only a part or a reduction of them is read",
-        remedies.GRADIENTS_OF_FROZEN,
+        GRADIENTS_OF_FROZEN,
     ),
-    _Reduced.GRADIENT_OF_EXAMPLES: ("Gradients are kept for each example", remedies.PER_EXAMPLE),
+    _Reduced.GRADIENT_OF_EXAMPLES: ("Gradients are kept for each example", PER_EXAMPLE),
 }
 
 

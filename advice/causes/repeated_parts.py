@@ -7,8 +7,7 @@ what the body of a `tf.while_loop` reads from a variable.
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -18,6 +17,15 @@ __all__ = ["is_repeated_part", "repeated_parts", "stores_the_same"]
 
 _WRITING: Final = SAME_ELEMENTS | {"dynamic-update-slice", "constant", "compare", "select", "add"}
 """Opcodes that write a part, with the arithmetic of its place."""
+
+_REPEATED_PARTS: Final[Remedies] = {
+    "jax": "Return it once, not in each iteration: leave it out of the second result of the body of"
+    " jax.lax.scan; the body can read it without passing it on.",
+    "tensorflow": "Read each variable once before the loop, and use that tensor in the body:"
+    " kernel = tf.identity(variable). In Keras, call a recurrent layer within"
+    " keras.StatelessScope([(v, tf.identity(v)) for v in layer.trainable_variables]).",
+    "pytorch": "Leave it out of what the body of torch_xla.experimental.scan stacks.",
+}
 
 
 def repeated_parts(program: PeakProgram) -> Iterator[Cause]:
@@ -42,7 +50,7 @@ def repeated_parts(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, labels),
             tuple(evidence_row(value, reason) for value, reason in found),
-            remedies.REPEATED_PARTS,
+            _REPEATED_PARTS,
             is_exact=True,
             likelihood=1.0,
         )

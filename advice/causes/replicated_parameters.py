@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, cast
 
-from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.remedies import REPLICATED, REPLICATED_BATCH
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.following import follow
@@ -22,6 +21,24 @@ _TALKING: Final = (
     "send", "recv", "async-",
 )  # fmt: skip
 """Beginnings of opcodes by which devices do different work, or exchange it."""
+
+_REPLICATED_BATCH: Final[Remedies] = {
+    "jax": "Shard the batch over the devices: in_shardings of jax.jit, or jax.device_put(batch,"
+    " NamedSharding(mesh, P('data'))).",
+    "tensorflow": "Split the dataset over the replicas"
+    " (strategy.experimental_distribute_dataset), or give the batch a sharded DTensor layout.",
+    "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the batch.",
+}
+_REPLICATED: Final[Remedies] = {
+    "jax": "Shard it over a mesh axis (in_shardings of jax.jit, or jax.device_put), and constrain"
+    " the activations that use it: jax.lax.with_sharding_constraint(h, P('data', ...)) before"
+    " and after the layer. Without the constraint the compiler may gather it, or replicate the"
+    " activations and need more memory than before.",
+    "tensorflow": "Give a sharded DTensor layout to the variable and to the activations that use it"
+    " (tf.experimental.dtensor.relayout); otherwise the activations are replicated.",
+    "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the parameter and on the"
+    " activations that use it; otherwise the activations are replicated.",
+}
 
 
 def replicated_parameters(
@@ -44,7 +61,7 @@ def replicated_parameters(
             ChangeKind.SHARD,
             Scale(factors),
             tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
-            REPLICATED,
+            _REPLICATED,
         )
 
 
@@ -92,7 +109,7 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
             evidence_row(value, reason)
             for value in sorted(found, key=lambda value: -value.size_bytes)
         ),
-        REPLICATED_BATCH,
+        _REPLICATED_BATCH,
         f"the first dimension of these inputs, {length}, is assumed to be the batch",
         is_exact=True,
         likelihood=0.9,

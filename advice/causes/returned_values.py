@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
@@ -16,6 +15,7 @@ from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
+    "GRADIENTS_OF_FROZEN",
     "gradients_of_frozen",
     "is_gradient_only",
     "is_held_by_result",
@@ -27,6 +27,25 @@ __all__ = [
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD: Final = 0.75
 _COPYING: Final = frozenset(("copy", "copy-start", "copy-done"))
+
+GRADIENTS_OF_FROZEN: Final[Remedies] = {
+    "jax": "Differentiate only with respect to the parameters that are updated (argnums of"
+    " jax.grad, or a partition of the tree), and return only the new ones.",
+    "tensorflow": "Pass only the updated variables to tape.gradient.",
+    "pytorch": "Set requires_grad_(False) on the frozen parameters.",
+}
+_RETURNED_FORWARD_VALUES: Final[Remedies] = {
+    "jax": "Return only what the caller reads, such as the loss or a mean: leave activations and"
+    " logits out of the auxiliary results (has_aux=True), or reduce them in the step.",
+    "tensorflow": "Return the loss or a mean instead of the activations.",
+    "pytorch": "Drop the activations (del, or .detach() of a mean) before torch_xla.sync().",
+}
+_UNCHANGED_INPUTS: Final[Remedies] = {
+    "jax": "Do not return it: the caller has the array that it passed. Or donate it"
+    " (donate_argnums), if the caller goes on with the result.",
+    "tensorflow": "Do not return it: the caller has the tensor that it passed.",
+    "pytorch": "Do not return it: the caller has the tensor that it passed.",
+}
 
 
 def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
@@ -47,7 +66,7 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
     yield from _cause(
         "A training step returns values of its forward pass",
         [(value, "computed by the forward pass, and returned") for value in found],
-        remedies.RETURNED_FORWARD_VALUES,
+        _RETURNED_FORWARD_VALUES,
     )
 
 
@@ -83,7 +102,7 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
     yield from _cause(
         "Gradients of parameters that the step does not update are returned",
         [(value, reason) for value in found],
-        remedies.GRADIENTS_OF_FROZEN,
+        GRADIENTS_OF_FROZEN,
     )
 
 
@@ -100,7 +119,7 @@ def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, [value.label for value, _ in found]),
             tuple(evidence_row(value, reason) for value, reason in found),
-            remedies.UNCHANGED_INPUTS,
+            _UNCHANGED_INPUTS,
             is_exact=True,
             likelihood=1.0,
         )
@@ -215,7 +234,7 @@ def _leading_to(program: PeakProgram, results: Iterable[StoredValue]) -> set[int
 def _cause(
     title: str,
     found: Sequence[tuple[StoredValue, str]],
-    texts: remedies.Remedies,
+    texts: Remedies,
 ) -> Iterator[Cause]:
     if found:
         yield Cause(

@@ -17,13 +17,10 @@ from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.full_sorts import full_sorts
 from xlagraph.advice.causes.gathered_rows import gathered_rows
 from xlagraph.advice.causes.gram_matrices import products_with_themselves
+from xlagraph.advice.causes.inflated_values import inflated_values, one_hot_products
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
-from xlagraph.advice.causes.large_values import (
-    idle_values,
-    inflated_values,
-    one_hot_products,
-)
+from xlagraph.advice.causes.large_values import idle_values
 from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
@@ -28,6 +27,16 @@ _LEAST_TOKENS: Final = 64
 """Fewest tokens to compute in parts: a step of decoding has one of each sequence."""
 _LEAST_IN_LOOP: Final = Fraction(1, 4)
 """Least share of the reserved bytes of logits in a loop."""
+
+_LOGITS: Final[Remedies] = {
+    "jax": "Compute the loss in parts: reshape the tokens to (parts, tokens, d) and use"
+    " jax.lax.map(jax.checkpoint(loss_of_part), parts), so that only the logits of one part exist"
+    " at a time, in the backward pass too; skip the logits of tokens that do not count.",
+    "tensorflow": "Compute the loss in parts of the tokens in a tf.while_loop, with"
+    " tf.recompute_grad around it; or use tf.nn.sampled_softmax_loss.",
+    "pytorch": "Compute the loss in parts of the tokens, each inside of"
+    " torch_xla.utils.checkpoint.checkpoint; call the head only on tokens that count.",
+}
 
 
 def logits(program: PeakProgram) -> Iterator[Cause]:
@@ -84,7 +93,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         yield of_all_at_once(
             f"Logits of a large vocabulary are computed for {tokens} at once",
             values,
-            remedies.LOGITS,
+            _LOGITS,
         )
 
 

@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import stores_the_same
 from xlagraph.planner.compilation.records import StoredValue
@@ -85,7 +84,20 @@ def _cause(
         ChangeKind.PARTS,
         Scale(kept),
         tuple(evidence_row(value, reason) for value in found),
-        remedies.nested_loops(outer, inner),
+        _nested_loops(outer, inner),
         is_exact=True,
         likelihood=1.0,
     )
+
+
+def _nested_loops(outer: int, inner: int) -> Remedies:
+    """Return how to run a loop as two nested ones of these numbers of iterations."""
+    return {
+        "jax": f"Nest two loops, with xs reshaped to ({outer}, {inner}, ...): jax.lax.scan over"
+        f" {outer} parts, whose body is jax.checkpoint(lambda carry, xs: jax.lax.scan("
+        "jax.checkpoint(body), carry, xs)). The body is computed once more.",
+        "tensorflow": f"Nest two tf.while_loops of {outer} and {inner} iterations, each body in"
+        " tf.recompute_grad. The body is computed once more.",
+        "pytorch": f"Nest two loops of {outer} and {inner} iterations, each body in"
+        " torch_xla.utils.checkpoint.checkpoint. The body is computed once more.",
+    }

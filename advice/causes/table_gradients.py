@@ -5,8 +5,7 @@ from fractions import Fraction
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes import remedies
-from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
@@ -21,6 +20,22 @@ _LEAST_RATIO: Final = 4
 """Least rows of a table for each row that was read, if an optimizer has a state of its shape."""
 _LEAST_SHARE: Final = Fraction(1, 8)
 """Least share of the reserved bytes of such gradients: another optimizer may learn otherwise."""
+
+_DENSE_GRADIENTS: Final[Remedies] = {
+    "jax": "Differentiate with respect to the rows that were read (rows = table[ids], outside of"
+    " jax.grad) and update only these: table.at[ids].add(-rate * gradient_of_rows).",
+    "tensorflow": "Keep tf.IndexedSlices: update the rows with tf.Variable.scatter_sub instead of"
+    " converting the gradient to a dense tensor.",
+    "pytorch": "Update only the rows that were read (table.index_add_) instead of the whole table.",
+}
+_DENSE_GRADIENTS_WITH_STATE: Final[Remedies] = {
+    "jax": "Differentiate with respect to the rows that were read (rows = table[ids], outside of"
+    " jax.grad), and update only these, and their state, as a lazy Adam does:"
+    " m.at[ids].set(b1 * m[ids] + (1 - b1) * gradient_of_rows), and so on.",
+    "tensorflow": "Keep tf.IndexedSlices, and let a lazy optimizer update the rows and their state"
+    " (tf.Variable.scatter_update).",
+    "pytorch": "Update only the rows that were read, and their state (torch.optim.SparseAdam).",
+}
 
 
 def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
@@ -70,7 +85,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, removed[has_state]),
             tuple(evidence_row(value, reason) for value in values),
-            remedies.DENSE_GRADIENTS_WITH_STATE if has_state else remedies.DENSE_GRADIENTS,
+            _DENSE_GRADIENTS_WITH_STATE if has_state else _DENSE_GRADIENTS,
             f"{doubt}, and leave the state of the others as it is" if has_state else doubt,
             is_exact=True,
             likelihood=0.4 if has_state else 0.7,

@@ -2,12 +2,8 @@
 
 import pytest
 
-from xlagraph.advice.causes.large_values import (
-    idle_values,
-    inflated_values,
-    largest_line,
-    one_hot_products,
-)
+from xlagraph.advice.causes.inflated_values import inflated_values, one_hot_products
+from xlagraph.advice.causes.large_values import idle_values, largest_line
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 

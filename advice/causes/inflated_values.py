@@ -1,0 +1,227 @@
+"""Find values that are computed from much smaller ones: masks, and one-hot matrices."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["inflated_values", "one_hot_products"]
+
+_INFLATION: Final = 16
+"""Least ratio between the size of a value and the size of its operands."""
+_REPEATING: Final = frozenset(
+    (
+        "broadcast", "iota", "compare", "select", "convert", "constant", "bitcast", "reshape",
+        "and", "or", "not", "copy", "transpose", "tuple",
+    )
+)  # fmt: skip
+"""Opcodes that repeat, compare or select elements."""
+_MAKE_ONE_HOT: Final = _REPEATING.union(
+    ("slice", "dynamic-slice", "parameter", "multiply", "add", "clamp")
+)
+"""Opcodes that make a one-hot matrix, a product of two, or one with a weight of each row."""
+_MAKE_MULTI_HOT: Final = _MAKE_ONE_HOT | {"reduce"}
+"""Opcodes that make the sum of several one-hot rows, too."""
+_PADDING: Final = frozenset(("pad", "constant", "bitcast"))
+_SAME_NUMBERS: Final = frozenset(
+    ("broadcast", "bitcast", "reshape", "convert", "transpose", "copy")
+)
+"""Opcodes that repeat or move the numbers of an iota."""
+_STORED_FIRST: Final = frozenset(
+    ("dot", "convolution", "custom-call", "sort", "scatter", "while", "call", "tuple", "gather")
+)
+"""Opcodes of readers that need a stored operand."""
+_ONE_HOT: Final[Remedies] = {
+    "jax": "Index instead of multiplying with jax.nn.one_hot: table[ids] for one_hot(ids) @ table,"
+    " jax.ops.segment_sum(x, ids, n) for one_hot(ids, n).T @ x, and for a dispatch to experts"
+    " jnp.zeros((experts, capacity, d)).at[expert, place].set(x, mode='drop') and"
+    " out.at[expert, place].get(mode='fill', fill_value=0).",
+    "tensorflow": "Index instead of multiplying with tf.one_hot: tf.gather, or"
+    " tf.math.unsorted_segment_sum for the transposed product.",
+    "pytorch": "Index instead of multiplying with one_hot: table[ids], or index_add_ for the"
+    " transposed product.",
+}
+_INFLATED: Final[Remedies] = {
+    "jax": "Compute it where it is read, so that it is fused: jnp.where(i[:, None] >= i[None, :],"
+    " x, -inf) with jax.lax.broadcasted_iota instead of a stored mask; rely on broadcasting instead"
+    " of jnp.broadcast_to, jnp.tile and jnp.repeat; keep masks bool.",
+    "tensorflow": "Compute it where it is read: tf.range comparisons instead of a stored mask,"
+    " broadcasting instead of tf.tile; keep masks bool.",
+    "pytorch": "Compute it where it is read: comparisons of torch.arange instead of a stored mask,"
+    " expand instead of repeat; keep masks bool.",
+}
+_INFLATED_LABELS: Final[Remedies] = {
+    "jax": "Index with the labels instead of comparing them with the numbers of columns:"
+    " jnp.take_along_axis(x, labels[..., None], -1) for a sum of x * one_hot(labels),"
+    " counts.at[labels].add(1) for a sum of one_hot(labels), jnp.take(table, labels, 0).",
+    "tensorflow": "Index with the labels instead of comparing them with the numbers of columns:"
+    " tf.gather(x, labels, batch_dims=1), tf.math.bincount.",
+    "pytorch": "Index with the labels instead of comparing them with the numbers of columns:"
+    " x.gather(-1, labels[..., None]), torch.bincount.",
+}
+
+
+def inflated_values(program: PeakProgram) -> Iterator[Cause]:
+    """Yield stored masks, which only repeat, compare and select much smaller values.
+
+    A plain broadcast is stored because its reader needs it so, for example a library's kernel: no
+    line of the program changes this.
+    """
+    found: list[tuple[StoredValue, str]] = []
+    for value in program.at_peak:
+        maker = program.instructions.get(value.name)
+        if maker is None or not maker.computes_only(_REPEATING) or not program.is_alone(value):
+            continue
+        if not (maker.computes_with("compare") or maker.computes_with("select")):
+            continue
+        if value.op_name is None:
+            continue  # a pass of the compiler made it: no line of the program removes it
+        readers = program.readers_of.get(value.value_id, ())
+        if any(program.computes_with(name, opcode) for name in readers for opcode in _STORED_FIRST):
+            continue
+        operands = program.read_by.get(value.name, [])
+        made_of = sum(
+            each.size_bytes
+            for operand in operands
+            if (each := program.values.get(operand)) is not None and each.dtype != "tuple"
+        )
+        if made_of * _INFLATION <= value.size_bytes:
+            found.append((value, f"a mask, computed from {made_of:,} bytes and stored"))
+    if found:
+        rows = tuple(evidence_row(value, reason) for value, reason in found)
+        largest, _ = max(found, key=lambda each: each[0].size_bytes)
+        is_of_labels = _reads_labels(program, largest) and _compares_if_equal(program, largest)
+        yield Cause(
+            "waste/broadcasts",
+            "Masks are stored, although they could be recomputed from much less data",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, [value.label for value, _ in found]),
+            rows,
+            _INFLATED_LABELS if is_of_labels else _INFLATED,
+        )
+
+
+def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
+    """Yield matrices that compare integers with their own column numbers, and are multiplied."""
+    found: list[tuple[StoredValue, str]] = []
+    for value in program.temporaries:
+        maker = program.instructions.get(value.name)
+        if maker is None or not program.is_alone(value) or not maker.computes_only(_MAKE_MULTI_HOT):
+            continue
+        if not (maker.computes_with("compare") and maker.computes_with("iota")):
+            continue
+        read = [program.values[each] for each in program.read_by.get(value.name, ())]
+        indices = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
+        weights = [each for each in read if each not in indices]
+        made_of = _sums_of_rows(program, value) + _padded(program, value)
+        products = [name for each in (value, *made_of) for name in _products(program, each)]
+        if (
+            products
+            and 1 <= len(indices) <= 2
+            and len(weights) <= 1
+            and (value.dtype or "").startswith(("f", "bf"))
+            and all(each.size_bytes * _INFLATION <= value.size_bytes for each in read)
+            and _compares_if_equal(program, value)
+        ):
+            line = file_and_line(*program.place_of(products[0])) or products[0]
+            name = _name_of(program, max(indices, key=lambda each: each.size_bytes))
+            reason = f"{name} compared with column numbers; {line} multiplies by it"
+            found.append((value, reason))
+            found += [(each, f"made of {value.label}; {line} multiplies by it") for each in made_of]
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "A one-hot matrix is stored for a product, where an index would do",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, [value.label for value, _ in found]),
+            tuple(evidence_row(value, reason) for value, reason in found),
+            _ONE_HOT,
+            is_exact=True,
+            likelihood=0.9,
+        )
+
+
+def _sums_of_rows(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
+    """Return the sums of a one-hot matrix over a dimension, of several labels for each row."""
+    lengths = value.dimensions
+    shapes = [lengths[:axis] + lengths[axis + 1 :] for axis in range(len(lengths) - 1)]
+    return [
+        made
+        for name in program.readers_of.get(value.value_id, ())
+        if program.computes_with(name, "reduce")
+        for made in program.made_by.get(name, ())
+        if made.dimensions in shapes and _products(program, made) and program.is_alone(made)
+    ]
+
+
+def _padded(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
+    """Return the copies of a one-hot matrix that a GPU pads for its products."""
+    return [
+        made
+        for name in program.readers_of.get(value.value_id, ())
+        if program.instructions[name].computes_only(_PADDING)
+        for made in program.made_by.get(name, ())
+        if _products(program, made)
+    ]
+
+
+def _products(program: PeakProgram, value: StoredValue) -> list[str]:
+    """Return the instructions that multiply a value as a matrix."""
+    readers = program.readers_of.get(value.value_id, ())
+    return [name for name in readers if program.computes_with(name, "dot")]
+
+
+def _reads_labels(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if an array of integers is compared, not only numbers of rows and columns."""
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    return any(each.dimensions and (each.dtype or "").startswith(("s", "u")) for each in read)
+
+
+def _name_of(program: PeakProgram, value: StoredValue) -> str:
+    """Return the name of an input, else the line that computes a value."""
+    if value.op_name is not None and "/" not in value.op_name:
+        return value.op_name
+    return file_and_line(*program.place_of(value.name)) or value.label
+
+
+def _compares_if_equal(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a one-hot matrix, or a product of them.
+
+    Other comparisons with column numbers make masks, and sums of large arrays are not one-hot.
+    """
+    fusion = program.operations.get(value.name)
+    called = () if fusion is None else program.fused_operations(fusion)
+    by_name = {each.name: each for each in called}
+    if any(
+        each.opcode == "add" and _elements(each) * _INFLATION > math.prod(value.dimensions)
+        for each in called
+    ):
+        return False
+    directions = [
+        each.numbers.get("direction")
+        for each in called
+        if each.opcode == "compare"
+        and any(_is_of_iota(by_name, operand.name) for operand in each.operands)
+    ]
+    if directions:
+        return all(each == [1] for each in directions)
+    return "one_hot" in (value.attributed_op_name or "")
+
+
+def _is_of_iota(by_name: Mapping[str, Operation], name: str) -> bool:
+    """Return True for the numbers of rows or columns, in any shape."""
+    found = by_name.get(name)
+    while found is not None and found.opcode in _SAME_NUMBERS and found.operands:
+        found = by_name.get(found.operands[0].name)
+    return found is not None and found.opcode == "iota"
+
+
+def _elements(operation: Operation) -> int:
+    shape = operation.shape
+    return math.prod(shape.lengths) if isinstance(shape, ArrayShape) else 0
