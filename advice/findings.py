@@ -210,6 +210,10 @@ class _Search:
         saving = rows_with_savings(rows, advice, self._program.memory_space)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
+        is_cpu = self._program.compilation.platform == "cpu"
+        if is_cpu and advice.change is ChangeKind.HALF and self._least_share:  # replanning is slow
+            self._found.hidden += 1
+            return None
         return self._of_rows(query, advice, saving)
 
     def _is_ordered_for_memory(self) -> bool:

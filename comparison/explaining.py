@@ -21,11 +21,11 @@ from xlagraph.comparison.joined_reasons import (
     join_order,
     join_placed,
     join_split,
+    limit_checkpoints,
     looped,
     name_inputs,
     name_platform,
     name_turns,
-    part_checkpoints,
 )
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
@@ -120,7 +120,7 @@ class _Explanation:
             if value.held_bytes:
                 self._reason_of_one(value, is_new=True).count(None, value)
         self._count_donations()
-        part_checkpoints(self.turns, self.reasons_found)
+        limit_checkpoints(self.turns, self.reasons_found)
         self._count_checkpoints()
         self._count_totals()
         self._count_libraries()

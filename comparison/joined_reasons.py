@@ -24,11 +24,11 @@ __all__ = [
     "join_order",
     "join_placed",
     "join_split",
+    "limit_checkpoints",
     "looped",
     "name_inputs",
     "name_platform",
     "name_turns",
-    "part_checkpoints",
 ]
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
@@ -220,8 +220,8 @@ def _fusions(values: Sequence[HeldValue]) -> int | None:
     return sum(not name.startswith("wrapped_") for name in names)
 
 
-def part_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:
-    """Part a checkpoint from values that grow although it is added, or the reverse.
+def limit_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:
+    """Give a checkpoint no values that grow although it is added, or the reverse.
 
     Beside another change of the program, that one makes them.
     """
