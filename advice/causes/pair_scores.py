@@ -99,6 +99,8 @@ def _reduction(program: PeakProgram, value: StoredValue, scores: Collection[int]
         if program.is_backward(name):
             continue
         reader = program.instructions[name]
+        if reader.opcode == "sort":
+            return None
         multiplies = any(map(reader.computes_with, PRODUCTS))
         if name in makers:  # a kernel may combine other scores with these
             if multiplies and reader.computes_only(_MULTIPLYING):

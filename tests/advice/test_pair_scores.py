@@ -13,6 +13,7 @@ from xlagraph.advice.causes.pair_scores import pair_scores
         pytest.param("dot(e, y)", "f32[16,64,4]", [], id="parts of a product that a GPU adds"),
         pytest.param("negate(e)", "f32[64,64]", ["s", "e"], id="another value for the same sums"),
         pytest.param("slice(e)", "f32[32,64]", [], id="a part is needed"),
+        pytest.param("sort(e)", "f32[64,64]", [], id="an order is needed"),
     ],
 )
 def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, reader, made, named):
