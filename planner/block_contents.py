@@ -108,8 +108,8 @@ class ReusableBlocks:
 
     def __init__(self, steps: int) -> None:
         self._blocks: list[Block] = []
-        self._held: list[tuple[int, int, int]] = []
-        """First step, last step and block of each held value, in their order."""
+        self._held: list[tuple[int, list[tuple[int, int]]]] = []
+        """Block of each held set, and the live ranges of its members, in their order."""
         self._gaps: list[list[tuple[int, int]]] = []
         """Steps between which each block is free, in their order."""
         self._by_begin: dict[int, list[tuple[int, int]]] = {}
@@ -120,7 +120,7 @@ class ReusableBlocks:
 
     @property
     def held_count(self) -> int:
-        """Number of held values."""
+        """Number of held buffer sets."""
         return len(self._held)
 
     def add(self, block: Block) -> None:
@@ -130,17 +130,17 @@ class ReusableBlocks:
         self._gaps.append([])
 
     def hold(self, block: Block, members: Iterable[PlannedValue]) -> None:
-        """Record values added to a block, if it is reusable."""
+        """Record the values of a buffer set added to a block, if it is reusable."""
         if block.reusable_number is not None:
-            for value in members:
-                self._hold(value.live_from, value.live_until, block.reusable_number)
+            ranges = [(value.live_from, value.live_until) for value in members]
+            self._hold(block.reusable_number, ranges)
 
     def repeat(self, other: "ReusableBlocks", held_count: int) -> None:
-        """Hold the first values of other blocks, beyond those that are held already."""
-        for first, last, number in other._held[self.held_count : held_count]:
+        """Hold the first buffer sets of other blocks, beyond those that are held already."""
+        for number, ranges in other._held[self.held_count : held_count]:
             if number == len(self._blocks):
                 self.add(other._blocks[number])
-            self._hold(first, last, number)
+            self._hold(number, ranges)
 
     def without_overlap(self, members: Sequence[PlannedValue]) -> Sequence[Block]:
         """Return the blocks in which no live range overlaps one of these, the newest first.
@@ -153,22 +153,31 @@ class ReusableBlocks:
             numbers &= self._free(value.live_from, value.live_until)
         return [self._blocks[number] for number in sorted(numbers, reverse=True)]
 
-    def _hold(self, first: int, last: int, number: int) -> None:
-        self._held.append((first, last, number))
+    def _hold(self, number: int, ranges: list[tuple[int, int]]) -> None:
+        self._held.append((number, ranges))
         gaps = self._gaps[number]
-        row = bisect_right(gaps, first, key=_end)
-        end = bisect_left(gaps, last, lo=row, key=_begin)
-        gone = gaps[row:end]  # several, where members of one set overlap
-        split = gone if gaps else ((_NEVER, maxsize),)
-        left = [(begin, first) for begin, _ in split if begin <= first]
-        left += [(last, end) for _, end in split if last <= end]
-        gaps[row:end] = left
+        gone: list[tuple[int, int]] = []
+        new = [] if gaps else [(_NEVER, maxsize)]
+        gaps += new
+        for first, last in ranges:
+            row = bisect_right(gaps, first, key=_end)
+            end = bisect_left(gaps, last, lo=row, key=_begin)
+            split = gaps[row:end]  # several, where members overlap
+            left = [(begin, first) for begin, _ in split if begin <= first]
+            left += [(last, end) for _, end in split if last <= end]
+            gaps[row:end] = left
+            for gap in split:
+                if gap in new:
+                    new.remove(gap)
+                else:
+                    gone.append(gap)
+            new += left
         for begin, end in gone:
             ends = self._by_begin[begin]
             del ends[bisect_left(ends, (end, number))]
-        for begin, end in left:
+        for begin, end in new:
             insort(self._by_begin.setdefault(begin, []), (end, number))
-        for begin in {begin for begin, _ in chain(gone, left)}:
+        for begin in {begin for begin, _ in chain(gone, new)}:
             self._update(begin)
 
     def _update(self, begin: int) -> None:

@@ -88,7 +88,7 @@ class _Search:
         self._ranks: list[_Rank] = []
         """Ranks of the sets that took a block, in their order."""
         self._counts: list[int] = []
-        """Number of values in reusable blocks before each of these sets."""
+        """Number of sets in reusable blocks before each of these sets."""
         self.block_by_value: dict[int, Block] = {}
 
     def found(self) -> Blocks:
