@@ -30,7 +30,6 @@ _WITHOUT_LINE: Final = {
 }
 _LOOP_NAMES: Final = {"while", "body", "closed_call"}
 _LEAST_SHARE_OF_LINE: Final = 0.2
-_LARGEST_DENOMINATOR: Final = 1000
 
 
 def reason_text(reason: Reason, names: tuple[str, str]) -> str:
@@ -339,7 +338,8 @@ def _times(factors: set[Fraction]) -> str:
         return "another shape"
     if factor > 1:
         return f"{float(factor):.3g} times as many elements" if factor < 1000 else "more elements"
-    share = factor if factor.denominator <= _LARGEST_DENOMINATOR else f"{float(factor):.3g}"
+    is_short = factor.numerator == 1 or factor.denominator < 1000
+    share = factor if is_short else f"{float(factor):.3g}"
     return f"{share} of the elements"
 
 

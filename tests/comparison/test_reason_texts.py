@@ -39,11 +39,14 @@ def test_the_values_of_a_loop_are_counted_where_it_is():
     assert reason_text(reason, ("a", "b")) == "17 values no longer computed in a loop"
 
 
-def test_a_share_with_a_large_denominator_is_not_rounded_to_another_one():
+@pytest.mark.parametrize(
+    ("factor", "share"), [(Fraction(1, 2048), "1/2048"), (Fraction(3, 2048), "0.00146")]
+)
+def test_a_share_with_a_large_denominator_is_not_rounded_to_another_one(factor, share):
     a, b = STACK._replace(shape="f32[2048]"), STACK._replace(shape="f32[1]")
     reason = Reason(Subject(ReasonKind.SIZE), -64, 1, 1, example=(a, b))
-    reason.factors = {Fraction(1, 2048)}
-    text = "1 value has 0.000488 of the elements, such as f32[2048] → f32[1]"
+    reason.factors = {factor}
+    text = f"1 value has {share} of the elements, such as f32[2048] → f32[1]"
     assert reason_text(reason, ("a", "b")) == text
 
 
