@@ -29,7 +29,7 @@ def counted_loops(module: str) -> dict[str, int]:
     program = parse_module_text(module)
     found = {}
     for computation in program.computations.values():
-        for loop in (each for each in computation.instructions if each.opcode == "while"):
+        for loop in computation.by_opcode.get("while", ()):
             condition = program.computations.get(loop.callee("condition") or "")
             body = program.computations.get(loop.callee("body") or "")
             if condition and body:
@@ -43,7 +43,7 @@ def _iterations(
     loop: Instruction, around: Computation, condition: Computation, body: Computation
 ) -> int | None:
     test, result = condition.find_root(), body.find_root()
-    state = _named(around, loop.operand_names[0]) if loop.operand_names else None
+    state = around.find(loop.operand_names[0]) if loop.operand_names else None
     if test is None or result is None or state is None or test.opcode != "compare":
         return None
     counter, end = (_source(condition, name) for name in test.operand_names)
@@ -60,23 +60,19 @@ def _iterations(
 
 def _source(computation: Computation, name: str) -> Instruction | _Element | int | None:
     """Return the constant or element of the parameter that a value is, or its instruction."""
-    made = _named(computation, name)
+    made = computation.find(name)
     while made is not None and made.opcode in _FORWARDING and made.operand_names:
-        made = _named(computation, made.operand_names[0])
+        made = computation.find(made.operand_names[0])
     if not isinstance(made, PrintedInstruction):
         return made
     if made.opcode == "constant":
         text = made.operand_text.strip()
         return int(text) if text.removeprefix("-").isdecimal() else None
-    read = made.opcode == "get-tuple-element" and _named(computation, made.operand_names[0])
+    read = made.opcode == "get-tuple-element" and computation.find(made.operand_names[0])
     place = made.attributes.tuple_element
     if read and read.opcode == "parameter" and place is not None:
         return _Element(place)
     return made
-
-
-def _named(computation: Computation, name: str) -> Instruction | None:
-    return next((each for each in computation.instructions if each.name == name), None)
 
 
 def _is_less(test: Instruction) -> bool:

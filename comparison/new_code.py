@@ -35,7 +35,7 @@ _OTHER_MARKS: Final[Mapping[str, re.Pattern[str]]] = {
     # a gradient within a loop of which another gradient is taken: jvp()/while/body/transpose(jvp())
     "the gradient of a gradient": re.compile(r'jvp\([^";\n]*jvp\('),
 }
-"""What a program may have in place of the marks of a transformation."""
+"""Other parts of op names that show the same transformation."""
 _LEAST_SHARES: Final[Mapping[str, float]] = {"the gradient of a gradient": 0.0}
 """Share of all values that a transformation must make, if a small part of a program has it."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)

@@ -160,8 +160,8 @@ class _Search:
         if self._program.heaps_take_all:
             return False
         row = bisect_left(self._ranks, rank)
-        counts = self._counts[row : row + 1] or [self._reusable.held_count]
-        reusable.repeat(self._reusable, counts[0])
+        held = self._counts[row] if row < len(self._counts) else self._reusable.held_count
+        reusable.repeat(self._reusable, held)
         operands = _operand_blocks(members, self.block_by_value)
         shared = chain(operands, reusable.without_overlap(members))
         return any(self._is_free_before(rank, block, members) for block in shared)

@@ -39,8 +39,8 @@ _OF_GIVEN_ARRAYS: Final = frozenset(
         "transpose", "squeeze", "broadcast_in_dim",
     )
 )  # fmt: skip
-"""Ops of constants that the program is given. The compiler makes those of other ops, as of the
-scatter of a number into zeros, which no caller can pass."""
+"""Ops of constants that a program closes over. The compiler computes those of other ops itself,
+such as a scatter into zeros: no caller can pass them."""
 
 _RETURNED_STACKS: Final[Remedies] = {
     "jax": "Return only what the caller needs: the last carry, a sum in the carry, or every n-th"

@@ -7,9 +7,10 @@ from typing import Final
 
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.metadata import makes_every_op
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit
-from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind, Column, ColumnType
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "evidence_row",
     "file_and_line",
     "of_all_at_once",
+    "of_avoidable",
 ]
 
 Remedies = Mapping[str, str]
@@ -128,6 +130,29 @@ def of_all_at_once(
         ComputeInParts({value.label: Fraction(1, PARTS) for value in values}),
         tuple(evidence_row(value, reason) for value, reason in found),
         remedies,
+        likelihood=likelihood,
+    )
+
+
+def of_avoidable(
+    compilation: PlannableCompilation,
+    query: str,
+    title: str,
+    found: Sequence[tuple[StoredValue, str]],
+    remedies: Remedies,
+    *,
+    is_exact: bool = False,
+    likelihood: float | None = None,
+) -> Cause:
+    """Return the cause for values with reasons that the program need not store at all."""
+    return Cause(
+        query,
+        title,
+        ChangeKind.WITHOUT,
+        Remove.of(compilation, [value.label for value, _ in found]),
+        tuple(evidence_row(value, reason) for value, reason in found),
+        remedies,
+        is_exact=is_exact,
         likelihood=likelihood,
     )
 

@@ -6,12 +6,10 @@ An element of the diagonal is a product of two rows: none of the others has to b
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["read_diagonals"]
 
@@ -54,12 +52,11 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
             ]
             found |= {each.value_id: (each, reason) for each in (value, *masked)}
     if found:
-        yield Cause(
+        yield of_avoidable(
+            program.compilation,
             "peak/contributors",
             "A matrix is computed of which only the diagonal is read",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [value.label for value, _ in found.values()]),
-            tuple(evidence_row(value, reason) for value, reason in found.values()),
+            [*found.values()],
             _DIAGONALS,
             likelihood=0.9,
         )

@@ -4,12 +4,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["inflated_values", "one_hot_products"]
 
@@ -94,15 +92,13 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
         if made_of * _INFLATION <= value.size_bytes:
             found.append((value, f"a mask, computed from {made_of:,} bytes and stored"))
     if found:
-        rows = tuple(evidence_row(value, reason) for value, reason in found)
         largest, _ = max(found, key=lambda each: each[0].size_bytes)
         is_of_labels = _reads_labels(program, largest) and _compares_if_equal(program, largest)
-        yield Cause(
+        yield of_avoidable(
+            program.compilation,
             "waste/broadcasts",
             "Masks are stored, although they could be recomputed from much less data",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [value.label for value, _ in found]),
-            rows,
+            found,
             _INFLATED_LABELS if is_of_labels else _INFLATED,
         )
 
@@ -135,12 +131,11 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             found.append((value, reason))
             found += [(each, f"made of {value.label}; {line} multiplies by it") for each in made_of]
     if found:
-        yield Cause(
+        yield of_avoidable(
+            program.compilation,
             "peak/contributors",
             "A one-hot matrix is stored for a product, where an index would do",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [value.label for value, _ in found]),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            found,
             _ONE_HOT,
             is_exact=True,
             likelihood=0.9,

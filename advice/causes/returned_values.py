@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_avoidable
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -113,12 +112,11 @@ def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
         for value, old in _copied_inputs(program)
     ]
     if found:
-        yield Cause(
+        yield of_avoidable(
+            program.compilation,
             "alias/copies",
             "An input is returned unchanged, so it is copied",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [value.label for value, _ in found]),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            found,
             _UNCHANGED_INPUTS,
             is_exact=True,
             likelihood=1.0,

@@ -1,4 +1,4 @@
-"""How often loops run whose counters start, step and end at constants."""
+"""The iterations of a loop are counted if its counter starts and ends at constants."""
 
 import pytest
 

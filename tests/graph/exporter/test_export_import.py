@@ -41,7 +41,7 @@ class Engines(NamedTuple):
     uri: str
     export: Path
     next_ingest: IngestSummary
-    """Of the two example runs into the server, after the import."""
+    """The ingest of the two example runs into the server, after they were imported."""
 
 
 @pytest.fixture(scope="module")
