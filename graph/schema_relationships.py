@@ -131,6 +131,9 @@ class MayOverwriteRows(RelationshipRows, source=ValueNodes, target=ValueNodes):
     is_operand: Booleans = described(
         "whether the operand is the value's instruction, not a bitcast of it"
     )
+    is_last_position: Booleans = described(
+        "whether the operand is the last instruction in the schedule that shows the other value"
+    )
 
 
 class FromOpRows(RelationshipRows, source=InstructionNodes, target=OpNodes):

@@ -231,5 +231,6 @@ def _overlap(
     else:
         return True
     return not any(
-        operand.value_id == earlier.value_id for operand in overwrites.get(later.value_id, ())
+        operand.value_id == earlier.value_id and operand.is_last_position
+        for operand in overwrites.get(later.value_id, ())
     )

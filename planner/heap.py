@@ -108,7 +108,7 @@ class _Heap:
     ) -> PlannedValue | None:
         """Return the operand whose bytes a value takes; None if there is none."""
         if self._set_sizes[value.buffer_set] == 1:
-            for operand, is_operand in self._overwrites.get(value.value_id, ()):
+            for operand, is_operand, _ in self._overwrites.get(value.value_id, ()):
                 found = ending.get(operand) if is_operand else None
                 if found is not None and self._set_sizes[found.buffer_set] == 1:
                     return found

@@ -52,7 +52,10 @@ class Overwrite(NamedTuple):
 
     value_id: int
     is_operand: bool
-    """True if the operand itself defines the value, without a bitcast or tuple element between."""
+    """True if the operand itself defines the value, without a bitcast or tuple element between:
+    only then is a heap shared."""
+    is_last_position: bool
+    """True if the operand shows the value last in the schedule: only then is a block shared."""
 
 
 class PlannedValue(NamedTuple):

@@ -21,15 +21,15 @@ from xlagraph.hlo.shapes import WHOLE, Shape
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.plan import Plan, Value
 
-__all__ = ["OverwriteCandidate", "PlannerInputs", "parameters_needed_until", "planner_inputs"]
+__all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
 
 
-def parameters_needed_until(
+def _needed_until(
     plan: Plan,
     spans: Sequence[Span | None],
     steps: Mapping[str, int],
     computations: Iterable[Computation],
-    instructions: Mapping[str, Instruction],
+    ends: "_EndsOfPositions",
     program: Program,
 ) -> dict[int, int]:
     """Return the step at which each entry parameter would end if donated, by its row.
@@ -39,32 +39,55 @@ def parameters_needed_until(
     """
     used_by_id = {used.value_id: used for used in plan.used_values or ()}
     parameters = {parameter.name for parameter in program.entry.parameters.values()}
-    # A loop carries hundreds of values, and the same instructions show each of them.
-    ends_of_positions: dict[str, int] = {}
     end_of_use = _ends_of_uses(steps, computations, program).get
     needed_until = {}
     for row, value in enumerate(plan.values):
         if value.name in parameters:
             _, positions, uses = used_by_id[value.value_id]
-            ends = [end_of_use(name, 0) for name, _, _ in uses]
-            for name, _ in positions[1:]:
-                if name not in ends_of_positions:
-                    ends_of_positions[name] = _end_of_position(name, instructions, steps, program)
-                ends.append(ends_of_positions[name])
+            steps_of_ends = [end_of_use(name, 0) for name, _, _ in uses]
+            steps_of_ends += [ends.end(name) for name, _ in positions[1:]]
             span = spans[row]
-            needed_until[row] = max(ends, default=span.first if span is not None else 0)
+            needed_until[row] = max(steps_of_ends, default=span.first if span is not None else 0)
     return needed_until
 
 
-def _end_of_position(
-    name: str, instructions: Mapping[str, Instruction], steps: Mapping[str, int], program: Program
-) -> int:
-    instruction = instructions.get(name)
-    if instruction is not None:
-        computation = program.computation(instruction.computation)
-        if computation.root.name == name:
-            return 1 + max([steps.get(each, -1) for each in computation.by_name], default=-1)
-    return steps.get(name, 0)
+class _EndsOfPositions:
+    """The step at which each instruction ends the live range of a value that it shows.
+
+    A root shows its values until the end of its computation.
+    """
+
+    def __init__(
+        self, instructions: Mapping[str, Instruction], steps: Mapping[str, int], program: Program
+    ) -> None:
+        self._instructions = instructions
+        self._steps = steps
+        self._program = program
+        self._ends: dict[str, int] = {}  # a loop shows hundreds of values
+
+    def end(self, name: str) -> int:
+        """Return the step of an instruction by name."""
+        if name not in self._ends:
+            self._ends[name] = self._found(name)
+        return self._ends[name]
+
+    def last(self, positions: Sequence[tuple[str, str | None]]) -> str:
+        """Return the instruction that shows a value last, of all its positions.
+
+        It is the one that XLA asks if the value may be overwritten (`HloLiveRange::
+        ComputeValueLiveRangeEnd`, xla/hlo/utils/hlo_live_range.cc).
+        """
+        names = [name for name, _ in positions]
+        return max(names, key=self.end) if len(names) > 1 else names[0]
+
+    def _found(self, name: str) -> int:
+        instruction = self._instructions.get(name)
+        if instruction is not None:
+            computation = self._program.computation(instruction.computation)
+            if computation.root.name == name:
+                steps = self._steps
+                return 1 + max([steps.get(each, -1) for each in computation.by_name], default=-1)
+        return self._steps.get(name, 0)
 
 
 def _ends_of_uses(
@@ -95,6 +118,8 @@ class OverwriteCandidate(NamedTuple):
     is_operand: bool
     """True if the operand itself defines the other value, without a bitcast or tuple element
     between them."""
+    is_last_position: bool
+    """True if the operand is the last instruction in the schedule that shows the other value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +164,14 @@ def _planner_inputs(
     instructions: dict[str, Instruction] = {}
     for computation in computations:
         instructions |= computation.by_name
-    needed_until = parameters_needed_until(plan, spans, steps, computations, instructions, program)
+    ends = _EndsOfPositions(instructions, steps, program)
+    needed_until = _needed_until(plan, spans, steps, computations, ends, program)
     row_of: dict[int | None, int] = dict(zip(ids, count()))
     read = _read_by_writers(computations, positions, program)
     return PlannerInputs(
         tuple(map(sets.__getitem__, ids)),
         post_order(computations),
-        tuple(_overwrites(plan.values, spans, row_of, read, instructions, program)),
+        tuple(_overwrites(plan, spans, row_of, read, instructions, ends, program)),
         needed_until,
         result,
     )
@@ -168,15 +194,18 @@ def _read_by_writers(
 
 
 def _overwrites(
-    values: Sequence[Value],
+    plan: Plan,
     spans: Sequence[Span | None],
     row_of: Mapping[int | None, int],
     read: Mapping[str, Sequence[int | None]],
     instructions: Mapping[str, Instruction],
+    ends: _EndsOfPositions,
     program: Program,
 ) -> Iterator[OverwriteCandidate]:
     """Yield the values that may be written over an operand, if that ends as they begin."""
     is_gpu = program.is_gpu
+    values = plan.values
+    used_by_id = {used.value_id: used for used in plan.used_values or ()}
     for row, (value, span) in enumerate(zip(values, spans, strict=True)):
         if span is None or value.name not in read:
             continue
@@ -201,8 +230,9 @@ def _overwrites(
             output = WrittenOutput(instruction, value.shape_index or WHOLE, value.shape)
             for number in overwritable(output, shapes, program, is_gpu=is_gpu):
                 other_row = row_of[operands[number]]
-                is_operand = values[other_row].name == names[number]
-                yield OverwriteCandidate(row, other_row, number, is_operand)
+                other, name = values[other_row], names[number]
+                is_last = ends.last(used_by_id[other.value_id].positions) == name
+                yield OverwriteCandidate(row, other_row, number, other.name == name, is_last)
 
 
 def _shape_at(name: str, value: Value, instructions: Mapping[str, Instruction]) -> Shape:

@@ -184,6 +184,7 @@ def _may_overwrite(source: NumberedFacts) -> MayOverwriteRows:
         target=[overwriting.operand_value for overwriting in found],
         operand=[overwriting.operand for overwriting in found],
         is_operand=[overwriting.is_operand for overwriting in found],
+        is_last_position=[overwriting.is_last_position for overwriting in found],
     )
 
 

@@ -271,8 +271,8 @@ def _constants_and_parameters(
 
 def _overwrites_by_id(stored: StoredCompilation) -> dict[int, tuple[Overwrite, ...]]:
     found: defaultdict[int, list[Overwrite]] = defaultdict(list)
-    for value_id, overwritten, _, is_operand in stored.overwrites:
-        found[value_id].append(Overwrite(overwritten, is_operand=is_operand))
+    for value_id, overwritten, _, is_operand, is_last in stored.overwrites:
+        found[value_id].append(Overwrite(overwritten, is_operand, is_last))
     return {value_id: tuple(operands) for value_id, operands in found.items()}
 
 

@@ -276,6 +276,8 @@ class StoredOverwrite(NamedTuple):
     operand: int
     is_operand: bool
     """True if the operand is the instruction of the value, not a bitcast or element of it."""
+    is_last_position: bool
+    """True if the operand is the last instruction in the schedule that shows the value."""
 
 
 class StoredFrame(NamedTuple):

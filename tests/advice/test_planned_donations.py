@@ -183,7 +183,10 @@ def test_a_state_that_is_donated_alone_is_paired_anew_with_the_parameters():
         parameters={0: (0, "{}"), 1: (1, "{}")},
         platform="cpu",
     )
-    taken = {3: (Overwrite(0, is_operand=True),), 4: (Overwrite(2, is_operand=True),)}
+    taken = {
+        3: (Overwrite(0, is_operand=True, is_last_position=True),),
+        4: (Overwrite(2, is_operand=True, is_last_position=True),),
+    }
     compiled = replace(compiled, program=replace(compiled.program, overwrites=taken))
     replanned = replan(compiled, [Donate.matching(compiled, ["w"])])
     assert replanned.edited is not None

@@ -10,7 +10,9 @@ def groups(*values, overwrites=None):
     for member in values:
         sizes[member.buffer_set] = sizes.get(member.buffer_set, 0) + 1
     named = {
-        value_id: [Overwrite(operand, is_operand=True) for operand in operands]
+        value_id: [
+            Overwrite(operand, is_operand=True, is_last_position=True) for operand in operands
+        ]
         for value_id, operands in (overwrites or {}).items()
     }
     return heap_groups(values, sizes, named)

@@ -3,5 +3,5 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Al
 MATCH (a)-[:HOLDS]->(v:Value)
 MATCH (v)-[m:MAY_OVERWRITE]->(w:Value)
 RETURN v.valueId AS valueId, w.valueId AS overwritten, m.operand AS operand,
-       m.isOperand AS isOperand
+       m.isOperand AS isOperand, m.isLastPosition AS isLastPosition
 ORDER BY valueId, operand, overwritten

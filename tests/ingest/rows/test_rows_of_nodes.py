@@ -234,13 +234,46 @@ def test_facts_of_the_module_text_that_replanning_needs_are_stored(rows):
         ("neg", 4, None),
         ("mul", 5, None),
     ]
-    assert edges(rows, "MAY_OVERWRITE", "operand", "isOperand") == [("add", "p", 0, True)]
+    assert edges(rows, "MAY_OVERWRITE", "operand", "isOperand", "isLastPosition") == [
+        ("add", "p", 0, True, True)
+    ]
     assert nodes(rows, "Instruction", "name", "postOrder")[:5] == [
         ("p", 0),
         ("neg", 1),
         ("mul", 2),
         ("add", 3),
         ("out", 4),
+    ]
+
+
+def test_the_last_instruction_that_shows_a_value_need_not_be_the_overwritten_operand():
+    dump = DUMP.replace("  p\n uses:\n  neg,", "  p\n  view\n uses:\n  neg,")
+    before_schedule = dump[: dump.index("    0:p")].replace("(max 5)", "(max 6)")
+    schedule = """\
+    0:p
+    1:view
+    2:neg
+    3:mul
+    4:add
+    5:out
+  BufferLiveRange:
+    p{}:0-4
+    add{}:4-6
+    out{}:5-6
+    neg{}:2-2
+    mul{}:3-4
+  Live ranges at 4 (peak):
+    mul{}: 16 bytes (cumulative: 16 bytes)
+    p{}: 16 bytes (cumulative: 32 bytes)
+    add{}: 15 bytes (cumulative: 47 bytes)
+"""
+    module_text = MODULE_TEXT.replace(
+        "  %neg = bf16[8]{0:T(8)S(1)} fusion(%p)",
+        "  %view = f32[2,2]{1,0} bitcast(%p)\n  %neg = bf16[8]{0:T(8)S(1)} fusion(%view)",
+    )
+    rows = rows_of(before_schedule + schedule, module_text)
+    assert edges(rows, "MAY_OVERWRITE", "operand", "isOperand", "isLastPosition") == [
+        ("add", "p", 0, True, False)
     ]
 
 

@@ -28,7 +28,9 @@ def programs(draw):
         rows.append((f"op{number}", " ".join(rows[each][0] for each in read), size))
         same = [each for each in read if rows[each][2] == size]
         if same and draw(st.booleans()):
-            overwrites[number] = tuple(Overwrite(each, is_operand=True) for each in same)
+            overwrites[number] = tuple(
+                Overwrite(each, is_operand=True, is_last_position=True) for each in same
+            )
     return reorderable(*rows, overwrites=overwrites)
 
 
