@@ -231,6 +231,6 @@ def _overlap(
     else:
         return True
     return not any(
-        operand.value_id == earlier.value_id and operand.is_last_position
+        operand.value_id == earlier.value_id and operand.may_share_block
         for operand in overwrites.get(later.value_id, ())
     )

@@ -53,9 +53,9 @@ class Overwrite(NamedTuple):
     value_id: int
     is_operand: bool
     """True if the operand itself defines the value, without a bitcast or tuple element between:
-    only then is a heap shared."""
-    is_last_position: bool
-    """True if the operand shows the value last in the schedule: only then is a block shared."""
+    only then do they share bytes of a heap."""
+    may_share_block: bool
+    """True if they may share a block; depends on the version of XLA."""
 
 
 class PlannedValue(NamedTuple):

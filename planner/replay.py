@@ -134,7 +134,7 @@ def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[Overwrite
     shared: dict[int, list[Overwrite]] = {}
     for value in values:
         found = [
-            Overwrite(earlier.value_id, is_operand=True, is_last_position=True)
+            Overwrite(earlier.value_id, is_operand=True, may_share_block=False)
             for earlier in ending.get((value.live_from, value.offset_bytes), ())
             if earlier.buffer_set != value.buffer_set and earlier.live_from <= value.live_from
         ]

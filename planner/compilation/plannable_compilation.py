@@ -11,6 +11,7 @@ from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.kept_results import kept
 from xlagraph.planner.compilation.records import (
     StoredMaker,
+    StoredOverwrite,
     StoredReturn,
     StoredUse,
     StoredValue,
@@ -144,7 +145,7 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
     allocations = stored.allocations
     returned = tuple([each for each in stored.returns if each.instruction == totals.result])
     result_ids = results(returned)
-    makers, uses, overwrites = stored.makers, stored.uses, _overwrites_by_id(stored)
+    makers, uses, overwrites = stored.makers, stored.uses, stored.overwrites
     # a thread reads the values, which take as long as all tables above
     ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _constants_and_parameters(ranged, allocations)
@@ -168,7 +169,7 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
         program=PlannedProgram(
             values,
             allocations,
-            overwrites,
+            _overwrites_by_id(overwrites, values, allocations),
             _ALIGNMENTS.get(totals.platform, _ALIGNMENTS_OF_OTHERS),
             _given_bytes(values, allocations),
             heaps_take_all="HBM" in space_names.values() and not share_blocks(values, allocations),
@@ -269,10 +270,31 @@ def _constants_and_parameters(
     return frozenset(value_id for _, _, value_id in first.values())
 
 
-def _overwrites_by_id(stored: StoredCompilation) -> dict[int, tuple[Overwrite, ...]]:
+def _overwrites_by_id(
+    overwrites: Sequence[StoredOverwrite],
+    values: Iterable[PlannedValue],
+    allocations: Iterable[PlannedAllocation],
+) -> dict[int, tuple[Overwrite, ...]]:
+    """Return the operands whose bytes each value may take.
+
+    Up to jaxlib 0.10, XLA asks only the last instruction that shows a value if its reader may take
+    the value's block (`BufferAssigner::LiveRangeInterferes`). jaxlib 0.12 asks every one: its plan
+    shows that where it shares such a block.
+    """
+    by_id = {value.value_id: value for value in values}
+    blocks = {each.number for each in allocations if each.role != "temp"}
+    asks_last = not any(
+        not each.is_last_position
+        and (later := by_id.get(each.value_id)) is not None
+        and (earlier := by_id.get(each.overwritten)) is not None
+        and later.allocation == earlier.allocation in blocks
+        and later.live_from == earlier.live_until
+        and later.buffer_set != earlier.buffer_set
+        for each in overwrites
+    )
     found: defaultdict[int, list[Overwrite]] = defaultdict(list)
-    for value_id, overwritten, _, is_operand, is_last in stored.overwrites:
-        found[value_id].append(Overwrite(overwritten, is_operand, is_last))
+    for value_id, overwritten, _, is_operand, is_last in overwrites:
+        found[value_id].append(Overwrite(overwritten, is_operand, is_last or not asks_last))
     return {value_id: tuple(operands) for value_id, operands in found.items()}
 
 

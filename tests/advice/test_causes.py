@@ -49,7 +49,7 @@ def read_later(programs, read_by_writer=""):
     share_one_buffer_set(program, "x", "k2", "out")
     with_results(program, "out")
     ids = {label: value.value_id for label, value in program.by_label.items()}
-    overwrites = {ids["out"]: (Overwrite(ids["k2"], is_operand=True, is_last_position=True),)}
+    overwrites = {ids["out"]: (Overwrite(ids["k2"], is_operand=True, may_share_block=True),)}
     changed_program = replace(program.program, overwrites=overwrites)
     program.compilation = replace(program.compilation, program=changed_program)
     return program

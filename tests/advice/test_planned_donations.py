@@ -184,8 +184,8 @@ def test_a_state_that_is_donated_alone_is_paired_anew_with_the_parameters():
         platform="cpu",
     )
     taken = {
-        3: (Overwrite(0, is_operand=True, is_last_position=True),),
-        4: (Overwrite(2, is_operand=True, is_last_position=True),),
+        3: (Overwrite(0, is_operand=True, may_share_block=True),),
+        4: (Overwrite(2, is_operand=True, may_share_block=True),),
     }
     compiled = replace(compiled, program=replace(compiled.program, overwrites=taken))
     replanned = replan(compiled, [Donate.matching(compiled, ["w"])])

@@ -65,13 +65,13 @@ def test_only_a_donated_parameter_is_free_after_its_end():
 
 def test_only_a_value_that_may_overwrite_shares_a_step():
     values = (value(1, 0, 3), value(2, 3, 10, lives_out=True, operands=(1,)))
-    overwrites = {2: (Overwrite(1, is_operand=True, is_last_position=True),)}
+    overwrites = {2: (Overwrite(1, is_operand=True, may_share_block=True),)}
     assert chosen(*values, overwrites=overwrites) == ([[2, 1]], [])
 
 
-def test_a_block_is_shared_only_with_an_operand_that_shows_the_value_last():
+def test_a_value_that_may_overwrite_in_a_heap_need_not_share_a_block():
     values = (value(1, 0, 3), value(2, 3, 10, lives_out=True, operands=(1,)))
-    overwrites = {2: (Overwrite(1, is_operand=True, is_last_position=False),)}
+    overwrites = {2: (Overwrite(1, is_operand=True, may_share_block=False),)}
     assert chosen(*values, overwrites=overwrites) == ([[2]], [1])
 
 

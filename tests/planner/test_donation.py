@@ -82,7 +82,7 @@ def test_a_compiler_that_knows_the_schedule_drops_the_copy():
 def test_the_result_may_be_written_over_what_it_reads_itself_only_if_it_may_overwrite_it():
     values = (parameter(), output(5, reads=(1,), operands=(1,)))
     assert donated(*values, until=5).copied_last
-    may = {9: (Overwrite(1, is_operand=True, is_last_position=True),)}
+    may = {9: (Overwrite(1, is_operand=True, may_share_block=True),)}
     assert donated(*values, until=5, overwrites=may).in_place
 
 

@@ -11,7 +11,7 @@ def groups(*values, overwrites=None):
         sizes[member.buffer_set] = sizes.get(member.buffer_set, 0) + 1
     named = {
         value_id: [
-            Overwrite(operand, is_operand=True, is_last_position=True) for operand in operands
+            Overwrite(operand, is_operand=True, may_share_block=True) for operand in operands
         ]
         for value_id, operands in (overwrites or {}).items()
     }

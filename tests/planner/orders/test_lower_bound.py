@@ -29,7 +29,7 @@ def programs(draw):
         same = [each for each in read if rows[each][2] == size]
         if same and draw(st.booleans()):
             overwrites[number] = tuple(
-                Overwrite(each, is_operand=True, is_last_position=True) for each in same
+                Overwrite(each, is_operand=True, may_share_block=True) for each in same
             )
     return reorderable(*rows, overwrites=overwrites)
 
