@@ -101,6 +101,7 @@ def test_the_stacked_gradient_is_named_if_it_meets_what_the_values_are_computed_
     back = program.by_label["back"]
     program.values[back.value_id] = back._replace(stack_loop="while.2", stack_turns=16)
     (cause,) = computed_ahead(program)
+    assert isinstance(cause.edit, ComputeInParts)
     assert ("back" in cause.edit.kept_by_label) == is_named
 
 
