@@ -21,10 +21,10 @@ from xlagraph.advice.causes.search import (
 )
 from xlagraph.advice.changeable_rows import changeable_rows
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
+from xlagraph.advice.edits_of_rows import edit_of_rows
 from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.advice.planned_savings import (
     PotentialSavings,
-    edit_of_rows,
     savings_of_edit,
 )
 from xlagraph.advice.saving_rows import each_value_once, rows_with_savings

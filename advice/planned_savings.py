@@ -1,26 +1,23 @@
 """Compute the savings of a finding: replanned if possible, else the sum of its rows."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Final, assert_never, cast
+from typing import Final
 
 from xlagraph.advice import edited_values
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned, replan
-from xlagraph.planner.edits.recomputing import Defer, Move, Recompute
+from xlagraph.planner.edits.recomputed_parts import saved_in_parts
+from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.planner.edits.reordering_edit import Reorder
-from xlagraph.planner.edits.resizing import ComputeInParts, PackTightly, Remove, Scale
 from xlagraph.presentation.byte_sizes import human_bytes, range_text
-from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
+from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = [
     "PotentialSavings",
     "Savings",
-    "edit_of_rows",
     "replanned_savings",
     "savings_of_edit",
     "sure_edit",
@@ -46,9 +43,9 @@ _RECOMPUTES_EARLY: Final = (
 )
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
 _CPU_REORDERS: Final = "on CPU the compiler drops barriers and chooses the order itself"
-_CPU_MERGES: Final = (
-    "on CPU the compiler may merge the recomputation with the first computation, or recompute"
-    " several layers at once"
+_CPU_DROPS_BARRIERS: Final = (
+    "on CPU the compiler drops barriers: this is planned for checkpoints around parts that hand on"
+    " few bytes, and other parts may be recomputed all at once"
 )
 _KEEPS_INPUTS: Final = (
     "a checkpoint keeps its inputs: around each of these values alone it saves nothing, around"
@@ -162,10 +159,7 @@ def savings_of_edit(
     found = _savings(program, after)
     if kind is ChangeKind.RECOMPUTE and not found.is_certain and after.edited is not None:
         stacks = _savings_of_stacks(program, edit, after.edited)
-        if stacks is None:
-            found = _on_cpu(program, found)
-        else:  # what is recomputed early is kept as before
-            found = stacks if program.recomputes_early else _with_stacks(found, stacks)
+        found = _on_cpu(program, found) if stacks is None else _with_stacks(program, found, stacks)
     doubt, likelihood = _doubt(kind, found, program)
     if (
         doubt == _KEEPS_INPUTS
@@ -183,45 +177,6 @@ def savings_of_edit(
         likelihood=likelihood,
         in_memory_order=_in_memory_order(edit, program) if doubt == _RECOMPUTES_EARLY else None,
     )
-
-
-def edit_of_rows(
-    rows: Sequence[Mapping[str, Cell]], advice: Advice, compilation: PlannableCompilation
-) -> Edit | None:
-    """Return the edit of the values in the rows; None if its effect cannot be replanned."""
-    if not rows or advice.change is None:
-        return None
-    kind = advice.change
-    if kind is ChangeKind.PACK:
-        return PackTightly()
-    labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
-    labels = tuple(label for _, label in labels_of_rows)
-    match kind:
-        case ChangeKind.HALF:
-            return Scale(
-                dict.fromkeys(edited_values.in_whole_sets(compilation, labels), Fraction(1, 2))
-            )
-        case ChangeKind.DENSE:
-            return Scale({label: _dense_part(row) for row, label in labels_of_rows})
-        case ChangeKind.SHARD:  # all rows have the devices of the module
-            part = Fraction(1, cast("int | None", rows[0]["devices"]) or 1)
-            return Scale(dict.fromkeys(edited_values.with_same_elements(compilation, labels), part))
-        case ChangeKind.PARTS:
-            return ComputeInParts({})
-        case ChangeKind.WITHOUT:
-            return Remove.of(compilation, labels)
-        case ChangeKind.DONATE:
-            return Donate.of(compilation, labels)
-        case ChangeKind.RECOMPUTE:
-            return Recompute(edited_values.with_equal_ops(compilation, labels))
-        case ChangeKind.LATE:
-            return Defer(labels)
-        case ChangeKind.MOVE:
-            return Move(labels)
-        case ChangeKind.SCHEDULE:
-            return None
-        case _:
-            assert_never(kind)
 
 
 def replanned_savings(program: PeakProgram, edits: Iterable[Edit]) -> Savings:
@@ -258,15 +213,20 @@ def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
         yield donated
 
 
-def _on_cpu(program: PeakProgram, most: Savings, before: int = 0) -> Savings:
-    """Return the range of a checkpoint outside of loops, of which nothing is certain on a CPU.
+def _on_cpu(program: PeakProgram, found: Savings) -> Savings:
+    """Return the savings of a checkpoint outside of loops if the compiler drops its barriers.
 
-    Its compiler drops the barriers: it may merge a recomputation with the first computation, and
-    recompute several layers at once.
+    A CPU's does: what is saved follows from the order of the recomputed instructions.
     """
     if program.compilation.platform != "cpu":
-        return most
-    return Savings(before, max(most.bytes, most.at_most or 0), is_certain=False)
+        return found
+    if program.recomputes_early:
+        return Savings(0, max(found.bytes, found.at_most or 0), is_certain=False)
+    return Savings(_saved_in_parts(program), is_certain=False)
+
+
+def _saved_in_parts(program: PeakProgram) -> int:
+    return max(0, saved_in_parts(program.stored, program.memory_space) or 0)
 
 
 def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
@@ -278,9 +238,9 @@ def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
     if order is None:
         return None
     alone = max(0, replanned_savings(program, [order]).bytes)
-    found = replanned_savings(program, [order, edit])
     if isinstance(edit, Recompute):
-        found = _on_cpu(program, found, alone)
+        return Savings(max(0, _saved_in_parts(program) - alone))
+    found = replanned_savings(program, [order, edit])
     most = found.bytes if found.at_most is None else found.at_most
     return Savings(max(0, found.bytes - alone), max(0, most - alone))
 
@@ -318,19 +278,14 @@ def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
     )
 
 
-def _with_stacks(found: Savings, stacks: Savings) -> Savings:
+def _with_stacks(program: PeakProgram, found: Savings, stacks: Savings) -> Savings:
     """Return a range whose least is the certain savings of the stacks of loops."""
-    return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
-
-
-def _labels(cell: Cell) -> list[str]:
-    """Return the labels in a cell, which names one value or several."""
-    return [cell] if isinstance(cell, str) else [str(label) for label in cast("list[Cell]", cell)]
-
-
-def _dense_part(row: Mapping[str, Cell]) -> Fraction:
-    """Return the part of its bytes that the value in a row keeps without padding."""
-    return Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"]))
+    if program.compilation.platform != "cpu":
+        return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
+    most = stacks.bytes if stacks.at_most is None else stacks.at_most
+    return Savings(
+        stacks.bytes, most if program.recomputes_early else max(most, _saved_in_parts(program))
+    )
 
 
 def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[str | None, float]:
@@ -342,7 +297,7 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
     if is_in_vain and (change is ChangeKind.HALF or program.recomputes_early):
         return _CPU_EXPECTS_NOTHING[change], 0.0
     if is_cpu and change is ChangeKind.RECOMPUTE:
-        return _CPU_MERGES, _LIKELIHOODS[change]
+        return _CPU_DROPS_BARRIERS, _LIKELIHOODS[change]
     if change is ChangeKind.RECOMPUTE and not found.bytes:
         return _KEEPS_INPUTS, _LIKELIHOODS[change] / 2
     if is_cpu and change is ChangeKind.MOVE:

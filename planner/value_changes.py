@@ -9,6 +9,7 @@ from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 __all__ = [
     "cut_where_the_next_begins",
     "whole_sets",
+    "with_lengthened_values",
     "with_shortened_values",
     "with_shrunk_values",
     "with_sources_of_removed_copies",
@@ -146,6 +147,26 @@ def with_shortened_values(program: PlannedProgram, last_by_id: Mapping[int, int]
         return value._replace(live_until=max(value.live_from, last))
 
     return _with_each_value(program, shorter)
+
+
+def with_lengthened_values(
+    program: PlannedProgram, last_by_id: Mapping[int, int]
+) -> PlannedProgram:
+    """Return the program in which these values are live at least until the given step.
+
+    A value stays as it is if another one is written over it.
+    """
+
+    def longer(value: PlannedValue) -> PlannedValue:
+        last = last_by_id.get(value.value_id, 0)
+        if last <= value.live_until:
+            return value
+        members = program.sets[value.buffer_set]
+        if any(each.live_from > value.live_from for each in members):
+            return value
+        return value._replace(live_until=last)
+
+    return _with_each_value(program, longer) if last_by_id else program
 
 
 def with_shrunk_values(

@@ -6,6 +6,7 @@ computed outside the loop. In its body only the part of one iteration exists.
 
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
+from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
@@ -23,6 +24,8 @@ _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a value is searched."""
 _LEAST_PART: Final = 4
 """A value of less than one in so many of the bytes of another one is small next to it."""
+_LEAST_PARTS: Final = 8
+"""Least number of parts of a value of which another reader takes one."""
 _FORWARDING: Final = frozenset(
     (
         "tuple", "get-tuple-element", "while", "bitcast", "copy", "parameter", "call",
@@ -67,6 +70,7 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _cause(program: PeakProgram, loop: str, values: list[tuple[StoredValue, int]]) -> Cause:
+    """Return the cause for values with the number of parts that the loop reads."""
     file, line = program.place_of(loop)
     place = file_and_line(file, line) or loop
     parts = max(each for _, each in values)
@@ -74,12 +78,19 @@ def _cause(program: PeakProgram, loop: str, values: list[tuple[StoredValue, int]
         f"computed for all {parts} iterations of the loop at {place}, which reads one part in each"
     )
     values.sort(key=lambda each: (-each[0].size_bytes, each[0].value_id))
+    gradients = _gradients(program, [value for value, _ in values], parts)
+    rows = [evidence_row(value, reason) for value, _ in values]
+    of_all = f"gradient of what is {reason}"
+    rows += [evidence_row(value, of_all) for value in gradients]
     return Cause(
         "peak/contributors",
         "Values for all iterations of a loop are computed before it",
         ChangeKind.PARTS,
-        ComputeInParts({value.label: Fraction(1, parts) for value, parts in values}),
-        tuple(evidence_row(value, reason) for value, _ in values),
+        ComputeInParts(
+            {value.label: Fraction(1, parts) for value, parts in values}
+            | {value.label: Fraction(1, parts) for value in gradients}
+        ),
+        tuple(rows),
         _COMPUTED_AHEAD,
         likelihood=0.8,
     )
@@ -146,6 +157,66 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
     return [program.values[sets[each][0].value_id] for each in chosen if each is not None]
 
 
+def _gradients(
+    program: PeakProgram, values: Sequence[StoredValue], parts: int
+) -> list[StoredValue]:
+    """Return the stacked gradients of values, with what only changes their elements one by one.
+
+    A backward loop stacks as many elements in each iteration as the loop reads. What then computes
+    with the stack reads what the values are computed from, as the gradient of a product does.
+    """
+    chosen = {program.set_of(value) for value in values}
+    inputs = {
+        source
+        for name in _makers(program, chosen)
+        for each in program.read_by.get(name, ())
+        if program.set_of(program.values[each]) not in chosen
+        for source in program.sources_of(program.values[each])
+    }
+    sizes = {prod(value.dimensions) // parts for value in values}
+    found: list[StoredValue] = []
+    for value in program.temporaries:
+        stack = program.stack_of(value)
+        if stack is None or not stack.is_backward or stack.stack_turns != parts:
+            continue
+        if prod(stack.dimensions) // parts not in sizes or program.set_of(value) in chosen:
+            continue
+        together, readers = _with_same_parts(program, value)
+        if any(
+            not inputs.isdisjoint(program.sources_of(program.values[each]))
+            for name in readers
+            for each in program.read_by.get(name, ())
+        ):
+            found += together
+    return found
+
+
+def _with_same_parts(
+    program: PeakProgram, value: StoredValue
+) -> tuple[list[StoredValue], set[str]]:
+    """Return a value, the large ones that are computed from it part by part, and what reads them.
+
+    Readers are those outside of loops.
+    """
+    found, waiting, readers = {program.set_of(value): value}, [value], set[str]()
+    while waiting:
+        for each in _set_of(program, waiting.pop()):
+            for name in program.readers_of.get(each, ()):
+                known = program.instructions[name]
+                if known.loop is not None or known.opcode in _FORWARDING:
+                    continue
+                readers.add(name)
+                if not _keeps_parts(program, name) or known.computes_with("dot"):
+                    continue
+                for made in program.made_by.get(name, ()):
+                    number = program.set_of(made)
+                    is_large = 2 * prod(made.dimensions) > prod(value.dimensions)
+                    if is_large and number not in found and _is_temporary(program, number):
+                        found[number] = made
+                        waiting.append(made)
+    return list(found.values()), readers
+
+
 def _makers(program: PeakProgram, numbers: Collection[int | None]) -> set[str]:
     """Return the instructions that make the values of buffer sets."""
     sets = program.program.sets
@@ -165,8 +236,23 @@ def _is_read_by(program: PeakProgram, number: int | None, numbers: Collection[in
     members = () if number is None else program.program.sets[number]
     readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
     makers = _makers(program, numbers)
-    return all(
-        name in makers or program.instructions[name].opcode in _FORWARDING for name in readers
+    others = {
+        name for name in readers - makers if program.instructions[name].opcode not in _FORWARDING
+    }
+    return all(_reads_small_part(program, name, members[0].size_bytes) for name in others)
+
+
+def _reads_small_part(program: PeakProgram, name: str, size_bytes: int) -> bool:
+    """Return True if few elements of a value are read, each once, as the first part is.
+
+    The program can compute these by themselves.
+    """
+    made = program.made_by.get(name, ())
+    return (
+        bool(made)
+        and _keeps_parts(program, name)
+        and not program.computes_with(name, "dot")
+        and sum(each.size_bytes for each in made) * _LEAST_PARTS <= size_bytes
     )
 
 

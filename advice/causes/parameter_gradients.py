@@ -75,7 +75,8 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         if is_marked and value.value_id not in marked and _is_example_gradient(program, value):
             alike = _of_equal_shape(program, value)
             copied = _of_equal_shape(program, value, _HANDED_ON - {"copy"})
-            marked |= set() if _is_data(program, copied) else alike
+            is_other = _is_data(program, copied) or _is_of_rows(program, value, alike)
+            marked |= set() if is_other else alike
         if value.value_id not in seen:
             connected = _of_equal_shape(program, value)
             seen |= connected
@@ -192,6 +193,24 @@ def _is_data(program: PeakProgram, value_ids: Collection[int]) -> bool:
         for value_id in value_ids
         for name in program.readers_of.get(value_id, ())
         for opcode in _DATA
+    )
+
+
+def _is_of_rows(program: PeakProgram, value: StoredValue, value_ids: Collection[int]) -> bool:
+    """Return True if a product reads rows of all examples together: activations have rows.
+
+    The first dimension of a parameter's gradient belongs to the parameter.
+    """
+    count, rows, *_ = value.dimensions
+    return any(
+        count * rows in made.dimensions
+        and count not in made.dimensions
+        and prod(made.dimensions) == prod(value.dimensions)
+        and any(program.computes_with(each, "dot") for each in program.readers_of[made.value_id])
+        for value_id in value_ids
+        for name in program.readers_of.get(value_id, ())
+        for made in program.made_by.get(name, ())
+        if made.value_id in program.readers_of
     )
 
 

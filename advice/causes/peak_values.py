@@ -122,12 +122,13 @@ class PeakProgram:
     @cached_property
     def operations(self) -> Mapping[str, Operation]:
         """All operations of the module, by name; none if the module is not stored or read."""
-        if self._module is None:
+        if self.module is None:
             return {}
-        return {each.name: each for found in self._module.computations.values() for each in found}
+        return {each.name: each for found in self.module.computations.values() for each in found}
 
     @cached_property
-    def _module(self) -> ModuleOperations | None:
+    def module(self) -> ModuleOperations | None:
+        """The operations of the module; None if it is not stored or read."""
         try:
             return self.stored.operations
         except ProtobufMissing:
@@ -136,7 +137,7 @@ class PeakProgram:
     def fused_operations(self, fusion: Operation) -> Sequence[Operation]:
         """Return the operations of a fusion, operands first."""
         called = fusion.callees.get("calls", ())
-        return () if self._module is None or not called else self._module.computations[called[0]]
+        return () if self.module is None or not called else self.module.computations[called[0]]
 
     @cached_property
     def peak_step(self) -> int | None:

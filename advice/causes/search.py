@@ -24,6 +24,7 @@ from xlagraph.advice.causes.large_values import idle_values
 from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
+from xlagraph.advice.causes.mapped_axes import mapped_axes
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.pair_differences import pair_differences
 from xlagraph.advice.causes.pair_scores import pair_scores
@@ -102,4 +103,5 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from full_sorts(program)
     yield from pair_differences(program)
     yield from pair_scores(program)
+    yield from mapped_axes(program)
     yield from inflated_values(program)

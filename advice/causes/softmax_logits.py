@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from typing import Final
 
@@ -39,13 +39,24 @@ _LOGITS: Final[Remedies] = {
 }
 
 
+_WEIGHTS: Final[Remedies] = {
+    "jax": "Compute them in parts: reshape the rows to (parts, rows, d) and use"
+    " jax.lax.map(jax.checkpoint(mixture_of_part), parts), so that only the weights of one part"
+    " exist at a time, in the backward pass too; or weigh only the nearest rows of the table"
+    " (jax.lax.top_k).",
+    "tensorflow": "Compute them in parts in a tf.while_loop, with tf.recompute_grad around it.",
+    "pytorch": "Compute them in parts, each inside of torch_xla.utils.checkpoint.checkpoint.",
+}
+
+
 def logits(program: PeakProgram) -> Iterator[Cause]:
     """Yield the values of a softmax over the words of a table.
 
     A product with a table has a dimension of its words, and the exponential of it is reduced over
     this dimension. Values of the same size that the product depends on, or that depend on it, count
     as logits too. In a loop they must be a large share of the reserved bytes: an iteration may
-    compute only some tokens.
+    compute only some tokens. If the softmax is then multiplied with the same table, its rows are
+    no words to choose from: they are mixed, as those of a soft codebook.
     """
     tables = {
         tuple(sorted(value.dimensions))
@@ -55,7 +66,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         and max(lengths) >= 4 * min(lengths)
     }
     seen: set[int] = set()
-    found: defaultdict[bool, list[tuple[StoredValue, str]]] = defaultdict(list)
+    found: defaultdict[tuple[bool, bool], list[tuple[StoredValue, str]]] = defaultdict(list)
     least = _LEAST_IN_LOOP * program.compilation.reserved_bytes.get(program.memory_space, 0)
     for value in program.temporaries:
         loop = program.instructions[value.name].loop
@@ -83,18 +94,36 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         line = file_and_line(*program.place_of(reduction)) or reduction
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in alike | {value.value_id}}
-        found[loop is not None] += [
+        found[loop is not None, _mixes_rows(program, alike, table)] += [
             (each, reason) for each in program.temporaries if program.set_of(each) in sets
         ]
-    for is_in_loop, values in found.items():
+    for (is_in_loop, is_mixture), values in found.items():
         if is_in_loop and sum(value.size_bytes for value, _ in values) < least:
             continue
-        tokens = "many tokens" if is_in_loop else "all tokens"
+        what = "Weights of all rows of a table" if is_mixture else "Logits of a large vocabulary"
+        tokens = "inputs" if is_mixture else "tokens"
         yield of_all_at_once(
-            f"Logits of a large vocabulary are computed for {tokens} at once",
+            f"{what} are computed for {'many' if is_in_loop else 'all'} {tokens} at once",
             values,
-            _LOGITS,
+            _WEIGHTS if is_mixture else _LOGITS,
         )
+
+
+def _mixes_rows(program: PeakProgram, value_ids: Collection[int], table: str) -> bool:
+    """Return True if the forward pass multiplies one of these values with the table."""
+    readers = {
+        name
+        for each in value_ids
+        for name in program.readers_of.get(each, ())
+        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
+        and not program.is_backward(name)
+    }
+    return any(
+        (given := input_of(program, program.values[each])) is not None
+        and table in (given.op_name, given.label)
+        for name in readers
+        for each in program.read_by.get(name, ())
+    )
 
 
 def _joined_with_others(

@@ -62,6 +62,21 @@ class Lengths:
             dimension = same[dimension]
         return dimension
 
+    def parts(self, dimension: int) -> list[int]:
+        """Return the dimensions that a dimension is the product of, itself if it is none."""
+        found = self.find(dimension)
+        if found not in self._factors:
+            return [found]
+        return [part for each in self._factors[found] for part in self.parts(each)]
+
+    def is_group(self, dimension: int) -> bool:
+        """Return True for the second factor of a dimension whose groups a loop reads."""
+        read = set(map(self.find, self._iterated))
+        return any(
+            self.find(second) == dimension and self.find(first) in read
+            for first, second in self._factors.values()
+        )
+
     def equal(self, one: int, other: int) -> None:
         """Make two dimensions the same; those of different lengths stay apart."""
         one, other = self.find(one), self.find(other)

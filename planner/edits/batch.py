@@ -30,6 +30,7 @@ __all__ = [
     "ScaleBatch",
     "batch_ratio",
     "compared_dimensions",
+    "kept_bytes",
     "named_dimensions",
     "scaled_batch",
 ]
@@ -170,7 +171,7 @@ def scaled_batch(
             else:
                 fixed.add(dimension)
     scaled = followed.lengths.scaled(given, fixed)
-    kept_by_id = _kept_bytes(compilation, followed, scaled)
+    kept_by_id = kept_bytes(compilation, followed, scaled)
     return ScaleBatch(
         kept,
         kept_by_id,
@@ -181,7 +182,7 @@ def scaled_batch(
     )
 
 
-def _kept_bytes(
+def kept_bytes(
     compilation: PlannableCompilation, followed: FollowedDimensions, scaled: Scaled
 ) -> dict[int, Fraction]:
     """Return the part that each value keeps; values of one buffer set keep the same part."""

@@ -42,6 +42,8 @@ class LoopStacks:
     values of one iteration, which no longer wait until they are stacked."""
     kept_at_most: Fraction
     """Most that is kept: also the results of dots and the recomputed values of one iteration."""
+    read_ids: frozenset[int]
+    """Values made before the loop from which it computes the stacks: a checkpoint keeps them."""
 
 
 def stacks_of(
@@ -134,7 +136,7 @@ def loop_stacks(
             for value in program.values
             if value.instruction == loop and not value.is_table and value.buffer_set not in filled
         ]
-        yield _of_loop(compilation, program, family_by_set, carried)
+        yield _of_loop(compilation, program, family_by_set, carried, loop)
 
 
 def _is_filled(compilation: PlannableCompilation, members: Collection[PlannedValue]) -> bool:
@@ -209,6 +211,7 @@ def _of_loop(
     program: PlannedProgram,
     family_by_set: dict[int, frozenset[int]],
     carried: Iterable[PlannedValue],
+    loop: str,
 ) -> LoopStacks:
     stacks = [program.sets[buffer_set][0] for buffer_set in family_by_set]
     iterations = min((*compilation.values[stack.value_id].dimensions, 1)[0] for stack in stacks)
@@ -230,7 +233,38 @@ def _of_loop(
         frozenset[int]().union(*family_by_set.values()),
         min(max(inputs - one_iteration, Fraction()), Fraction(1)),
         min(inputs + dots + one_iteration, Fraction(1)),
+        _read_for(compilation, program, family_by_set, loop),
     )
+
+
+def _read_for(
+    compilation: PlannableCompilation,
+    program: PlannedProgram,
+    buffer_sets: Iterable[int],
+    loop: str,
+) -> frozenset[int]:
+    """Return the values outside of a loop from which its body computes the parts of stacks."""
+    by_id = program.by_id
+    around = {value.computation for value in program.values if value.instruction == loop}
+    waiting = [
+        value
+        for buffer_set in buffer_sets
+        for value in program.sets[buffer_set]
+        if _writes_a_part(compilation, value)
+    ]
+    seen = {value.value_id for value in waiting}
+    found = set()
+    while waiting:
+        for each in waiting.pop().reads:
+            value = by_id.get(each)
+            if value is None or each in seen:
+                continue
+            seen.add(each)
+            if value.computation in around:
+                found.add(each)
+            elif compilation.values[each].opcode not in _HANDING_ON:  # the carry is an input, too
+                waiting.append(value)
+    return frozenset(found)
 
 
 def _dots(

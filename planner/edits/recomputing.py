@@ -28,6 +28,7 @@ from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.planner.value_changes import (
     whole_sets,
+    with_lengthened_values,
     with_shortened_values,
     with_shrunk_values,
     without_values,
@@ -270,9 +271,14 @@ def _recomputed(
     """
     least: dict[int, Fraction] = {}
     most: dict[int, Fraction] = {}
+    needed_until: dict[int, int] = {}
     for stacks in loop_stacks(compilation, program, value_ids):
         least |= dict.fromkeys(stacks.value_ids, stacks.kept_at_least)
         most |= dict.fromkeys(stacks.value_ids, stacks.kept_at_most)
+        until = max(program.by_id[each].live_until for each in stacks.value_ids)
+        for each in stacks.read_ids - frozenset(value_ids):
+            needed_until[each] = max(until, needed_until.get(each, 0))
+    program = with_lengthened_values(program, needed_until)
     kept_until: dict[int, int] = {}
     recomputed: list[PlannedValue] = []
     unused_id = max(program.by_id, default=0) + 1

@@ -91,7 +91,8 @@ class Ranges:
         self, program: SchedulableProgram, rules: RangeRules = RangeRules.STANDARD
     ) -> None:
         self._program = program
-        self._rules = rules
+        self.rules = rules
+        """The rules for live ranges."""
         values = program.values
         rows = np.arange(len(values))
         self._definitions = np.array([value.defined_at for value in values], np.int64)
@@ -138,7 +139,7 @@ class Ranges:
         ends = schedule.new_step.copy()
         for step, parameters in self._parameters_of_bodies.items():
             ends[step] = max((int(schedule.new_step[each]) for each in parameters), default=0)
-        if self._rules is not RangeRules.READS_AT_CALL:
+        if self.rules is not RangeRules.READS_AT_CALL:
             ends[self._calls] = 0
         return ends
 
@@ -206,7 +207,7 @@ class Ranges:
         rows, sets, ids = self._shared
         if not len(rows):
             return
-        overlap = 0 if self._rules is RangeRules.CUT_EARLY else 1
+        overlap = 0 if self.rules is RangeRules.CUT_EARLY else 1
         order = np.lexsort((ids, last[rows], first[rows], sets))
         rows, sets = rows[order], sets[order]
         ends = running_ends(sets, last[rows])

@@ -16,6 +16,8 @@ class Steps(NamedTuple):
 
     graph: Graph
     donating: tuple[str, ...]
+    kept: int
+    """Number of findings about activations; with a checkpoint, the larger model needs as much."""
 
 
 @pytest.fixture(scope="module", params=["corpus", "shared_dumps"])
@@ -32,9 +34,9 @@ def steps(
     with open_graph(folder / "graph.lbug", create=True) as graph:
         ingest(graph, folder / "runs", jobs=1)
         if request.param == "corpus":
-            yield Steps(graph, ("donated",))
+            yield Steps(graph, ("donated",), kept=1)
         else:
-            yield Steps(graph, ("donated", "remat"))
+            yield Steps(graph, ("donated", "remat"), kept=0)
 
 
 def potential_savings(graph: Graph, run: str) -> dict[str, int]:
@@ -53,12 +55,14 @@ def test_a_program_that_donates_is_not_advised_to(steps: Steps):
         assert "alias/not-donated" not in potential_savings(steps.graph, run)
 
 
-def test_only_a_program_that_keeps_activations_is_advised_to_recompute_them(steps: Steps):
-    (kept,) = (
+def test_only_a_program_that_a_checkpoint_makes_smaller_is_advised_to_use_one(steps: Steps):
+    kept = [
         finding
         for finding in advise(steps.graph, "baseline").findings
         if finding.query.id == "lifetime/kept-for-backward"
-    )
-    assert kept.bytes == 0  # the compiler for CPU may undo a checkpoint outside of loops
-    assert kept.most_bytes > 10 * 2**20
+    ]
+    assert len(kept) == steps.kept
+    for each in kept:
+        assert each.bytes == 0  # the compiler for CPU may undo a checkpoint outside of loops
+        assert each.most_bytes > 10 * 2**20
     assert "lifetime/kept-for-backward" not in potential_savings(steps.graph, "remat")

@@ -60,6 +60,22 @@ def test_a_field_of_each_example_of_which_parts_are_read_is_no_gradient(programs
     assert found == expected
 
 
+@pytest.mark.parametrize(("rows", "expected"), [("s8[8,1024]", ["g"]), ("s8[256,32]", [])])
+def test_directions_of_each_example_that_a_product_reads_are_no_gradient(programs, rows, expected):
+    program = programs(
+        "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
+        f"""
+        0 | c | s8[32,32]   | 0    | 1024 | 0-5 | parameter(0)
+        1 | a | s8[8,32]    | 8192 | 256  | 1-2 | fusion(c)   | jit(f)/vmap(jvp())/sin
+        1 | g | s8[8,32,32] | 0    | 8192 | 2-3 | fusion(a)   | transpose(jvp(vmap(jvp())))/add
+        1 | r | {rows} | 8448 | 8192 | 3-4 | fusion(g) | transpose(jvp(vmap(jvp())))/mul
+        1 | d | s8[32] | 16640 | 32 | 4-5 | dot(r) | transpose(jvp(vmap(jvp())))/dot
+        """,
+    )
+    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
+    assert found == expected
+
+
 @pytest.mark.parametrize(
     ("read", "added", "returned", "expected"),
     [

@@ -17,6 +17,7 @@ PLAN = (
     1 | all  | f32[16,64] | 4096  | 4096 | 2-4 | fusion(bits) | jit(f)/normal @ train.py:3
     1 | part | f32[64]    | 8192  | 256  | 3-4 | fusion(x, all) | jit(f)/while/body/add @ train.py:5
     1 | last | f32[64]    | 12288 | 256  | 4-5 | {}
+    {}
     """,
 )
 MODULE = """HloModule m
@@ -42,10 +43,13 @@ WHOLE = """i = s32[] constant(3)
   ROOT sum = f32[64]{0} reduce(all, one), dimensions={0}, to_apply=add"""
 
 
+BACK = "1 | back | f32[16,64] | 16384 | 4096 | 3-4 | fusion(part) | transpose(jvp())/mul @ t.py:5"
+
+
 def program_of(
-    programs, *, reader=SLICED, maker="fusion", last="negate(part)", loop="jit(f)/while"
+    programs, *, reader=SLICED, maker="fusion", last="negate(part)", loop="jit(f)/while", more=""
 ):
-    program = programs(PLAN[0], PLAN[1].format(maker, last))
+    program = programs(PLAN[0], PLAN[1].format(maker, last, more))
     known = program.instructions
     known["part"] = known["part"]._replace(loop="while.1")
     known["while.1"] = known["part"]._replace(
@@ -73,12 +77,32 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
     [
         {"reader": WHOLE},  # it slices another operand
         {"maker": "sort"},  # each part needs all of the operand
-        {"last": "negate(all)"},  # read after the loop, too
+        {"last": "reduce(all)"},  # read after the loop, too
         {"loop": "jit(f)/scatter-add"},  # no line of the program is in the loop
     ],
 )
 def test_what_a_loop_needs_as_a_whole_is_not_named(programs, changes):
     assert not list(computed_ahead(program_of(programs, **changes)))
+
+
+@pytest.mark.parametrize(
+    ("last", "named"), [("slice(bits)", ["bits", "all"]), ("reduce(bits)", ["all"])]
+)
+def test_a_part_that_is_read_next_to_the_loop_can_be_computed_by_itself(programs, last, named):
+    (cause,) = computed_ahead(program_of(programs, last=last))
+    assert [row["value"] for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(("read", "is_named"), [("x, back", True), ("part, back", False)])
+def test_the_stacked_gradient_is_named_if_it_meets_what_the_values_are_computed_from(
+    programs, read, is_named
+):
+    program = program_of(programs, last=f"dot({read})", more=BACK)
+    back = program.by_label["back"]
+    program.values[back.value_id] = back._replace(stack_loop="while.2", stack_turns=16)
+    (cause,) = computed_ahead(program)
+    assert isinstance(cause.edit, ComputeInParts)
+    assert ("back" in cause.edit.kept_by_label) == is_named
 
 
 @pytest.mark.parametrize(("carry", "is_named"), [("s32[]", True), ("f32[64]", False)])

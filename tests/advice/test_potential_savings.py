@@ -8,7 +8,8 @@ import pytest
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.planned_savings import PotentialSavings, edit_of_rows, savings_of_edit
+from xlagraph.advice.edits_of_rows import edit_of_rows
+from xlagraph.advice.planned_savings import PotentialSavings, savings_of_edit
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind

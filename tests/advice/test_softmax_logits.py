@@ -27,6 +27,7 @@ def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", wi
         1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
         1 | exp   | s8[{tokens},8192] | 524288 | {tokens * 8192} | 3-4 | {opcode}({read})
         2 | sum   | {reduced}   | 0       | 64     | 4-5 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
+        1 | mixed | s8[{tokens},16] | 1048576 | 64 | 4-5 | {known.get("mixed", "dot(sum)")}
         """,
     )
     with_results(program, "sum")
@@ -42,6 +43,18 @@ def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs
         ("all", reason),
         ("exp", reason),
     ]
+
+
+@pytest.mark.parametrize(
+    ("mixed", "what"),
+    [
+        ("dot(exp, table)", "Weights of all rows of a table are computed for all inputs"),
+        ("dot(exp, embed)", "Logits of a large vocabulary are computed for all tokens"),
+    ],
+)
+def test_a_softmax_that_the_same_table_is_multiplied_with_mixes_its_rows(programs, mixed, what):
+    (cause,) = softmax(programs, mixed=mixed)
+    assert cause.title == f"{what} at once"
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,30 @@ def test_the_most_keeps_what_another_layer_reads_and_the_least_nothing(op_names,
     assert ends == {"least": set(), "most": kept}
 
 
+def test_a_checkpoint_in_a_loop_keeps_what_an_iteration_reads():
+    loop, forward = {"instruction": "loop", "computation": "main"}, "jit(f)/jvp()/while/body/mul"
+    values = (
+        value(0, 0, 3, 160, computation="main"),
+        value(1, 1, 3, 160, computation="main"),
+        value(2, 2, 3, 160, buffer_set=2, is_in_entry=False, computation="body", reads=(2, 3)),
+        value(3, 1, 2, 16, is_in_entry=False, computation="body", reads=(0,)),
+        value(4, 3, 9, 160, buffer_set=2, **loop),
+        value(5, 9, 9, 16, is_in_entry=False, computation="back", reads=(4,)),
+    )
+    known = (
+        facts(0, "f32[10,4]", "dot", "jit(f)/jvp()/dot"),
+        facts(1, "f32[10,4]", "dot", "jit(f)/jvp()/dot"),
+        facts(2, "f32[10,4]", "fusion", forward, stack_loop="loop"),
+        facts(3, "f32[4]", "exponential", forward),
+        facts(4, "f32[10,4]", "while", "jit(f)/jvp()/while"),
+        facts(5, "f32[4]", "multiply", "jit(f)/transpose(jvp())/while/body/mul"),
+    )
+    compiled = compilation(values, known)
+    found = Recompute(("v4",)).apply(compiled, compiled.program)
+    ends = {each.value_id: each.live_until for each in found.program.values}
+    assert (ends[0], ends[1]) == (9, 3)  # nothing that is stacked is computed from the other one
+
+
 def test_a_checkpoint_may_save_nothing_where_values_are_recomputed_early():
     compiled = step(*(f"jit(f)/jvp(net)/{name}" for name in ("dot", "tanh", "add")))
     early, late = (

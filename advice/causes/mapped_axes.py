@@ -1,0 +1,243 @@
+"""Find what is computed for all elements of a mapped axis at once, although only sums are read.
+
+`jax.vmap` over keys, samples or members of a population computes everything for all of them. If
+nothing that is returned has their axis, a loop over groups of them needs one group at a time.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.needed_only import FORWARDING
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.hlo.op_names import is_per_example
+from xlagraph.hlo.shapes import index_numbers
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.dimension_trees import arrays
+from xlagraph.planner.dimensions.following import FollowedDimensions, follow
+from xlagraph.planner.edits.batch import kept_bytes
+from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["mapped_axes"]
+
+_LEAST_SHARE: Final = 0.1
+"""Least share of the reserved bytes of the values with a mapped axis."""
+_LEAST_LENGTH: Final = 4
+_OF_DATA: Final = ("dot", "convolution", "gather", "dynamic-slice")
+"""Opcodes outside of a mapped function that tell of a batch: rows of data, or layers of them."""
+_REPEATING: Final = SAME_ELEMENTS | {"broadcast"}
+
+_MAPPED: Final[Remedies] = {
+    "jax": "Compute a few at a time: jax.lax.map(f, xs, batch_size=8) instead of jax.vmap(f)(xs),"
+    " or jax.lax.scan over them with the sum in its carry. If a gradient goes through it, wrap f in"
+    " jax.checkpoint, or compute the gradient in the loop and add it up in the carry.",
+    "tensorflow": "Compute a few at a time: tf.map_fn, or a tf.while_loop that adds them up,"
+    " instead of tf.vectorized_map.",
+    "pytorch": "Give torch.func.vmap a chunk_size, or add the results up in a loop.",
+}
+
+
+def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the values with a mapped axis that no result has.
+
+    If inputs have it, it may be the batch of a training step, unless each element of it changes a
+    matrix of its own, as in the inner loop of MAML.
+    """
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    mapped = sum(value.size_bytes for value in program.at_peak if _is_mapped(value.known_op_name))
+    if mapped < max(least, 1) or program.module is None:
+        return
+    axes = _Axes(program, follow(program.module))
+    sizes: defaultdict[int, int] = defaultdict(int)
+    for value in program.at_peak:
+        signed = value.size_bytes if _is_mapped(value.known_op_name) else -value.size_bytes
+        for length in {axes.length(axis) for axis in axes.of(value)}:
+            sizes[length] += signed
+    for length in sorted(sizes, key=lambda each: (-sizes[each], each)):
+        if length < _LEAST_LENGTH or sizes[length] < least:
+            continue
+        found = axes.mapped(length)
+        if found and (reader := axes.reader(found)) is not None:
+            yield _cause(program, axes, found, length, reader)
+            return
+
+
+def _cause(
+    program: PeakProgram, axes: "_Axes", found: Collection[int], length: int, reader: str
+) -> Cause:
+    kept = axes.kept(found, Fraction(1, min(length, PARTS)))
+    rows = [
+        value
+        for value in program.temporaries
+        if value.value_id in kept and _is_mapped(value.known_op_name)
+    ]
+    place = file_and_line(*program.place_of(reader)) or reader
+    reason = f"computed for all {length} at once; {place} reads only a reduction over them"
+    return Cause(
+        "peak/contributors",
+        f"A mapped function computes all {length} results at once, of which a reduction is read",
+        ChangeKind.PARTS,
+        ComputeInParts({program.values[each].label: part for each, part in kept.items()}),
+        tuple(evidence_row(value, reason) for value in rows),
+        _MAPPED,
+        likelihood=0.9,
+    )
+
+
+def _is_mapped(op_name: str | None) -> bool:
+    return is_per_example(op_name)
+
+
+class _Axes:
+    """The dimensions of a program's values, each by its representative, products taken apart."""
+
+    def __init__(self, program: PeakProgram, followed: FollowedDimensions) -> None:
+        self._program = program
+        self._followed = followed
+
+    def length(self, axis: int) -> int:
+        """Return the length of a dimension."""
+        return self._followed.lengths.length(axis)
+
+    def of(self, value: StoredValue) -> frozenset[int]:
+        """Return the dimensions of a value."""
+        known = self._known
+        if value.value_id not in known:
+            found = self._followed.at(value.name, index_numbers(value.shape_index)) or ()
+            known[value.value_id] = self._parts(found)
+        return known[value.value_id]
+
+    @cached_property
+    def _known(self) -> dict[int, frozenset[int]]:
+        return {}
+
+    def _parts(self, dimensions: Sequence[int]) -> frozenset[int]:
+        lengths = self._followed.lengths
+        parts = (part for each in dimensions for part in lengths.parts(each))
+        return frozenset(part for part in parts if lengths.length(part) > 1)
+
+    def mapped(self, length: int) -> frozenset[int]:
+        """Return the dimensions of this length that only a mapped function has, and no result."""
+        program = self._program
+        found = {
+            axis
+            for value in program.at_peak
+            if _is_mapped(value.known_op_name)
+            for axis in self.of(value)
+            if self.length(axis) == length
+        }
+        if length not in self._repeated:
+            found -= self._given
+        found -= {
+            axis
+            for each in program.program.values
+            if each.lives_out
+            for axis in self._of_id(each.value_id)
+        }
+        # a mapped op that reduces a dimension has another one; a layer or data have a batch
+        found -= {
+            axis
+            for name in self._reducing(found)
+            if not self._is_outside(name) and not program.is_backward(name)
+            for each in program.read_by[name]
+            for axis in self._of_id(each)
+        }
+        found -= {
+            axis
+            for name, values in program.made_by.items()
+            if any(program.computes_with(name, opcode) for opcode in _OF_DATA)
+            and not program.is_backward(name)
+            and self._is_outside(name)
+            for value in values
+            for axis in self.of(value)
+        }
+        return frozenset(each for each in found if not self._followed.lengths.is_group(each))
+
+    @cached_property
+    def _given(self) -> frozenset[int]:
+        """Dimensions of inputs."""
+        trees = self._followed.parameters.values()
+        return self._parts(list(chain.from_iterable(chain.from_iterable(map(arrays, trees)))))
+
+    @cached_property
+    def _repeated(self) -> frozenset[int]:
+        """Lengths by which mapped functions repeat matrices, as the state of each task.
+
+        A batch of data has no matrix for each example.
+        """
+        program = self._program
+        found = set()
+        for value in program.values.values():
+            if not _is_mapped(value.known_op_name) or len(value.dimensions) < 3:
+                continue
+            if not program.instructions[value.name].computes_only(_REPEATING):
+                continue
+            for each in program.read_by.get(value.name, ()):
+                source = self._of_id(each)
+                left = [self.length(axis) for axis in self.of(value) - source]
+                if len(source) > 1 and source <= self.of(value) and len(left) == 1:
+                    found.add(left[0])
+        return frozenset(found)
+
+    def _of_id(self, value_id: int) -> frozenset[int]:
+        return self.of(self._program.values[value_id])
+
+    def reader(self, axes: Collection[int]) -> str | None:
+        """Return the first instruction of the forward pass that reduces one of the dimensions."""
+        rows = self._program.rows
+        found = [name for name in self._reducing(axes) if not self._program.is_backward(name)]
+        return min(found, key=lambda name: rows.get(name, 0), default=None)
+
+    def _reducing(self, axes: Collection[int]) -> Iterator[str]:
+        """Yield the instructions that read one of the dimensions and make no value with one."""
+        program = self._program
+        for name, read in program.read_by.items():
+            made = program.made_by.get(name, ())
+            if not made or program.instructions[name].opcode in FORWARDING:
+                continue
+            if all(self.of(value).isdisjoint(axes) for value in made) and not all(
+                self._of_id(each).isdisjoint(axes) for each in read
+            ):
+                yield name
+
+    def kept(self, axes: Collection[int], part: Fraction) -> dict[int, Fraction]:
+        """Return the part of its bytes that each value keeps in a loop over parts of the axes.
+
+        What is read next to the loop, and not reduced there, is kept as a whole.
+        """
+        program, lengths = self._program, self._followed.lengths
+        scaled = lengths.scaled({axis: part * self.length(axis) for axis in axes}, self._given)
+        kept = kept_bytes(program.compilation, self._followed, scaled)
+        reducing = set(self._reducing(axes))
+        return {
+            value_id: each
+            for value_id, each in kept.items()
+            if each < 1 and self._is_inside(value_id, reducing)
+        }
+
+    def _is_inside(self, value_id: int, reducing: Collection[str]) -> bool:
+        program = self._program
+        members = program.members_of(program.values[value_id])
+        readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
+        return any(
+            _is_mapped(program.values[each.value_id].known_op_name) for each in members
+        ) and all(
+            name in reducing
+            or program.instructions[name].opcode in FORWARDING
+            or not self._is_outside(name)
+            or program.is_backward(name)
+            for name in readers
+        )
+
+    def _is_outside(self, name: str) -> bool:
+        """Return True for an instruction of the forward pass that no mapped function has.
+
+        What the compiler made for itself, without an op name, belongs to what is around it.
+        """
+        names = [each.known_op_name for each in self._program.made_by.get(name, ())]
+        return any(names) and not any(map(_is_mapped, names))

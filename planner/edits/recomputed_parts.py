@@ -1,0 +1,317 @@
+"""A program whose forward pass is recomputed in parts, in the order that a compiler makes for it.
+
+A checkpoint outside of loops saves what the order of the recomputed instructions allows: on a CPU,
+which drops the barriers, all layers may be recomputed before the first one is needed. So the
+instructions that the backward pass needs again are added to the module, and the scheduler's rule
+orders them with all others.
+
+Checkpoints keep what is live between two parts. Parts end where few bytes are live: at the values
+that are handed from layer to layer.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final
+
+from xlagraph.planner.compilation.kept_results import kept
+from xlagraph.planner.compilation.plannable_compilation import (
+    PlannableCompilation,
+    plannable_compilation,
+)
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.live_orders import live_orders
+from xlagraph.planner.edits.loop_stacks import loop_stacks
+from xlagraph.planner.memory_plan import plan_memory
+from xlagraph.planner.orders.order_ranges import Ranges
+from xlagraph.planner.orders.ordered_program import Reordering
+from xlagraph.planner.orders.rules import Rule, order_of, post_order
+from xlagraph.planner.orders.schedulable import SchedulableProgram, SchedulableValue
+from xlagraph.planner.planned_program import Overwrite, PlannedProgram, PlannedValue
+
+__all__ = ["recomputed_in_parts", "saved_in_parts"]
+
+_RISE: Final = 1.5
+"""Factor by which live bytes rise and fall again within a part."""
+_SMALL: Final = 16
+"""A value of less than one in so many of the bytes of the largest one ends no part."""
+_UNCHANGED: Final = frozenset(("get-tuple-element", "bitcast", "tuple"))
+_FORWARDING: Final = _UNCHANGED | {"while", "copy"}
+
+
+@kept
+def saved_in_parts(stored: StoredCompilation, memory_space: int = 0) -> int | None:
+    """Return the bytes that recomputing the forward pass in parts saves in the order for memory.
+
+    None if there is no forward pass outside of loops. Raises QueryError if that order cannot be
+    planned.
+    """
+    orders, compilation = live_orders(stored, memory_space), plannable_compilation(stored)
+    after = recomputed_in_parts(orders.reordering, compilation, orders.chosen.rule)
+    if after is None:
+        return None
+    plan = plan_memory(after, compilation.replays, compilation.plan)
+    return compilation.plan.reserved_bytes(memory_space) - plan.reserved_bytes(memory_space)
+
+
+def recomputed_in_parts(
+    found: Reordering, compilation: PlannableCompilation, rule: Rule
+) -> PlannedProgram | None:
+    """Return the program that recomputes its forward pass in parts, in the order of a rule.
+
+    None if there is no forward pass outside of loops, or nothing to recompute.
+    """
+    program = found.schedulable
+    forward = _forward(program, compilation)
+    kept = _live_between_parts(found, forward)
+    if not kept:
+        return None
+    added = _Added.of(found, forward, kept)
+    if not added.clones:
+        return None
+    longer = added.reordering(compilation)
+    return longer.program(longer.flat(order_of(longer.schedulable, rule)))
+
+
+def _forward(program: SchedulableProgram, compilation: PlannableCompilation) -> frozenset[int]:
+    """Return the instructions of the entry that the backward pass needs, and those of the loss.
+
+    A compiler may have merged an instruction of the backward pass with one of the forward pass.
+    """
+    backward = {value.name for value in compilation.values.values() if value.is_backward}
+    order = post_order(program, program.entry)
+    marked = {step for step in order if program.instructions[step].name in backward}
+    later, needed = set(marked), set(marked)
+    for step in order:
+        if not later.isdisjoint(program.instructions[step].operands):
+            later.add(step)
+    for step in reversed(order):
+        if step in needed:
+            needed.update(program.instructions[step].operands)
+    return frozenset(step for step in order if step in needed or step not in later) - marked
+
+
+def _live_between_parts(found: Reordering, forward: Collection[int]) -> set[int]:
+    """Return the buffer sets that checkpoints keep: what is live where few bytes are.
+
+    A part ends at the fewest live bytes before they rise by `_RISE`, after they fell as much.
+    """
+    spans = _spans(found, forward)
+    starts: defaultdict[int, list[int]] = defaultdict(list)
+    ends: defaultdict[int, list[int]] = defaultdict(list)
+    for number, (begin, end, _) in spans.items():
+        starts[begin].append(number)
+        ends[end].append(number)
+    kept: set[int] = set()
+    live: set[int] = set()
+    fewest: frozenset[int] = frozenset()
+    total = least = most = 0  # `most` is 0 until the bytes have risen
+    for at in sorted(starts.keys() | ends.keys()):
+        live.difference_update(ends[at])
+        live.update(starts[at])
+        total += sum(spans[each][2] for each in starts[at])
+        total -= sum(spans[each][2] for each in ends[at])
+        if not live:
+            continue
+        if most and total * _RISE > most:
+            most = max(most, total)
+        elif most or not fewest or total <= least:
+            fewest, least, most = frozenset(live), total, 0
+        elif total >= _RISE * least:
+            kept |= fewest
+            most = total
+    return kept if most else kept | fewest
+
+
+def _spans(found: Reordering, forward: Collection[int]) -> dict[int, tuple[int, int, int]]:
+    """Return the begin and end of the larger buffer sets in the forward pass, and their bytes."""
+    program, by_id = found.schedulable, found.planned.by_id
+    place = {step: at for at, step in enumerate(post_order(program, program.entry))}
+    spans: dict[int, tuple[int, int, int]] = {}
+    for value in program.values:
+        planned = by_id.get(value.value_id)
+        if value.defined_at not in forward or planned is None:
+            continue
+        if planned.is_stored or planned.is_table:
+            continue
+        begin = place[value.defined_at]
+        end = max((place[each] for each in value.uses if each in forward), default=begin)
+        known = spans.get(planned.buffer_set, (begin, end, 0))
+        spans[planned.buffer_set] = min(known[0], begin), max(known[1], end), planned.size_bytes
+    spans = {number: each for number, each in spans.items() if each[0] < each[1]}
+    least = max((each[2] for each in spans.values()), default=0) // _SMALL
+    return {number: each for number, each in spans.items() if each[2] >= least}
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """Instructions that are added to a program to recompute what the backward pass reads."""
+
+    found: Reordering
+    forward: frozenset[int]
+    clones: dict[int, int]
+    """Added instruction, by the one that it repeats."""
+
+    @classmethod
+    def of(cls, found: Reordering, forward: frozenset[int], kept_sets: Collection[int]) -> "_Added":
+        program = found.schedulable
+        by_id = found.planned.by_id
+        kept = {
+            value.defined_at
+            for value in program.values
+            if (planned := by_id.get(value.value_id)) is not None
+            and (planned.is_stored or planned.buffer_set in kept_sets)
+        }
+        steps = program.computations[program.entry].instructions
+        read = {
+            operand
+            for step in steps
+            if step not in forward
+            for operand in program.instructions[step].operands
+        }
+        waiting, needed = list(read & forward), set(read & forward)
+        while waiting:
+            step = waiting.pop()
+            if step not in kept:
+                new = (set(program.instructions[step].operands) & forward) - needed
+                needed |= new
+                waiting += new
+        numbers = count(len(program.instructions))
+        clones: dict[int, int] = {}
+        for step in post_order(program, program.entry):
+            each = program.instructions[step]
+            if step in needed and step not in kept and each.opcode not in ("parameter", "constant"):
+                is_same = clones.keys().isdisjoint(each.operands)
+                if not (is_same and each.opcode in _UNCHANGED):
+                    clones[step] = next(numbers)
+        return cls(found, forward, clones)
+
+    def reordering(self, compilation: PlannableCompilation) -> Reordering:
+        """Return the program with the added instructions, whose order can be chosen."""
+        found, program = self.found, self.found.schedulable
+        entry = program.computations[program.entry]
+        instructions = list(program.instructions)
+        for step in entry.instructions:
+            if step not in self.forward:
+                each = instructions[step]
+                instructions[step] = each._replace(operands=self._cloned(each.operands))
+        for step in self.clones:
+            each = program.instructions[step]
+            instructions.append(
+                each._replace(
+                    name=f"{each.name}.remat",
+                    operands=self._cloned(each.operands),
+                    control_predecessors=(),
+                    callees=(),
+                )
+            )
+        values = [self._without_moved_uses(value) for value in program.values]
+        unused = self._unread_stacks(compilation, values)
+        planned, made = self._values()
+        with_clones = replace(
+            program,
+            instructions=tuple(instructions),
+            computations={
+                **program.computations,
+                program.entry: replace(
+                    entry, instructions=(*entry.instructions, *self.clones.values())
+                ),
+            },
+            values=(*values, *made.values()),
+        )
+        overwrites = dict(found.planned.overwrites)
+        for value_id, clone in made.items():
+            overwrites[clone.value_id] = tuple(
+                Overwrite(
+                    made[each.value_id].value_id if each.value_id in made else each.value_id,
+                    each.is_operand,
+                )
+                for each in overwrites.get(value_id, ())
+            )
+        return replace(
+            found,
+            planned=replace(
+                found.planned,
+                values=(*(_empty_in(unused, each) for each in found.planned.values), *planned),
+                overwrites=overwrites,
+            ),
+            schedulable=with_clones,
+            ranges=Ranges(with_clones, found.ranges.rules),
+        )
+
+    def _cloned(self, steps: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([self.clones.get(step, step) for step in steps])
+
+    def _without_moved_uses(self, value: SchedulableValue) -> SchedulableValue:
+        """Return a value with the reads of added instructions, less those that read a clone."""
+        added = [self.clones[step] for step in value.uses if step in self.clones]
+        if value.defined_at not in self.clones:
+            return value._replace(uses=(*value.uses, *added)) if added else value
+        owners, entry = self.found.schedulable.owners, self.found.schedulable.entry
+        left = [step for step in value.uses if step in self.forward or owners[step] != entry]
+        return value._replace(uses=tuple(left))
+
+    def _values(self) -> tuple[list[PlannedValue], dict[int, SchedulableValue]]:
+        """Return the values of the added instructions; the second by the id that they repeat."""
+        by_id = self.found.planned.by_id
+        numbers = count(max(by_id, default=0) + 1)
+        sets: dict[int, int] = {}
+        planned: list[PlannedValue] = []
+        made: dict[int, SchedulableValue] = {}
+        for value in self.found.schedulable.values:
+            if value.defined_at not in self.clones:
+                continue
+            value_id = next(numbers)
+            number = sets.setdefault(value.buffer_set, value_id)
+            made[value.value_id] = value._replace(
+                value_id=value_id,
+                defined_at=self.clones[value.defined_at],
+                positions=tuple(
+                    [self.clones[each] for each in value.positions if each in self.clones]
+                ),
+                uses=tuple(self._uses_of_clone(value)),
+                buffer_set=number,
+            )
+            if value.value_id in by_id:
+                planned.append(
+                    by_id[value.value_id]._replace(
+                        value_id=value_id,
+                        buffer_set=number,
+                        lives_out=False,
+                        operands=(),
+                        reads=(),
+                    )
+                )
+        return planned, made
+
+    def _uses_of_clone(self, value: SchedulableValue) -> Iterator[int]:
+        owners, entry = self.found.schedulable.owners, self.found.schedulable.entry
+        for step in value.uses:
+            if step in self.clones:
+                yield self.clones[step]
+            elif step not in self.forward and owners[step] == entry:
+                yield step
+
+    def _unread_stacks(
+        self, compilation: PlannableCompilation, values: Collection[SchedulableValue]
+    ) -> frozenset[int]:
+        """Return the buffer sets that loops stacked for what now reads a clone."""
+        program, by_id = self.found.schedulable, self.found.planned.by_id
+        stacked = loop_stacks(compilation, self.found.planned, by_id)
+        sets = {by_id[each].buffer_set for stacks in stacked for each in stacks.value_ids}
+        read = {
+            value.buffer_set
+            for value in values
+            for step in value.uses
+            if step >= len(program.instructions)
+            or (
+                program.owners[step] == program.entry
+                and program.instructions[step].opcode not in _FORWARDING
+            )
+        }
+        return frozenset(sets - read)
+
+
+def _empty_in(sets: Collection[int], value: PlannedValue) -> PlannedValue:
+    return value._replace(size_bytes=0) if value.buffer_set in sets else value

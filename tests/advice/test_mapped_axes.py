@@ -1,0 +1,120 @@
+"""`advise` names values of all elements of a mapped axis of which only a reduction is read."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.advice.small_compilations import with_results
+from xlagraph.advice.causes.mapped_axes import mapped_axes
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+from xlagraph.planner.edits.resizing import ComputeInParts
+
+SAMPLES = """HloModule m
+
+ENTRY e {
+  x = f32[64]{0} parameter(0)
+  keys = f32[16]{0} iota(), iota_dimension=0
+  noise = f32[16,64]{1,0} broadcast(keys), dimensions={0}
+  all = f32[16,64]{1,0} broadcast(x), dimensions={1}
+  h = f32[16,64]{1,0} multiply(noise, all)
+  g = f32[16,64]{1,0} exponential(h)
+  zero = f32[] constant(0)
+  ROOT mean = f32[64]{0} reduce(g, zero), dimensions={0}, to_apply=add
+}
+"""
+BATCH = """HloModule m
+
+ENTRY e {
+  x = f32[16,64]{1,0} parameter(0)
+  h = f32[16,64]{1,0} multiply(x, x)
+  g = f32[16,64]{1,0} exponential(h)
+  zero = f32[] constant(0)
+  ROOT mean = f32[64]{0} reduce(g, zero), dimensions={0}, to_apply=add
+}
+"""
+
+
+def samples(programs, module=SAMPLES, *, mark="vmap()/", summed="", result="mean"):
+    shape = "f32[16,64]" if module is BATCH else "f32[64]"
+    size = 4096 if module is BATCH else 256
+    program = programs(
+        f"""
+        0 | {size} | parameter 0, shape |{shape}| at ShapeIndex {{}}
+        1 | 8192 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | x    | {shape}    | 0    | {size} | 0-4 | parameter(0)
+        1 | h    | f32[16,64] | 0    | 4096 | 1-2 | multiply(x) | jit(f)/{mark}mul @ f.py:5
+        1 | g    | f32[16,64] | 4096 | 4096 | 2-3 | exponential(h) | jit(f)/{mark}exp @ f.py:6
+        2 | mean | f32[64]    | 0    | 256  | 3-4 | reduce(g)   | jit(f)/{summed}reduce_sum @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text(module)
+    with_results(program, result)
+    return list(mapped_axes(program))
+
+
+def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
+    (cause,) = samples(programs)
+    assert cause.title == (
+        "A mapped function computes all 16 results at once, of which a reduction is read"
+    )
+    reason = "computed for all 16 at once; f.py:8 reads only a reduction over them"
+    assert [(row["value"], row["reason"]) for row in cause.rows] == [("h", reason), ("g", reason)]
+    assert isinstance(cause.edit, ComputeInParts)
+    assert cause.edit.kept_by_label == {"h": Fraction(1, 8), "g": Fraction(1, 8)}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"module": BATCH},  # the examples of a batch
+        {"mark": ""},  # nothing is mapped
+        {"summed": "vmap()/"},  # the mapped function reduces a dimension of its own
+    ],
+)
+def test_other_dimensions_are_not_named(programs, changed):
+    assert samples(programs, **changed) == []
+
+
+def test_what_is_returned_for_each_sample_is_needed(programs):
+    returned = SAMPLES.replace("ROOT mean", "mean").replace("  g =", "  ROOT g =")
+    assert samples(programs, returned, result="g") == []
+
+
+@pytest.mark.parametrize(("added", "is_named"), [("tasks", True), ("data", False)])
+def test_elements_of_an_input_are_named_if_each_changes_a_matrix_of_its_own(
+    programs, added, is_named
+):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[8,8]| at ShapeIndex {}
+        3 | 4096 | parameter 1, shape |f32[16,8,8]| at ShapeIndex {}
+        1 | 8192 | preallocated-temp
+        2 | 256 | maybe-live-out
+        """,
+        f"""
+        0 | w     | f32[8,8]    | 0    | 256  | 0-4 | parameter(0)
+        3 | data  | f32[16,8,8] | 0    | 4096 | 0-4 | parameter(1)
+        1 | tasks | f32[16,8,8] | 0    | 4096 | 1-2 | broadcast(w) | vmap()/broadcast_in_dim
+        1 | g     | f32[16,8,8] | 4096 | 4096 | 2-3 | multiply({added}, data) | vmap()/mul @ f.py:6
+        2 | mean  | f32[8,8]    | 0    | 256  | 3-4 | reduce(g)    | jit(f)/reduce_sum @ f.py:8
+        """,
+    )
+    broadcast = "tasks = f32[16,8,8]{2,1,0} broadcast(w), dimensions={1,2}" if is_named else ""
+    program.stored.operations = operations_of_text(
+        f"""HloModule m
+
+ENTRY e {{
+  w = f32[8,8]{{1,0}} parameter(0)
+  data = f32[16,8,8]{{2,1,0}} parameter(1)
+  {broadcast}
+  g = f32[16,8,8]{{2,1,0}} multiply({added}, data)
+  zero = f32[] constant(0)
+  ROOT mean = f32[8,8]{{1,0}} reduce(g, zero), dimensions={{0}}, to_apply=add
+}}
+"""
+    )
+    with_results(program, "mean")
+    assert bool(list(mapped_axes(program))) == is_named

@@ -1,0 +1,80 @@
+"""Checkpoints outside of loops save what the order of the recomputed instructions allows."""
+
+from dataclasses import replace
+
+from tests.advice.small_compilations import compilation, facts
+from tests.planner.orders.small_schedules import reorderable
+from xlagraph.planner.edits.recomputed_parts import recomputed_in_parts
+from xlagraph.planner.memory_plan import plan_memory
+from xlagraph.planner.orders.rules import Rule, order_of
+
+LAYERS = 3
+
+
+def step():
+    """Three layers of a wide and a narrow value, and gradients from the last layer to the first."""
+    rows = [("parameter0", "", 64), ("parameter1", "", 0)]
+    x, wides = "parameter0", []
+    for number in range(LAYERS):
+        wides.append(f"exponential{number}")
+        rows += [(wides[-1], x, 1024), (f"dot{number}", wides[-1], 64)]
+        x = f"dot{number}"
+    rows.append(("tanh0", x, 64))
+    x = "tanh0"
+    for number in reversed(range(LAYERS)):
+        rows.append((f"multiply{number}", f"{x} {wides[number]}", 64))
+        x = f"multiply{number}"
+    rows.append(("negate0", x, 64))
+    return [row for row in rows if row[2]]
+
+
+def compiled(found):
+    names = {
+        value.value_id: found.schedulable.instructions[value.defined_at].name
+        for value in found.schedulable.values
+    }
+    known = [
+        facts(
+            value_id,
+            "f32[16]",
+            name.rstrip("0123456789"),
+            "jit(f)/transpose(jvp())/mul" if "multiply" in name else "jit(f)/jvp()/exp",
+            name=name,
+        )
+        for value_id, name in names.items()
+    ]
+    return compilation(found.planned.values, known, platform="cpu")
+
+
+def reserved(found, program):
+    made = compilation(program.values, ())
+    return plan_memory(made.program, made.replays, made.plan).reserved_bytes()
+
+
+def test_what_layers_hand_on_is_kept_and_the_rest_is_recomputed_late():
+    found = reorderable(*step())
+    after = recomputed_in_parts(found, compiled(found), Rule.DEPTH_FIRST)
+    assert after is not None
+    added = [value for value in after.values if value.value_id not in found.planned.by_id]
+    assert [value.size_bytes for value in added] == [1024] * LAYERS + [
+        64
+    ]  # the last result ends no part
+    before = found.program(found.flat(order_of(found.schedulable, Rule.DEPTH_FIRST)))
+    assert reserved(found, before) > 1024 * LAYERS
+    assert reserved(found, after) < 1024 * 2
+
+
+def test_nothing_is_saved_in_an_order_that_recomputes_early():
+    found = reorderable(*step())
+    after = recomputed_in_parts(found, compiled(found), Rule.BREADTH_FIRST)
+    assert after is not None
+    assert reserved(found, after) > 1024 * LAYERS
+
+
+def test_nothing_is_recomputed_without_a_backward_pass():
+    found = reorderable(*step())
+    known = compiled(found)
+    forward = {
+        value_id: value._replace(op_name="jit(f)/exp") for value_id, value in known.values.items()
+    }
+    assert recomputed_in_parts(found, replace(known, values=forward), Rule.DEPTH_FIRST) is None
