@@ -13,7 +13,7 @@ from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.loop_turns import LoopTurns
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching
-from xlagraph.hlo.op_names import own_op_name
+from xlagraph.hlo.op_names import has_checkpoint, own_op_name
 
 __all__ = [
     "Sides",
@@ -24,6 +24,7 @@ __all__ = [
     "join_order",
     "join_placed",
     "join_split",
+    "join_unrolled",
     "limit_checkpoints",
     "looped",
     "name_inputs",
@@ -231,6 +232,26 @@ def limit_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:
         if is_other and reason and reason.growth_bytes and (reason.growth_bytes > 0) is is_new:
             del reasons.found[reason.subject]
             reasons.of(ReasonKind.REPLACED).merge(reason)
+
+
+def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None:
+    """Join a checkpoint that is gone or added with the unrolled loop that contains it.
+
+    How many bytes each of them changes depends on which is first: without the loop, a checkpoint
+    may change nothing.
+    """
+    unrolled = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.UNROLLED]
+    lines = {line for loop in turns.unrolled for line in loop.lines}
+    for kind, side, word in (
+        (ReasonKind.UNCHECKPOINTED, sides.a, "gone"),
+        (ReasonKind.CHECKPOINTED, sides.b, "added"),
+    ):
+        checkpointed = [value for value in side.values if has_checkpoint(value.op_name)]
+        inside = [value for value in checkpointed if (value.source_line or value.line) in lines]
+        if unrolled and Subject(kind) in reasons.found and 2 * len(inside) > len(checkpointed):
+            loop = max(unrolled, key=lambda each: abs(each.growth_bytes))
+            loop.inputs.add(word)
+            loop.absorb(reasons.found.pop(Subject(kind)))
 
 
 def join_split(reasons: FoundReasons) -> None:
