@@ -37,7 +37,7 @@ class _Op(NamedTuple):
 
 
 class _Count(NamedTuple):
-    count: int
+    times: int
     elements: int
     vmaps: int
     """Number of `jax.vmap` around the op; the least, if they differ."""
@@ -56,7 +56,7 @@ def name_repeated_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         return
     common = a.keys() & b.keys()
     of_gradients = {op for op in common if op.is_of_gradient}
-    times = {op: Fraction(b[op].count, a[op].count) for op in common}
+    times = {op: Fraction(b[op].times, a[op].times) for op in common}
     for ops in (of_gradients, common):
         ((factor, count),) = Counter(times[op] for op in ops).most_common(1) or [(Fraction(1), 0)]
         is_frequent = count >= max(_LEAST_OPS, _LEAST_SHARE * len(ops))
