@@ -40,7 +40,7 @@ _LEAST_FUSIONS: Final = 5
 """Minimum number of fusions that a program has, if the other has none."""
 _LEAST_SHARE: Final = 0.05
 _LEAST_VALUES: Final = 3
-"""Minimum share and number of the computed values that make an element type a change."""
+"""Minimum share and number of the computed floats that make an element type a change."""
 
 
 class Sides(NamedTuple):
@@ -177,6 +177,9 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
         for side in (sides.a, sides.b)
     ]
     counts = [sum(side.values()) for side in of_type]
+    floats = [
+        sum(count for dtype, count in side.items() if _FLOAT.match(dtype)) for side in of_type
+    ]
     only = [
         dtype
         for dtype in of_type[0].keys() | of_type[1].keys()
@@ -184,7 +187,7 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
         and 0 in (of_type[0][dtype], of_type[1][dtype])
         and any(
             side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * count)
-            for side, count in zip(of_type, counts, strict=True)
+            for side, count in zip(of_type, floats, strict=True)
         )
     ]
     known = list(reasons.found.values())
@@ -226,12 +229,17 @@ def limit_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:
 
     Beside another change of the program, that one makes them.
     """
-    is_other = bool(turns.unrolled or turns.others) or Subject(ReasonKind.SIZE) in reasons.found
+    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
+    is_other = bool(turns.unrolled or turns.others) or sizes is not None
     for kind, is_new in ((ReasonKind.CHECKPOINTED, True), (ReasonKind.UNCHECKPOINTED, False)):
         reason = reasons.found.get(Subject(kind))
         if is_other and reason and reason.growth_bytes and (reason.growth_bytes > 0) is is_new:
             del reasons.found[reason.subject]
-            reasons.of(ReasonKind.REPLACED).merge(reason)
+            if sizes is not None and sizes.input_example is not None:
+                sizes.scopes.add("checkpoint")
+                sizes.absorb(reason)
+            else:
+                reasons.of(ReasonKind.REPLACED).merge(reason)
 
 
 def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None:

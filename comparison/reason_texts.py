@@ -218,7 +218,8 @@ def _sizes(reason: Reason) -> str:
     a, b = reason.input_example
     is_split = a.sharding and b.sharding and a.sharding != b.sharding
     split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
-    return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}"
+    others = ", with those of the changed checkpoint" if reason.scopes else ""
+    return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}{others}"
 
 
 def _narrowed(reason: Reason, dtype: str) -> str:

@@ -133,7 +133,7 @@ class Reason:
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
     """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
-    constants of `repeated_ops` (AGAIN);
+    constants of `repeated_ops` (AGAIN); ``checkpoint`` if it has values of other sizes (SIZE);
     source lines of loops (UNROLLED, TURNS); names of other inputs that only one side has
     (INPUTS); modules of the first side (UNPAIRED)."""
     inputs: set[str] = field(default_factory=set)

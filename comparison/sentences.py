@@ -136,7 +136,8 @@ def _of_no_bytes(
     follows = first.subject.kind in CONSEQUENCES
     if again and not _is_known_edit(first):
         return [(0, again[0])]
-    if is_known and first.subject.kind is ReasonKind.STACKED and not first.is_of_policy:
+    is_stack = first.subject.kind is ReasonKind.STACKED and not first.is_of_policy
+    if is_known and is_stack and new[0].subject.after == word:
         return [(0, new[0])]
     if not follows and first in explaining:
         return []

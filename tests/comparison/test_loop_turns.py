@@ -158,3 +158,19 @@ def test_a_loop_is_the_same_in_a_file_of_another_name():
     ]
     found = loop_turns(before, before._replace(values=tuple(moved)))
     assert found == ([], [])
+
+
+def test_a_loop_in_another_one_is_unrolled_where_that_one_has_its_steps():
+    outer = STATE._replace(name="outer", user_line=("f.py", 4), op_name="jit(f)/while")
+    inner = f"{LOOP[: -len('closed_call')]}while/body"
+    before, after = program(4), program(0, 4, inside=False)
+    within = [each._replace(op_name=f"{inner}/{each.op_name[7:]}") for each in before.values[1:]]
+    state = STATE._replace(op_name="jit(f)/while/body/while")
+    steps = [
+        each._replace(op_name=f"{LOOP}/{each.op_name[7:]}", loop="outer") for each in after.values
+    ]
+    found = loop_turns(
+        Reserved((outer, state, *within), turns={"loop": 4, "outer": 7}),
+        Reserved((outer, *steps), turns={"outer": 7}),
+    )
+    assert [each.turns for each in found.unrolled] == [(4, 0)]

@@ -1,10 +1,12 @@
 """Ops of both programs that one computes several times as often."""
 
 import re
+from collections import Counter
 
 from tests.comparison.test_explaining import VALUE
 from xlagraph.comparison.explaining import explain_pair
-from xlagraph.comparison.held_values import Mentions, Reserved
+from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.mentions import Mentions
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import FoundReasons
 from xlagraph.comparison.repeated_ops import name_repeated_ops
@@ -22,9 +24,31 @@ def ops(name, times=1, shape="f32[16]"):
     ]
 
 
+class Names(Mentions):
+    """The op names of a module."""
+
+    def __init__(self, *names):
+        self._names = names
+
+    @property
+    def op_names(self):
+        return Counter(self._names)
+
+    def has(self, mark):
+        return any(map(mark.search, self._names))
+
+    def count(self, name):
+        return sum(name in each for each in self._names)
+
+
+def program(values, *inside_of_fusions):
+    names = [*(each.op_name for each in values), *inside_of_fusions]
+    return Reserved(tuple(values), mentions=Names(*names))
+
+
 def told(before, after):
     found = FoundReasons()
-    name_repeated_ops((Reserved(tuple(before)), Reserved(tuple(after))), found)
+    name_repeated_ops((program(before), program(after)), found)
     return [reason_text(each, ("a", "b")) for each in found.found.values()]
 
 
@@ -53,8 +77,31 @@ def test_a_few_repeated_ops_and_recomputed_ones_say_nothing():
     assert told(once, [*once, *recomputed]) == []
 
 
+def test_lines_that_are_computed_again_are_named():
+    first = ops("encoder")
+    others = [each._replace(name=f"o.{each.name}", source_line=("f.py", 2)) for each in ops("head")]
+    twice = [
+        *ops("encoder", 2),
+        *others,
+        *(each._replace(name=f"n.{each.name}") for each in others),
+    ]
+    more = [
+        each._replace(name=f"m.{each.name}", source_line=("f.py", 3)) for each in ops("loss", 3)
+    ]
+    assert told([*first, *others, *more], [*first, *twice[12:], *more]) == [
+        "6 of 18 ops computed 2 times as often (f.py:1)"
+    ]
+
+
+def test_ops_that_fusions_hide_are_not_repeated():
+    before, after = program(ops("net"), *(f"jit(f)/net/{op}" for op in OPS)), program(ops("net", 2))
+    found = FoundReasons()
+    name_repeated_ops((before, after), found)
+    assert not found.found
+
+
 def test_repeated_ops_precede_the_values_that_they_make():
-    before, after = Reserved(tuple(ops("net"))), Reserved(tuple(ops("net", 2)))
+    before, after = program(ops("net")), program(ops("net", 2))
     found = sentences_of(
         explain_pair(before, after), ("a", "b"), (before.total_bytes, after.total_bytes)
     )
@@ -63,16 +110,6 @@ def test_repeated_ops_precede_the_values_that_they_make():
 
 
 def test_a_gradient_that_is_not_differentiated_makes_no_backward_pass_of_it():
-    class Names(Mentions):
-        def __init__(self, *names):
-            self._names = names
-
-        def has(self, mark):
-            return any(map(mark.search, self._names))
-
-        def count(self, name):
-            return sum(name in each for each in self._names)
-
     inner = "jit(f)/jvp()/while/body/transpose(jvp())/mul"
     second = "jit(f)/transpose(jvp())/while/body/transpose(jvp())/mul"
     made = VALUE._replace(name="s", op_name=second, live_from=2)
