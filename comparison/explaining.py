@@ -21,6 +21,7 @@ from xlagraph.comparison.joined_reasons import (
     join_order,
     join_placed,
     join_split,
+    join_unrolled,
     limit_checkpoints,
     looped,
     name_inputs,
@@ -31,6 +32,7 @@ from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_collectives, name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.size_changes import element_factor, grows_more, without_ones
 from xlagraph.comparison.value_matching import Matching, match_values
 from xlagraph.hlo.op_names import has_checkpoint, loop_depth, primitive, scope_names, stem
@@ -122,6 +124,9 @@ class _Explanation:
         self._count_donations()
         limit_checkpoints(self.turns, self.reasons_found)
         self._count_checkpoints()
+        for loop in self.turns.unrolled:
+            self._of_unrolled(loop)
+        join_unrolled(self.sides, self.turns, self.reasons_found)
         self._count_totals()
         self._count_libraries()
         name_turns(self.turns, self.reasons_found)
@@ -145,6 +150,10 @@ class _Explanation:
                 reason.only_reason = is_all_equal
         join_placed(self.reasons_found)
         join_order(self.sides, self.reasons_found)
+        if not self.turns.unrolled and not any(
+            each.subject.kind is ReasonKind.REPEATED for each in self.found.values()
+        ):
+            name_repeated_ops((self.a, self.b), self.reasons_found)
         name_new_code(self.sides, self.reasons_found)
         name_collectives(self.sides, self.reasons_found)
         return list(self.found.values())

@@ -1,15 +1,13 @@
 """Split the reserved bytes of a compilation into parts, and assign them to values."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from functools import cached_property
 from itertools import groupby
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
-from xlagraph.comparison.counted_loops import counted_loops
+from xlagraph.comparison.mentions import Mentions
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import from_packages, is_installed, makes_every_op
@@ -126,38 +124,6 @@ class HeldValue(NamedTuple):
     def is_computed(self) -> bool:
         """True for a value that is neither a parameter nor a constant."""
         return self.opcode not in ("parameter", "constant")
-
-
-class Mentions:
-    """The names in a module, also those of instructions inside of fusions; read on first use."""
-
-    def __init__(self, stored: StoredCompilation | None = None) -> None:
-        self._stored = stored
-
-    def __contains__(self, name: str) -> bool:
-        """Return True if the module has a name of a file or op; `*` stands for a number."""
-        return self.count(name) > 0
-
-    def has(self, mark: re.Pattern[str]) -> bool:
-        """Return True if a part of the module matches."""
-        return re.search(mark.pattern.encode(), self._contents) is not None
-
-    def count(self, name: str) -> int:
-        """Return how often the module has a name."""
-        pattern = re.escape(name).replace(r"\*", r"\d+").replace("/", r"\)*/(?:\w+\()*")
-        return sum(1 for _ in re.finditer(pattern.encode(), self._contents))
-
-    def counted_loops(self) -> dict[str, int]:
-        """Return how often the loops of a program for a TPU run, of which XLA writes no number."""
-        module = None if self._stored is None else self._stored.module
-        if module is None or module.form != "text" or b" while(" not in self._contents:
-            return {}
-        return counted_loops(self._contents.decode(errors="replace"))
-
-    @cached_property
-    def _contents(self) -> bytes:
-        module = None if self._stored is None else self._stored.module
-        return b"" if module is None else module.contents()
 
 
 class Reserved(NamedTuple):

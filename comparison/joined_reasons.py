@@ -13,7 +13,7 @@ from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.loop_turns import LoopTurns
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import Matching
-from xlagraph.hlo.op_names import own_op_name
+from xlagraph.hlo.op_names import has_checkpoint, own_op_name
 
 __all__ = [
     "Sides",
@@ -24,6 +24,7 @@ __all__ = [
     "join_order",
     "join_placed",
     "join_split",
+    "join_unrolled",
     "limit_checkpoints",
     "looped",
     "name_inputs",
@@ -39,7 +40,7 @@ _LEAST_FUSIONS: Final = 5
 """Minimum number of fusions that a program has, if the other has none."""
 _LEAST_SHARE: Final = 0.05
 _LEAST_VALUES: Final = 3
-"""Minimum share and number of the computed values that make an element type a change."""
+"""Minimum share and number of the computed floats that make an element type a change."""
 
 
 class Sides(NamedTuple):
@@ -176,6 +177,9 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
         for side in (sides.a, sides.b)
     ]
     counts = [sum(side.values()) for side in of_type]
+    floats = [
+        sum(count for dtype, count in side.items() if _FLOAT.match(dtype)) for side in of_type
+    ]
     only = [
         dtype
         for dtype in of_type[0].keys() | of_type[1].keys()
@@ -183,7 +187,7 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
         and 0 in (of_type[0][dtype], of_type[1][dtype])
         and any(
             side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * count)
-            for side, count in zip(of_type, counts, strict=True)
+            for side, count in zip(of_type, floats, strict=True)
         )
     ]
     known = list(reasons.found.values())
@@ -225,12 +229,37 @@ def limit_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:
 
     Beside another change of the program, that one makes them.
     """
-    is_other = bool(turns.unrolled or turns.others) or Subject(ReasonKind.SIZE) in reasons.found
+    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
+    is_other = bool(turns.unrolled or turns.others) or sizes is not None
     for kind, is_new in ((ReasonKind.CHECKPOINTED, True), (ReasonKind.UNCHECKPOINTED, False)):
         reason = reasons.found.get(Subject(kind))
         if is_other and reason and reason.growth_bytes and (reason.growth_bytes > 0) is is_new:
             del reasons.found[reason.subject]
-            reasons.of(ReasonKind.REPLACED).merge(reason)
+            if sizes is not None and sizes.input_example is not None:
+                sizes.scopes.add("checkpoint")
+                sizes.absorb(reason)
+            else:
+                reasons.of(ReasonKind.REPLACED).merge(reason)
+
+
+def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None:
+    """Join a checkpoint that is gone or added with the unrolled loop that contains it.
+
+    How many bytes each of them changes depends on which is first: without the loop, a checkpoint
+    may change nothing.
+    """
+    unrolled = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.UNROLLED]
+    lines = {line for loop in turns.unrolled for line in loop.lines}
+    for kind, side, word in (
+        (ReasonKind.UNCHECKPOINTED, sides.a, "gone"),
+        (ReasonKind.CHECKPOINTED, sides.b, "added"),
+    ):
+        checkpointed = [value for value in side.values if has_checkpoint(value.op_name)]
+        inside = [value for value in checkpointed if (value.source_line or value.line) in lines]
+        if unrolled and Subject(kind) in reasons.found and 2 * len(inside) > len(checkpointed):
+            loop = max(unrolled, key=lambda each: abs(each.growth_bytes))
+            loop.inputs.add(word)
+            loop.absorb(reasons.found.pop(Subject(kind)))
 
 
 def join_split(reasons: FoundReasons) -> None:

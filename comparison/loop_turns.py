@@ -129,7 +129,7 @@ def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Re
     steps = more.iterations // (less.iterations if less else 1)
     if steps < 2 or (less and more.iterations // steps != less.iterations):
         return False
-    ops = less.ops if less else _ops_outside(of_less)
+    ops = less.ops if less else _ops_elsewhere(more, of_more, of_less)
     is_same_line = less is None or more.line == less.line
     once, repeated = (each if is_same_line else _without_lines(each) for each in (more.ops, ops))
     common = once.keys() & repeated.keys()
@@ -183,9 +183,15 @@ def _loops(side: Reserved) -> list[_Loop]:
     return list(loops.values())
 
 
-def _ops_outside(side: Reserved) -> Counter[_Op]:
-    values = {value.name: value for value in side.values}.values()
-    return Counter(op for value in values if value.loop not in side.turns for op in _ops(value))
+def _ops_elsewhere(loop: _Loop, of_loop: Reserved, other: Reserved) -> Counter[_Op]:
+    """Return the ops of another program, without those that this one has outside of its loop."""
+    own, ops = (
+        Counter(
+            op for value in {each.name: each for each in side.values}.values() for op in _ops(value)
+        )
+        for side in (of_loop, other)
+    )
+    return ops - (own - loop.ops)
 
 
 def _ops(value: HeldValue) -> Iterator[_Op]:

@@ -28,6 +28,8 @@ _TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     "the backward pass": re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
     # also of a Hessian, which is a gradient for many directions at once
     "the gradient of a gradient": re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\("),
+    # of a gradient that the forward pass of both programs has
+    "the backward pass of a gradient": re.compile(r'transpose\([^";\n]*transpose\('),
     "jax.vmap": re.compile(r"vmap\("),
 }
 """Transformations, with the parts of op names that they make."""
@@ -36,7 +38,16 @@ _OTHER_MARKS: Final[Mapping[str, re.Pattern[str]]] = {
     "the gradient of a gradient": re.compile(r'jvp\([^";\n]*jvp\('),
 }
 """Other parts of op names that show the same transformation."""
-_LEAST_SHARES: Final[Mapping[str, float]] = {"the gradient of a gradient": 0.0}
+_MARKS_OF_BOTH: Final[Mapping[str, re.Pattern[str]]] = {
+    "the backward pass of a gradient": re.compile(
+        r'(?<!transpose\()jvp\((?:(?!transpose\(jvp)[^";\n])*transpose\('
+    ),
+}
+"""Parts of op names that both programs must have."""
+_LEAST_SHARES: Final[Mapping[str, float]] = {
+    "the gradient of a gradient": 0.0,
+    "the backward pass of a gradient": 0.0,
+}
 """Share of all values that a transformation must make, if a small part of a program has it."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _LEAST_MORE: Final = 5
@@ -102,7 +113,9 @@ def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> R
     if not has_all_transformations(value.op_name for value in less.values):
         return None
     for name, mark in _TRANSFORMATIONS.items():
-        if less.mentions.has(_OTHER_MARKS.get(name, mark)):
+        of_both = _MARKS_OF_BOTH.get(name)
+        is_other = of_both and not (less.mentions.has(of_both) and more.mentions.has(of_both))
+        if is_other or less.mentions.has(_OTHER_MARKS.get(name, mark)):
             continue
 
         def name_of(value: HeldValue, name: str = name, mark: re.Pattern[str] = mark) -> str | None:

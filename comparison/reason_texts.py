@@ -1,11 +1,11 @@
 """Describe reasons in words."""
 
-from fractions import Fraction
 from typing import Final
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import SourceLine, place
 from xlagraph.comparison.library_calls import LIBRARIES
+from xlagraph.comparison.loop_texts import looped, repeated, shapes, times, turns, unrolled
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.comparison.replaced_values import (
     are,
@@ -71,13 +71,15 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _sizes(reason)
         case ReasonKind.SPLIT:
             return f"split over {after} devices, was {before}: {_sizes(reason)}"
+        case ReasonKind.AGAIN:
+            return repeated(reason)
         case ReasonKind.LOOPED:
-            return _looped(reason)
+            return looped(reason)
         case ReasonKind.UNROLLED:
-            return _unrolled(reason)
+            return unrolled(reason)
         case ReasonKind.TURNS:
-            turns = [_turns(*each) for each in sorted(reason.turns)]
-            return f"{'; '.join(turns[:2])} ({', '.join(sorted(reason.scopes)[:2])})"
+            of_turns = [turns(*each) for each in sorted(reason.turns)]
+            return f"{'; '.join(of_turns[:2])} ({', '.join(sorted(reason.scopes)[:2])})"
         case ReasonKind.FUSED:
             return _fused(reason)
         case ReasonKind.ORDER:
@@ -208,55 +210,16 @@ def _typed(reason: Reason) -> str:
 
 def _sizes(reason: Reason) -> str:
     have = "has" if reason.count_b == 1 else "have"
-    values = f"{counted(reason.count_b, 'value')} {have} {_times(reason.factors)}{_shapes(reason)}"
+    values = f"{counted(reason.count_b, 'value')} {have} {times(reason.factors)}{shapes(reason)}"
     if reason.input_example is None:
         if len(reason.turns) != 1 or reason.subject.kind is ReasonKind.SPLIT:
             return values
-        return f"{_turns(*next(iter(reason.turns)))}: {values}"
+        return f"{turns(*next(iter(reason.turns)))}: {values}"
     a, b = reason.input_example
     is_split = a.sharding and b.sharding and a.sharding != b.sharding
     split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
-    return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}"
-
-
-def _turns(before: int, after: int) -> str:
-    """Return how often a loop runs, and ran; 0 times if there is none."""
-    if before and after:
-        return f"a loop has {counted(after, 'iteration')}, was {before:,}"
-    verb = "gone" if before else "new"
-    return f"a loop of {counted(before or after, 'iteration')} is {verb}"
-
-
-def _looped(reason: Reason) -> str:
-    verb = "now" if reason.subject.after == "new" else "no longer"
-    if reason.scopes or reason.inputs:
-        what = folded(reason.scopes or reason.inputs)
-        stack = (
-            f", with {folded(reason.inputs)} in stacks" if reason.scopes and reason.inputs else ""
-        )
-        return f"{what} {verb} in a loop{stack}"
-    values = counted(max(reason.count_a, reason.count_b), "value")
-    a, b = reason.example
-    is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
-    sizes = f", with {_times(reason.factors)}{_shapes(reason)}" if is_other else ""
-    if reason.subject.before:
-        more = "more" if reason.subject.after == "new" else "less"
-        return f"{values} now computed in one loop {more}{sizes}"
-    return f"{values} {verb} computed in a loop{sizes}"
-
-
-def _unrolled(reason: Reason) -> str:
-    """Return how often a loop runs on both sides; 0 times if one computes its steps one by one."""
-    ((before, after),) = reason.turns
-    more, fewer = max(before, after), min(before, after)
-    place = ", ".join(sorted(reason.scopes))
-    verb = "is" if before > after else "is no longer"
-    if not fewer:
-        return f"a loop of {counted(more, 'iteration')} {verb} unrolled ({place})"
-    steps = f"of {more // fewer} steps each"
-    if before > after:
-        return f"a loop {verb} unrolled ({place}): {fewer:,} iterations {steps}, {more:,} before"
-    return f"a loop {verb} unrolled ({place}): {more:,} iterations, {fewer:,} {steps} before"
+    others = ", with those of the changed checkpoint" if reason.scopes else ""
+    return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}{others}"
 
 
 def _narrowed(reason: Reason, dtype: str) -> str:
@@ -326,25 +289,3 @@ def _of(scopes: set[str]) -> str:
     if named - {""}:
         return f" of {folded(named)}"
     return " in a loop" if scopes - {""} else ""
-
-
-def _times(factors: set[Fraction]) -> str:
-    if len(factors) != 1:
-        if not factors or min(factors) < 1 < max(factors):
-            return "other shapes"
-        return "more elements" if min(factors) >= 1 else "fewer elements"
-    (factor,) = factors
-    if factor == 1:
-        return "another shape"
-    if factor > 1:
-        return f"{float(factor):.3g} times as many elements" if factor < 1000 else "more elements"
-    is_short = factor.numerator == 1 or factor.denominator < 1000
-    share = factor if is_short else f"{float(factor):.3g}"
-    return f"{share} of the elements"
-
-
-def _shapes(reason: Reason) -> str:
-    a, b = reason.example
-    if a is None or b is None or a.shape.startswith("("):
-        return ""
-    return f", such as {a.shape} → {b.shape}"

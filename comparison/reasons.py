@@ -30,6 +30,8 @@ class ReasonKind(StrEnum):
     """Same values with more or fewer elements."""
     SPLIT = "split"
     """Same values, split over another number of devices."""
+    AGAIN = "again"
+    """Ops of both programs that one computes several times as often. Without bytes."""
     LOOPED = "looped"
     """Same computation, in a loop on one side only."""
     UNROLLED = "unrolled"
@@ -114,9 +116,9 @@ class Subject(NamedTuple):
     ``ops`` if no library and no transformation makes the values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
-    (SPLIT) or iterations (UNROLLED), ``new`` or ``gone`` (LOOPED, FUSED, NEW_CODE), scope with `*`
-    for numbers (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY), or ``policy`` for values
-    that the policy of a checkpoint keeps (STACKED, REPLACED)."""
+    (SPLIT) or iterations (UNROLLED), ``new`` or ``gone`` (AGAIN, LOOPED, FUSED, NEW_CODE), scope
+    with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY), or ``policy``
+    for values that the policy of a checkpoint keeps (STACKED, REPLACED)."""
 
 
 @dataclass
@@ -131,22 +133,24 @@ class Reason:
     """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
     """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
+    constants of `repeated_ops` (AGAIN); ``checkpoint`` if it has values of other sizes (SIZE);
     source lines of loops (UNROLLED, TURNS); names of other inputs that only one side has
     (INPUTS); modules of the first side (UNPAIRED)."""
     inputs: set[str] = field(default_factory=set)
     """Names of inputs, or the branches of them that only one side has; modules of the second side
-    (UNPAIRED)."""
+    (UNPAIRED); ``gone`` or ``added`` for the checkpoint in a loop (UNROLLED); the line with most
+    ops (AGAIN)."""
     input_count: int = 0
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
     turns: set[tuple[int, int]] = field(default_factory=set)
     """Numbers of iterations of loops before and after (UNROLLED, TURNS); of loops that stack values
-    (SIZE)."""
+    (SIZE); how often ops are computed (AGAIN)."""
     of: tuple[int, int] = (0, 0)
-    """Number of all computed values on both sides (NARROWED)."""
+    """Number of all computed values on both sides (NARROWED), or of all ops of both (AGAIN)."""
     factors: set[Fraction] = field(default_factory=set)
-    """Number of elements after, divided by the number before (SIZE)."""
+    """Number of elements after, divided by the number before (SIZE, AGAIN)."""
     placed_bytes: int = 0
     """Part of the growth of a donation: temporaries that moved into or out of outputs."""
     growth_by_line: Counter[SourceLine] = field(default_factory=Counter)

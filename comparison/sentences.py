@@ -109,22 +109,41 @@ def sentences_of(
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
-    is_first_known = not told or told[0].cause or told[0].code
-    follows = told and told[0].subject.kind in CONSEQUENCES
-    if not is_first_known and (follows or told[0] not in explaining):
-        # without bytes, it names what is new: first, if it is in the program of one side only
-        new = [reason for reason in reasons if reason.subject.kind is ReasonKind.NEW_CODE]
-        word = "new" if told[0].growth_bytes > 0 else "gone"
-        new.sort(key=lambda reason: (not _is_whole(reason), reason.subject.after != word))
-        turns = [reason for reason in reasons if reason.subject.kind is ReasonKind.TURNS]
-        is_known = bool(new) and _is_whole(new[0])
-        for reason in new[:1] if is_known else turns or (new[:1] if follows else ()):
-            is_change = is_known or (follows and bool(turns))
-            found.insert(0 if is_change else 1, _sentence(reason, names))
+    if told and not (told[0].cause or told[0].code):
+        # without bytes, it names what is new
+        for place, reason in _of_no_bytes(told[0], explaining, reasons):
+            found.insert(place, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
     return tuple(found)
+
+
+def _of_no_bytes(
+    first: Reason, explaining: Sequence[Reason], reasons: Sequence[Reason]
+) -> list[tuple[int, Reason]]:
+    """Return up to one reason without bytes that says more than the first one, and its place.
+
+    It is the first one if only one side has it, or else what the first one follows from.
+    """
+    again, new, turns = (
+        [reason for reason in reasons if reason.subject.kind is kind]
+        for kind in (ReasonKind.AGAIN, ReasonKind.NEW_CODE, ReasonKind.TURNS)
+    )
+    word = "new" if first.growth_bytes > 0 else "gone"
+    new.sort(key=lambda reason: (not _is_whole(reason), reason.subject.after != word))
+    is_known = bool(new) and _is_whole(new[0])
+    follows = first.subject.kind in CONSEQUENCES
+    if again and not _is_known_edit(first):
+        return [(0, again[0])]
+    is_stack = first.subject.kind is ReasonKind.STACKED and not first.is_of_policy
+    if is_known and is_stack and new[0].subject.after == word:
+        return [(0, new[0])]
+    if not follows and first in explaining:
+        return []
+    if is_known:
+        return [(0, new[0])]
+    return [(0 if follows and turns else 1, each) for each in turns or (new[:1] * follows)][:1]
 
 
 def _is_whole(reason: Reason) -> bool:
@@ -215,6 +234,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             | ReasonKind.COLLECTIVES
             | ReasonKind.UNROLLED
             | ReasonKind.TURNS
+            | ReasonKind.AGAIN
         ):
             return "compare/lines", sides
         case ReasonKind.FRAGMENTATION:

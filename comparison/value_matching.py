@@ -6,7 +6,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.argument_names import name_steps
+from xlagraph.comparison.argument_names import name_steps, pattern
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.size_changes import (
     InputSizes,
@@ -97,6 +97,12 @@ _RENAMED_INPUT: Final[Sequence[_Key]] = (
     # an argument in a deeper or flatter tree
     *(partial(_end_of_name, steps=steps) for steps in range(8, 0, -1)),
 )
+_MOVED_INPUT: Final[Sequence[_Key]] = (
+    # the last part of a list that has other parts before it
+    lambda value: (
+        (pattern(value.op_name or ""), value.shape) if _is_identified_input(value) else None
+    ),
+)
 _INPUT_OF_OTHER_SIZE: Final[Sequence[_Key]] = (
     # an argument of a tree that has other parts too
     lambda value: (value.op_name, value.dtype) if _is_identified_input(value) else None,
@@ -158,6 +164,9 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
             else:  # a few values alone may be of another op of the same name
                 left_a.append(a_value)
                 left_b.append(b_value)
+    for key in _MOVED_INPUT:
+        found, left_a, left_b = _match_by(key, left_a, left_b)
+        pairs += found
     for key in _INPUT_OF_OTHER_SIZE:
         found, left_a, left_b = _match_by(key, left_a, left_b, differ_in_one_factor)
         pairs += found

@@ -92,6 +92,17 @@ MATCHING: dict[str, Case] = {
         arguments("y f32[8], s[0][0] f32[8], s[1][0] f32[8]", 32, TASKS.format("f32[8]{0}", 32)),
         ["2 inputs are gone: s[*][*]: -64 B"],
     ),
+    "one more part of a list, before the last one": Case(
+        arguments(
+            "y f32[8], p[0]['w'] f32[8], p[1]['w'] f32[4]", 32, TASKS.format("f32[8]{0}", 32)
+        ),
+        arguments(
+            "y f32[8], p[0]['w'] f32[8], p[1]['w'] f32[8], p[2]['w'] f32[4]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        ["p[2] new, with 1 input of a repeated part: +32 B"],
+    ),
     "one more block, which changes the size of the head": Case(
         arguments(
             "y f32[8], p['block_0']['w'] f32[8], p['head']['w'] f32[8]",

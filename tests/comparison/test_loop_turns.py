@@ -138,7 +138,7 @@ def test_a_loop_and_a_checkpoint_explain_no_gradients_that_only_one_program_comp
     assert not any("unrolled" in text or text.startswith("checkpoint") for text in texts)
 
 
-def test_a_checkpoint_in_a_loop_that_is_unrolled_without_it_is_gone():
+def test_a_checkpoint_in_a_loop_that_is_unrolled_without_it_is_said_with_it():
     before, after = program(4), program(0, 4, inside=False)
     names = [each.op_name.replace("call/", "call/checkpoint/") for each in before.values]
     values = [
@@ -146,10 +146,9 @@ def test_a_checkpoint_in_a_loop_that_is_unrolled_without_it_is_gone():
         for each, name in zip(before.values, names, strict=True)
     ]
     before = before._replace(values=tuple(values))
-    for sides, word in (((before, after), "gone"), ((after, before), "added")):
-        texts = [reason_text(each, ("a", "b")) for each in explain_pair(*sides)]
-        assert any(text.startswith(f"checkpoint {word}") for text in texts)
-        assert any("unrolled" in text for text in texts)
+    text = "a loop of 4 iterations {} unrolled (f.py:1), and its checkpoint {}"
+    assert first(before, after)[0] == text.format("is", "gone")
+    assert first(after, before)[0] == text.format("is no longer", "added")
 
 
 def test_a_loop_is_the_same_in_a_file_of_another_name():
@@ -159,3 +158,19 @@ def test_a_loop_is_the_same_in_a_file_of_another_name():
     ]
     found = loop_turns(before, before._replace(values=tuple(moved)))
     assert found == ([], [])
+
+
+def test_a_loop_in_another_one_is_unrolled_where_that_one_has_its_steps():
+    outer = STATE._replace(name="outer", user_line=("f.py", 4), op_name="jit(f)/while")
+    inner = f"{LOOP[: -len('closed_call')]}while/body"
+    before, after = program(4), program(0, 4, inside=False)
+    within = [each._replace(op_name=f"{inner}/{each.op_name[7:]}") for each in before.values[1:]]
+    state = STATE._replace(op_name="jit(f)/while/body/while")
+    steps = [
+        each._replace(op_name=f"{LOOP}/{each.op_name[7:]}", loop="outer") for each in after.values
+    ]
+    found = loop_turns(
+        Reserved((outer, state, *within), turns={"loop": 4, "outer": 7}),
+        Reserved((outer, *steps), turns={"outer": 7}),
+    )
+    assert [each.turns for each in found.unrolled] == [(4, 0)]

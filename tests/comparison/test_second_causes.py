@@ -1,4 +1,4 @@
-"""A second cause is named only for what a replan without both saves beyond the first."""
+"""Causes named only for what a replan saves beyond another, or for what their values are."""
 
 import re
 
@@ -24,6 +24,28 @@ AFTER = """
 1 | g | f32[8,16,16] | 16384 | 8192  | 4-6     | multiply(a, b) | jit(f)/add @ f.py:3
 1 | d | f32[64]      | 24576 | 256   | 5-6     | fusion(k) | jit(f)/kernel/diagonal @ f.py:6
 2 | r | f32[16,16]   | 0     | 1024  | 6-{end} | reduce(g, d) | jit(f)/reduce_sum @ f.py:4
+"""
+# the small gradients `a`, `b`, `c` wait to be added; a loop would make `x`, `y`, `z` in turn
+IN_TURN = """
+0 | w | f32[16,16]  | 0    | 1024 | 0-{end} | parameter(0) | w
+1 | x | f32[16,512] | 0    | 32768 | 1-2 | multiply(w) | jit(f)/jvp()/tanh @ f.py:1
+1 | a | f32[16,16]  | 32768 | 1024 | 2-5 | dot(x) | jit(f)/transpose(jvp())/dot @ f.py:2
+1 | y | f32[16,512] | 0    | 32768 | 3-4 | multiply(w) | jit(f)/jvp()/tanh @ f.py:1
+1 | b | f32[16,16]  | 33792 | 1024 | 4-5 | dot(y) | jit(f)/transpose(jvp())/dot @ f.py:2
+1 | q | f32[16,16]  | 34816 | 1024 | 5-8 | add(a, b) | jit(f)/add @ f.py:3
+1 | z | f32[16,512] | 0    | 32768 | 6-7 | multiply(w) | jit(f)/jvp()/tanh @ f.py:1
+1 | c | f32[16,16]  | 32768 | 1024 | 7-8 | dot(z) | jit(f)/transpose(jvp())/dot @ f.py:2
+2 | r | f32[16,16]  | 0    | 1024 | 8-{end} | add(q, c) | jit(f)/add @ f.py:3
+"""
+AT_ONCE = """
+0 | w | f32[16,16]  | 0    | 1024 | 0-{end} | parameter(0) | w
+1 | x | f32[16,512] | 0    | 32768 | 1-4 | multiply(w) | jit(f)/jvp()/tanh @ f.py:1
+1 | y | f32[16,512] | 32768 | 32768 | 2-5 | multiply(w) | jit(f)/jvp()/tanh @ f.py:1
+1 | z | f32[16,512] | 65536 | 32768 | 3-6 | multiply(w) | jit(f)/jvp()/tanh @ f.py:1
+2 | a | f32[16,16]  | 0 | 1024 | 4-7 | dot(x) | jit(f)/transpose(jvp())/dot @ f.py:2
+1 | b | f32[16,16]  | 0    | 1024 | 5-7 | dot(y) | jit(f)/transpose(jvp())/dot @ f.py:2
+1 | c | f32[16,16]  | 1024 | 1024 | 6-7 | dot(z) | jit(f)/transpose(jvp())/dot @ f.py:2
+2 | r | f32[16,16]  | 0    | 1024 | 7-{end} | add(a, b, c) | jit(f)/add @ f.py:3
 """
 LATER = "    1 | z | f32[64,64] | 0 | 16384 | {at}-{at} | broadcast(x) | jit(f)/sin @ f.py:5\n"
 DIAGONAL = """
@@ -53,6 +75,24 @@ def module_of(values):
     return f"{head}ENTRY %main (x: f32[16,16]) -> f32[16,16] {{\n" + "\n".join(lines) + "\n}\n"
 
 
+def told(folder, programs, later=""):
+    """Return the sentences about two programs, each a run with its values and temporary bytes."""
+    for run, values, size in programs:
+        at = values.count("|") // 7
+        table = (values + later).format(at=at, end=at + bool(later))
+        temp = max(size, 16384 if later else 0)
+        blocks = (
+            "0 | 1024 | parameter 0, shape |f32[16,16]| at ShapeIndex {}\n"
+            f"1 | {temp} | preallocated-temp\n2 | 1024 | maybe-live-out"
+        )
+        path = write_dump(folder / "runs" / run, 1, "jit_f", tiny_dump(blocks, table))
+        module = path.with_name(path.name.replace("-buffer-assignment", ""))
+        module.write_text(module_of(table))
+    with open_graph(folder / "g.lbug", create=True) as graph:
+        assert ingest(graph, folder / "runs", jobs=1).ok
+        return [each.text for each in compare(graph, "before", "after").sentences]
+
+
 @pytest.mark.parametrize(
     ("later", "named"),
     [
@@ -61,19 +101,12 @@ def module_of(values):
     ],
 )
 def test_a_second_cause_is_named_for_what_it_saves_beyond_the_first(tmp_path, later, named):
-    for run, values, size in (("before", BEFORE, 1024), ("after", AFTER, 25088)):
-        at = values.count("|") // 7
-        table = (values + later).format(at=at, end=at + bool(later))
-        temp = max(size, 16384 if later else 0)
-        blocks = (
-            "0 | 1024 | parameter 0, shape |f32[16,16]| at ShapeIndex {}\n"
-            f"1 | {temp} | preallocated-temp\n2 | 1024 | maybe-live-out"
-        )
-        path = write_dump(tmp_path / "runs" / run, 1, "jit_f", tiny_dump(blocks, table))
-        module = path.with_name(path.name.replace("-buffer-assignment", ""))
-        module.write_text(module_of(table))
-    with open_graph(tmp_path / "g.lbug", create=True) as graph:
-        assert ingest(graph, tmp_path / "runs", jobs=1).ok
-        told = compare(graph, "before", "after").sentences
-    causes = [each.text.partition(";")[0] for each in told]
-    assert [each for each in causes if each in (PRODUCT, GRADIENTS)] == named, told
+    texts = told(tmp_path, [("before", BEFORE, 1024), ("after", AFTER, 25088)], later)
+    causes = [each.partition(";")[0] for each in texts]
+    assert [each for each in causes if each in (PRODUCT, GRADIENTS)] == named, texts
+
+
+def test_a_cause_whose_own_values_are_few_is_not_named_for_larger_ones(tmp_path):
+    texts = told(tmp_path, [("before", IN_TURN, 35840), ("after", AT_ONCE, 98304)])
+    assert texts[0].startswith("same values, "), texts
+    assert not any("gradients" in each for each in texts), texts

@@ -1,0 +1,93 @@
+"""Describe loops, ops that are computed more often, and numbers of elements."""
+
+from fractions import Fraction
+
+from xlagraph.comparison.argument_names import folded
+from xlagraph.comparison.reasons import Reason
+from xlagraph.comparison.repeated_ops import OF_GRADIENTS, WITHOUT_VMAP
+from xlagraph.presentation.byte_sizes import counted
+
+__all__ = ["looped", "repeated", "shapes", "times", "turns", "unrolled"]
+
+
+def repeated(reason: Reason) -> str:
+    """Return how much more often one program computes ops that both have."""
+    ((before, after),) = reason.turns
+    is_more = after > before
+    often = f"{after} times" if is_more else f"1/{before}"
+    of = f" of {OF_GRADIENTS}" if OF_GRADIENTS in reason.scopes else ""
+    text = f"{reason.count_b:,} of {counted(reason.of[1], 'op')}{of} computed"
+    sizes = f", on {times(reason.factors)} each" if reason.factors else ""
+    vmap = "no longer" if is_more else "now"
+    vmaps = f", {vmap} in jax.vmap" if WITHOUT_VMAP in reason.scopes else ""
+    return f"{text} {often} as often{sizes}{vmaps} ({folded(reason.inputs)})"
+
+
+def turns(before: int, after: int) -> str:
+    """Return how often a loop runs, and ran; 0 times if there is none."""
+    if before and after:
+        return f"a loop has {counted(after, 'iteration')}, was {before:,}"
+    verb = "gone" if before else "new"
+    return f"a loop of {counted(before or after, 'iteration')} is {verb}"
+
+
+def looped(reason: Reason) -> str:
+    """Return what is in more or fewer loops."""
+    verb = "now" if reason.subject.after == "new" else "no longer"
+    if reason.scopes or reason.inputs:
+        what = folded(reason.scopes or reason.inputs)
+        stack = (
+            f", with {folded(reason.inputs)} in stacks" if reason.scopes and reason.inputs else ""
+        )
+        return f"{what} {verb} in a loop{stack}"
+    values = counted(max(reason.count_a, reason.count_b), "value")
+    a, b = reason.example
+    is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
+    sizes = f", with {times(reason.factors)}{shapes(reason)}" if is_other else ""
+    if reason.subject.before:
+        more = "more" if reason.subject.after == "new" else "less"
+        return f"{values} now computed in one loop {more}{sizes}"
+    return f"{values} {verb} computed in a loop{sizes}"
+
+
+def unrolled(reason: Reason) -> str:
+    """Return how often a loop runs on both sides; 0 times if one computes its steps one by one."""
+    checkpoint = f", and its checkpoint {' and '.join(reason.inputs)}" if reason.inputs else ""
+    return f"{_steps(reason)}{checkpoint}"
+
+
+def _steps(reason: Reason) -> str:
+    ((before, after),) = reason.turns
+    more, fewer = max(before, after), min(before, after)
+    place = ", ".join(sorted(reason.scopes))
+    verb = "is" if before > after else "is no longer"
+    if not fewer:
+        return f"a loop of {counted(more, 'iteration')} {verb} unrolled ({place})"
+    steps = f"of {more // fewer} steps each"
+    if before > after:
+        return f"a loop {verb} unrolled ({place}): {fewer:,} iterations {steps}, {more:,} before"
+    return f"a loop {verb} unrolled ({place}): {more:,} iterations, {fewer:,} {steps} before"
+
+
+def times(factors: set[Fraction]) -> str:
+    """Return how many elements values have, divided by the number before."""
+    if len(factors) != 1:
+        if not factors or min(factors) < 1 < max(factors):
+            return "other shapes"
+        return "more elements" if min(factors) >= 1 else "fewer elements"
+    (factor,) = factors
+    if factor == 1:
+        return "another shape"
+    if factor > 1:
+        return f"{float(factor):.3g} times as many elements" if factor < 1000 else "more elements"
+    is_short = factor.numerator == 1 or factor.denominator < 1000
+    share = factor if is_short else f"{float(factor):.3g}"
+    return f"{share} of the elements"
+
+
+def shapes(reason: Reason) -> str:
+    """Return the shapes of the value with the largest change."""
+    a, b = reason.example
+    if a is None or b is None or a.shape.startswith("("):
+        return ""
+    return f", such as {a.shape} → {b.shape}"

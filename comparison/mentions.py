@@ -1,0 +1,56 @@
+"""Count names in a module, also those of instructions that have no value."""
+
+import re
+from collections import Counter
+from functools import cached_property
+from typing import Final
+
+from xlagraph.comparison.counted_loops import counted_loops
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+
+__all__ = ["Mentions"]
+
+_OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
+
+
+class Mentions:
+    """The names in a module, also those of instructions inside of fusions; read on first use."""
+
+    def __init__(self, stored: StoredCompilation | None = None) -> None:
+        self._stored = stored
+
+    def __contains__(self, name: str) -> bool:
+        """Return True if the module has a name of a file or op; `*` stands for a number."""
+        return self.count(name) > 0
+
+    def has(self, mark: re.Pattern[str]) -> bool:
+        """Return True if a part of the module matches."""
+        return re.search(mark.pattern.encode(), self._contents) is not None
+
+    def count(self, name: str) -> int:
+        """Return how often the module has a name."""
+        pattern = re.escape(name).replace(r"\*", r"\d+").replace("/", r"\)*/(?:\w+\()*")
+        return sum(1 for _ in re.finditer(pattern.encode(), self._contents))
+
+    @cached_property
+    def op_names(self) -> Counter[str]:
+        """How many instructions, also those inside of fusions, have each op name.
+
+        Empty for a module that is not stored as text.
+        """
+        module = None if self._stored is None else self._stored.module
+        is_text = module is not None and module.form == "text"
+        found = _OP_NAME.findall(self._contents) if is_text else ()
+        return Counter(name.decode(errors="replace") for name in found)
+
+    def counted_loops(self) -> dict[str, int]:
+        """Return how often the loops of a program for a TPU run, of which XLA writes no number."""
+        module = None if self._stored is None else self._stored.module
+        if module is None or module.form != "text" or b" while(" not in self._contents:
+            return {}
+        return counted_loops(self._contents.decode(errors="replace"))
+
+    @cached_property
+    def _contents(self) -> bytes:
+        module = None if self._stored is None else self._stored.module
+        return b"" if module is None else module.contents()

@@ -1,0 +1,128 @@
+"""Ops of both programs that one computes several times as often."""
+
+import re
+from collections import Counter
+
+from tests.comparison.test_explaining import VALUE
+from xlagraph.comparison.explaining import explain_pair
+from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.mentions import Mentions
+from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.reasons import FoundReasons
+from xlagraph.comparison.repeated_ops import name_repeated_ops
+from xlagraph.comparison.sentences import sentences_of
+
+OPS = ("dot", "exp", "div", "mul", "sub", "sin")
+
+
+def ops(name, times=1, shape="f32[16]"):
+    """Return all ops in a transformation, each several times."""
+    return [
+        VALUE._replace(name=f"{op}.{name}.{at}", op_name=f"jit(f)/{name}/{op}", shape=shape)
+        for op in OPS
+        for at in range(times)
+    ]
+
+
+class Names(Mentions):
+    """The op names of a module."""
+
+    def __init__(self, *names):
+        self._names = names
+
+    @property
+    def op_names(self):
+        return Counter(self._names)
+
+    def has(self, mark):
+        return any(map(mark.search, self._names))
+
+    def count(self, name):
+        return sum(name in each for each in self._names)
+
+
+def program(values, *inside_of_fusions):
+    names = [*(each.op_name for each in values), *inside_of_fusions]
+    return Reserved(tuple(values), mentions=Names(*names))
+
+
+def told(before, after):
+    found = FoundReasons()
+    name_repeated_ops((program(before), program(after)), found)
+    return [reason_text(each, ("a", "b")) for each in found.found.values()]
+
+
+def test_a_second_gradient_repeats_the_ops_of_the_first():
+    once = [*ops("jvp()"), *ops("transpose(jvp())"), *ops("adam")]
+    twice = [*ops("jvp()", 2), *ops("transpose(jvp())", 2), *ops("adam")]
+    text = "12 of 12 ops of gradients computed {} as often (f.py:1)"
+    assert told(once, twice) == [text.format("2 times")]
+    assert told(twice, once) == [text.format("1/2")]
+
+
+def test_parts_that_are_computed_one_by_one_are_no_longer_in_vmap():
+    together, one_by_one = ops("vmap(net)", shape="f32[4,16]"), ops("net", 4)
+    (text,) = told(together, one_by_one)
+    assert text.startswith("6 of 6 ops computed 4 times as often, on 1/4 of the elements each")
+    assert text.endswith(", no longer in jax.vmap (f.py:1)")
+    (text,) = told(one_by_one, together)
+    assert text.startswith("6 of 6 ops computed 1/4 as often, on 4 times as many elements each")
+    assert text.endswith(", now in jax.vmap (f.py:1)")
+
+
+def test_a_few_repeated_ops_and_recomputed_ones_say_nothing():
+    once = [*ops("jvp()"), *ops("transpose(jvp())")]
+    assert told(once, [*once, once[0]._replace(name="again")]) == []
+    recomputed = ops("transpose(jvp(checkpoint))/rematted_computation")
+    assert told(once, [*once, *recomputed]) == []
+
+
+def test_lines_that_are_computed_again_are_named():
+    first = ops("encoder")
+    others = [each._replace(name=f"o.{each.name}", source_line=("f.py", 2)) for each in ops("head")]
+    twice = [
+        *ops("encoder", 2),
+        *others,
+        *(each._replace(name=f"n.{each.name}") for each in others),
+    ]
+    more = [
+        each._replace(name=f"m.{each.name}", source_line=("f.py", 3)) for each in ops("loss", 3)
+    ]
+    assert told([*first, *others, *more], [*first, *twice[12:], *more]) == [
+        "6 of 18 ops computed 2 times as often (f.py:1)"
+    ]
+
+
+def test_ops_that_fusions_hide_are_not_repeated():
+    before, after = program(ops("net"), *(f"jit(f)/net/{op}" for op in OPS)), program(ops("net", 2))
+    found = FoundReasons()
+    name_repeated_ops((before, after), found)
+    assert not found.found
+
+
+def test_repeated_ops_precede_the_values_that_they_make():
+    before, after = program(ops("net")), program(ops("net", 2))
+    found = sentences_of(
+        explain_pair(before, after), ("a", "b"), (before.total_bytes, after.total_bytes)
+    )
+    assert found[0].line == "6 of 6 ops computed 2 times as often (f.py:1): 0 B"
+    assert found[1].text.startswith("6 new values at the peak")
+
+
+def test_a_gradient_that_is_not_differentiated_makes_no_backward_pass_of_it():
+    inner = "jit(f)/jvp()/while/body/transpose(jvp())/mul"
+    second = "jit(f)/transpose(jvp())/while/body/transpose(jvp())/mul"
+    made = VALUE._replace(name="s", op_name=second, live_from=2)
+    base = VALUE._replace(op_name=inner)
+
+    def texts(*of_first):
+        sides = (
+            Reserved((base,), mentions=Names(*of_first)),
+            Reserved((base, made), mentions=Names(inner, second)),
+        )
+        return " ".join(reason_text(each, ("a", "b")) for each in explain_pair(*sides))
+
+    text = "1 value made by the backward pass of a gradient, none before"
+    assert text in texts(inner)
+    # a library may take gradients in its own backward pass
+    assert not re.search("backward pass of a gradient", texts("jit(f)/jvp()/while/body/mul"))
