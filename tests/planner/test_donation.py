@@ -182,7 +182,7 @@ def test_a_copy_for_other_bytes_serves_as_the_copy_of_the_parameter():
     assert [donor.parameter for donor in found.copied_last] == [1]
 
 
-def test_the_copy_of_the_result_brings_that_of_the_parameter_forward_in_post_order():
+def test_the_copy_of_the_result_brings_the_parameter_and_its_copy_forward_in_post_order():
     root = value(10, 9, 10, is_table=True, lives_out=True, reads=(7, 9), instruction="root")
     values = (
         parameter(post_order=50),
@@ -195,6 +195,7 @@ def test_the_copy_of_the_result_brings_that_of_the_parameter_forward_in_post_ord
     assert [donor.parameter for donor in found.copied_twice] == [1]
     (copy,) = [made for made in found.program.values if made.instruction == "copy of p"]
     assert copy.post_order == 20
+    assert found.program.by_id[1].post_order == 20
 
 
 def test_a_parameter_that_is_returned_unchanged_into_another_is_copied_once():
