@@ -11,6 +11,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from operator import mul
 
 from xlagraph.planner.dimensions.scaling import KnownLengths, LengthRule, Scaled, Scaling
 
@@ -121,16 +122,20 @@ class Lengths:
         self,
         dimension: int,
         sources: Sequence[int],
-        factor: Fraction = Fraction(1),
+        factor: Fraction | Sequence[Fraction] = Fraction(1),
         *,
         is_weak: bool = False,
         is_mutual: bool = False,
     ) -> None:
-        """Let a dimension be this factor of others' sum, and as much longer as it is now."""
-        sums = sum(self._lengths[each] for each in sources)
-        offset = self._lengths[dimension] - factor * sums
+        """Let a dimension be the sum of others times a factor, and as much longer as it is now.
+
+        Sources may have different factors, unless the rule is mutual.
+        """
+        factors = (factor,) * len(sources) if isinstance(factor, Fraction) else tuple(factor)
+        product = sum(map(mul, factors, map(self.length, sources)), Fraction(0))
+        offset = self._lengths[dimension] - product
         self._rules.append(
-            LengthRule(dimension, tuple(sources), factor, offset, is_weak, is_mutual)
+            LengthRule(dimension, tuple(sources), factors, offset, is_weak, is_mutual)
         )
 
     def free(self, dimensions: Iterable[int]) -> None:

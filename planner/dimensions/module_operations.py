@@ -58,10 +58,11 @@ class Operation(NamedTuple):
     callees: Mapping[str, Sequence[str]]
     """Called computations by attribute: calls, to_apply, condition, body, branches."""
     numbers: Mapping[str, Sequence[int]]
-    """Numbers of each attribute, in order: of a slice start, limit and stride of each dimension,
-    of padding low, high and interior; 1 for a comparison's direction EQ, else 0. `lhs`, `rhs` and
-    `out` of a convolution are the places of batch and feature, or of input and output feature, then
-    of each spatial dimension. `overwritten` of a custom call are the element of its result that
+    """Numbers of each attribute, in order: of a slice start, limit and stride of each
+    dimension, of padding low, high and interior, of a window size, stride and dilation of
+    operand and window; 1 for a comparison's direction EQ, else 0. `lhs`, `rhs` and `out` of a
+    convolution are the places of batch and feature, or of input and output feature, then of
+    each spatial dimension. `overwritten` of a custom call are the element of its result that
     lies in the bytes of an operand, and that operand."""
     op_name: str | None = None
     """As the framework set it, of a comparison in a text; None for others, which none asks for."""

@@ -105,6 +105,12 @@ def _numbers(message: Message) -> Iterator[tuple[str, Sequence[int]]]:
             for descriptor in given.DESCRIPTOR.fields:
                 value = getattr(given, descriptor.name)
                 yield descriptor.name, [value] if isinstance(value, int) else list(value)
+    if message.HasField("window"):
+        sizes = (
+            (each.size, each.stride, each.base_dilation, each.window_dilation)
+            for each in message.window.dimensions
+        )
+        yield "window", [number for each in sizes for number in each]
     if message.HasField("convolution_dimension_numbers"):
         yield from _places(message.convolution_dimension_numbers)
 
