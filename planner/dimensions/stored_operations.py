@@ -12,6 +12,7 @@ from xlagraph.hlo.shapes import Shape, index_numbers
 from xlagraph.planner.dimensions.module_operations import (
     DIMENSIONS_OF_PRODUCT,
     NUMBER,
+    ROLES_OF_CONVOLUTION,
     ModuleOperations,
     OperandName,
     Operation,
@@ -74,6 +75,9 @@ def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
         for key, pattern in DIMENSIONS_OF_PRODUCT:
             if given := pattern.search(instruction.attribute_text):
                 numbers[key] = list(map(int, NUMBER.findall(given[1])))
+        for target, roles in ROLES_OF_CONVOLUTION.items():
+            if f'"{target}"' in text:
+                numbers["roles"] = roles
         for shared in instruction.attributes.aliasing[:1]:
             place = index_numbers(shared.output_index)[:1] or (0,)
             numbers["overwritten"] = [*place, shared.operand]

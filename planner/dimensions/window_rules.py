@@ -146,7 +146,8 @@ def _batching(
 def convolution_rule(operation: OperandDimensions) -> Tree:
     """Make the dimensions of a convolution's result those of its operands, or follow them."""
     result = operation.fresh()
-    out, left, right = next(arrays(result), ()), operation.array(0), operation.array(1)
+    known = operation.array(0), operation.array(1), next(arrays(result), ())
+    left, right, out = (known[place] for place in operation.numbers("roles") or (0, 1, 2))
     batch, feature, *spatial = operation.numbers("out")
     left_batch, left_feature, *left_spatial = operation.numbers("lhs")
     input_feature, output_feature, *right_spatial = operation.numbers("rhs")

@@ -250,6 +250,22 @@ def halved(body, dimension, *, called=""):
         ),
         pytest.param(
             """
+            %x = f32[4,8,3]{2,1,0} parameter(0)
+            %k = f32[5,2,3]{2,1,0} parameter(1)
+            %d = f32[4,4,5]{2,1,0} parameter(2)
+            %f = (f32[5,2,3]{2,1,0}, u8[0]{0}) custom-call(%x, %d), @
+            window={size=2 stride=2}, dim_labels=b0f_o0i->b0f, @
+            custom_call_target="__cudnn$convBackwardFilter"
+            ROOT %b = (f32[4,8,3]{2,1,0}, u8[0]{0}) custom-call(%d, %k), @
+            window={size=2 stride=2}, dim_labels=b0f_o0i->b0f, @
+            custom_call_target="__cudnn$convBackwardInput"
+            """,
+            0,
+            {"f": [(5, 2, 3), (0,)], "b": [(2, 8, 3), (0,)], "d": (2, 4, 5)},
+            id="gradients of a convolution by cuDNN",
+        ),
+        pytest.param(
+            """
             %x = f32[2,64,3]{2,1,0} parameter(0)
             %k = f32[16,3,4]{2,1,0} parameter(1)
             %y = f32[2,4,4]{2,1,0} convolution(%x, %k), @
