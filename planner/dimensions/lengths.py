@@ -55,6 +55,33 @@ class Lengths:
         """Return True for a dimension that a caller chooses, or that is the same."""
         return self.find(dimension) in map(self.find, self._given)
 
+    def is_product(self, dimension: int) -> bool:
+        """Return True for a dimension that is split into others elsewhere."""
+        return self.find(dimension) in self._factors
+
+    def of_inputs(self) -> set[int]:
+        """Return the representatives of all dimensions that follow from those of inputs.
+
+        Those of a constant follow from its uses.
+        """
+        find = self.find
+        known = set(map(find, self._given))
+        factors = {find(whole): (find(a), find(b)) for whole, (a, b) in self._factors.items()}
+        rules = [(find(each.dimension), set(map(find, each.sources))) for each in self._rules]
+        before = -1
+        while before < len(known):
+            before = len(known)
+            for whole, parts in factors.items():
+                known.update(parts if whole in known else ())
+                known.update({whole} if known.issuperset(parts) else ())
+            for dimension, sources in rules:
+                if not known.isdisjoint((dimension, *sources)):
+                    known |= {dimension, *sources}
+            for dimension, uses in self._uses.items():
+                if uses and known.issuperset(map(find, uses)):
+                    known.add(find(dimension))
+        return known
+
     def find(self, dimension: int) -> int:
         """Return the representative of all dimensions that are the same."""
         same = self._same
