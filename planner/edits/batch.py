@@ -10,10 +10,11 @@ of the module (`xlagraph.planner.dimensions`); lengths alone decide nothing.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import prod
+from math import ceil, prod
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.shapes import index_numbers, parse_shape
+from xlagraph.hlo.tiles import tiled_bytes
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import element
@@ -223,24 +224,43 @@ def _kept_bytes(
     compilation: PlannableCompilation, followed: FollowedDimensions, scaled: Scaled
 ) -> dict[int, Fraction]:
     """Return the part that each value keeps; values of one buffer set keep the same part."""
-    lengths, program = followed.lengths, compilation.program
+    program = compilation.program
     kept: dict[int, Fraction] = {}
     for members in program.sets.values():
         before = after = Fraction(0)
         arrays = [value.value_id for value in members if not value.is_table]
         for value_id in arrays:
-            value = compilation.values[value_id]
-            array = dimensions_of(compilation, followed, value_id)
-            changed = [each for each in map(lengths.find, array) if each in scaled.lengths]
-            part = prod(
-                (scaled.lengths[each] / lengths.length(each) for each in changed),
-                start=Fraction(1),
-            )
-            size = value.dense_bytes or value.size_bytes
-            before, after = max(before, Fraction(size)), max(after, size * part)
+            size, new = _size(compilation, followed, scaled, value_id)
+            before, after = max(before, size), max(after, new)
         if before and after != before:
             kept |= dict.fromkeys(arrays, after / before)
     return kept
+
+
+def _size(
+    compilation: PlannableCompilation,
+    followed: FollowedDimensions,
+    scaled: Scaled,
+    value_id: int,
+) -> tuple[Fraction, Fraction]:
+    """Return the bytes of a value before and after; with the padding of tiles, if it has any."""
+    lengths, value = followed.lengths, compilation.values[value_id]
+    array = dimensions_of(compilation, followed, value_id)
+    old = list(map(lengths.length, array))
+    new = [
+        scaled.lengths.get(lengths.find(each), Fraction(length))
+        for each, length in zip(array, old, strict=True)
+    ]
+    shape = parse_shape(value.full_shape)
+    if len(old) == len(shape.sizes):
+        before, after = tiled_bytes(shape, old), tiled_bytes(shape, list(map(ceil, new)))
+        if before == value.size_bytes and after is not None:
+            return Fraction(before), Fraction(after)
+    size = Fraction(value.dense_bytes or value.size_bytes)
+    return size, size * prod(
+        (length / whole for length, whole in zip(new, old, strict=True) if whole),
+        start=Fraction(1),
+    )
 
 
 def _text(
