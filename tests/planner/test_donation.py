@@ -182,6 +182,20 @@ def test_a_copy_for_other_bytes_serves_as_the_copy_of_the_parameter():
     assert [donor.parameter for donor in found.copied_last] == [1]
 
 
+def test_a_result_may_be_copied_as_soon_as_it_is_made_or_at_the_end():
+    values = (
+        value(2, 1, 8, reads=(1,), operands=(1,), is_copy=True, instruction="other"),
+        value(4, 6, 7, instruction="later"),
+    )
+    made = program(parameter(), *values, output(4), allocations=(GIVEN,))
+    soon, late = (
+        donate(made, [Donor(1, 9, 8)], knows_schedule=True, copies_last=last)
+        for last in (False, True)
+    )
+    assert [donor.parameter for donor in (*soon.copied_last, *late.copied_last)] == [1, 1]
+    assert (soon.copied_before, late.copied_before) == ((5,), (6,))
+
+
 def test_the_copy_of_the_result_brings_the_parameter_and_its_copy_forward_in_post_order():
     root = value(10, 9, 10, is_table=True, lives_out=True, reads=(7, 9), instruction="root")
     values = (
