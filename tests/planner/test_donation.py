@@ -185,7 +185,9 @@ def test_a_copy_for_other_bytes_serves_as_the_copy_of_the_parameter():
 def test_a_result_may_be_copied_as_soon_as_it_is_made_or_at_the_end():
     values = (
         value(2, 1, 8, reads=(1,), operands=(1,), is_copy=True, instruction="other"),
-        value(4, 6, 7, instruction="later"),
+        value(4, 5, 6, instruction="later"),
+        value(6, 6, 7, reads=(4,), instruction="after"),
+        value(7, 8, 9, instruction="end"),
     )
     made = program(parameter(), *values, output(4), allocations=(GIVEN,))
     soon, late = (
@@ -193,7 +195,7 @@ def test_a_result_may_be_copied_as_soon_as_it_is_made_or_at_the_end():
         for last in (False, True)
     )
     assert [donor.parameter for donor in (*soon.copied_last, *late.copied_last)] == [1, 1]
-    assert (soon.copied_before, late.copied_before) == ((5,), (6,))
+    assert (soon.copied_before, late.copied_before) == ((6,), (8,))
 
 
 def test_the_copy_of_the_result_brings_the_parameter_and_its_copy_forward_in_post_order():
