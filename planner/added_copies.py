@@ -52,7 +52,8 @@ def with_copies(
 
     def changed(value: PlannedValue) -> PlannedValue:
         if (made := of_parameters.get(value.value_id)) is not None:
-            return value._replace(live_until=made.live_from)
+            first = min(value.post_order, made.post_order)  # an operand comes before its reader
+            return value._replace(live_until=made.live_from, post_order=first)
         later = value._replace(
             live_from=shifted(value.live_from, before), live_until=shifted(value.live_until, before)
         )

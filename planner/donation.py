@@ -49,12 +49,16 @@ def step_before_copies(step: int, copied_before: Iterable[int]) -> int:
 
 
 def donate(
-    program: PlannedProgram, donors: Iterable[Donor], *, knows_schedule: bool
+    program: PlannedProgram,
+    donors: Iterable[Donor],
+    *,
+    knows_schedule: bool,
+    copies_last: bool = False,
 ) -> DonatedProgram:
     """Return the program that the compiler would make if these parameters were donated.
 
     `knows_schedule`: the compiler drops copies that the schedule proves unnecessary, as for GPUs
-    and TPUs.
+    and TPUs. `copies_last`: results are copied at the end, not as soon as possible.
     """
     donors = sorted(donors, key=lambda donor: _parameter_order(program, donor))
     if not donors:
@@ -73,6 +77,7 @@ def donate(
     }
     in_place = [donor for donor, copies in needed.items() if not any(copies)]
     steps = _steps_of_copies(program, knows_schedule=knows_schedule)
+    last = max(value.live_from for value in program.values)
     copies = [
         AddedCopy(
             donor,
@@ -86,7 +91,7 @@ def donate(
     copies += [
         AddedCopy(
             donor,
-            _step_of_result(program, donor),
+            last if copies_last else _step_of_result(program, donor),
             is_of_result=True,
             post_order=program.by_id[donor.output].post_order,
         )

@@ -41,7 +41,8 @@ class ChangeOptions(RowOptions):
     )
     batch: str | None = option("Shrink the batch: 2 or 0.5 keeps half.", metavar="FACTOR")
     batch_of: list[str] | None = option(
-        "A parameter whose first dimension, or the given one, is the batch; repeatable.",
+        "A parameter, or a value by label, whose first dimension, or the given one, is the batch;"
+        " repeatable.",
         metavar="PARAMETER[:DIMENSION]",
     )
     schedule: str | None = option(

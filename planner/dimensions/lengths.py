@@ -11,6 +11,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from operator import mul
 
 from xlagraph.planner.dimensions.scaling import KnownLengths, LengthRule, Scaled, Scaling
 
@@ -53,6 +54,33 @@ class Lengths:
     def is_given(self, dimension: int) -> bool:
         """Return True for a dimension that a caller chooses, or that is the same."""
         return self.find(dimension) in map(self.find, self._given)
+
+    def is_product(self, dimension: int) -> bool:
+        """Return True for a dimension that is split into others elsewhere."""
+        return self.find(dimension) in self._factors
+
+    def of_inputs(self) -> set[int]:
+        """Return the representatives of all dimensions that follow from those of inputs.
+
+        Those of a constant follow from its uses.
+        """
+        find = self.find
+        known = set(map(find, self._given))
+        factors = {find(whole): (find(a), find(b)) for whole, (a, b) in self._factors.items()}
+        rules = [(find(each.dimension), set(map(find, each.sources))) for each in self._rules]
+        before = -1
+        while before < len(known):
+            before = len(known)
+            for whole, parts in factors.items():
+                known.update(parts if whole in known else ())
+                known.update({whole} if known.issuperset(parts) else ())
+            for dimension, sources in rules:
+                if not known.isdisjoint((dimension, *sources)):
+                    known |= {dimension, *sources}
+            for dimension, uses in self._uses.items():
+                if uses and known.issuperset(map(find, uses)):
+                    known.add(find(dimension))
+        return known
 
     def find(self, dimension: int) -> int:
         """Return the representative of all dimensions that are the same."""
@@ -136,16 +164,20 @@ class Lengths:
         self,
         dimension: int,
         sources: Sequence[int],
-        factor: Fraction = Fraction(1),
+        factor: Fraction | Sequence[Fraction] = Fraction(1),
         *,
         is_weak: bool = False,
         is_mutual: bool = False,
     ) -> None:
-        """Let a dimension be this factor of others' sum, and as much longer as it is now."""
-        sums = sum(self._lengths[each] for each in sources)
-        offset = self._lengths[dimension] - factor * sums
+        """Let a dimension be the sum of others times a factor, and as much longer as it is now.
+
+        Sources may have different factors, unless the rule is mutual.
+        """
+        factors = (factor,) * len(sources) if isinstance(factor, Fraction) else tuple(factor)
+        product = sum(map(mul, factors, map(self.length, sources)), Fraction(0))
+        offset = self._lengths[dimension] - product
         self._rules.append(
-            LengthRule(dimension, tuple(sources), factor, offset, is_weak, is_mutual)
+            LengthRule(dimension, tuple(sources), factors, offset, is_weak, is_mutual)
         )
 
     def free(self, dimensions: Iterable[int]) -> None:

@@ -11,6 +11,7 @@ from xlagraph.hlo.shapes import Shape
 __all__ = [
     "DIMENSIONS_OF_PRODUCT",
     "NUMBER",
+    "ROLES_OF_CONVOLUTION",
     "ArrayShape",
     "ModuleOperations",
     "OperandName",
@@ -26,6 +27,13 @@ DIMENSIONS_OF_PRODUCT: Final = tuple(
     for kind in ("batch", "contracting")
 )
 """Attributes of a matrix product, by their pattern in the backend config of a custom call."""
+
+ROLES_OF_CONVOLUTION: Final = {
+    "__cudnn$convBackwardFilter": (0, 2, 1),
+    "__cudnn$convBackwardInput": (2, 1, 0),
+}
+"""Places of operand, kernel and result of a forward convolution among the first two operands and
+the result, by target of a custom call whose attributes are those of the forward one."""
 
 
 class ArrayShape(NamedTuple):
@@ -58,11 +66,13 @@ class Operation(NamedTuple):
     callees: Mapping[str, Sequence[str]]
     """Called computations by attribute: calls, to_apply, condition, body, branches."""
     numbers: Mapping[str, Sequence[int]]
-    """Numbers of each attribute, in order: of a slice start, limit and stride of each dimension,
-    of padding low, high and interior; 1 for a comparison's direction EQ, else 0. `lhs`, `rhs` and
-    `out` of a convolution are the places of batch and feature, or of input and output feature, then
-    of each spatial dimension. `overwritten` of a custom call are the element of its result that
-    lies in the bytes of an operand, and that operand."""
+    """Numbers of each attribute, in order: of a slice start, limit and stride of each
+    dimension, of padding low, high and interior, of a window size, stride and dilation of
+    operand and window; 1 for a comparison's direction EQ, else 0. `lhs`, `rhs` and `out` of a
+    convolution are the places of batch and feature, or of input and output feature, then of
+    each spatial dimension. `roles` of a gradient as in `ROLES_OF_CONVOLUTION`. `overwritten` of
+    a custom call are the element of its result that lies in the bytes of an operand, and that
+    operand."""
     op_name: str | None = None
     """As the framework set it, of a comparison in a text; None for others, which none asks for."""
 

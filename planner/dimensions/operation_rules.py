@@ -18,10 +18,12 @@ from xlagraph.planner.dimensions.dimension_trees import (
 from xlagraph.planner.dimensions.lengths import Lengths
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
 from xlagraph.planner.dimensions.window_rules import (
+    convolution_rule,
     dynamic_slice_rule,
     dynamic_update_slice_rule,
     gather_rule,
     pad_rule,
+    reduce_window_rule,
     scatter_rule,
     slice_rule,
 )
@@ -73,7 +75,7 @@ def _rule(record: Operation) -> Callable[[OperandDimensions], Tree] | None:
             return _dot
         if "overwritten" in numbers:
             return _overwriting
-        return _convolution if "lhs" in numbers else None
+        return convolution_rule if "lhs" in numbers else None
     if opcode.endswith("-start"):
         return _started
     return _done if opcode.endswith("-done") else _RULES.get(opcode)
@@ -206,21 +208,6 @@ def _concatenate(operation: OperandDimensions) -> Tree:
     return result
 
 
-def _convolution(operation: OperandDimensions) -> Tree:
-    result = operation.fresh()
-    out, left, right = next(arrays(result), ()), operation.array(0), operation.array(1)
-    batch, feature, *spatial = operation.numbers("out")
-    left_batch, left_feature, *left_spatial = operation.numbers("lhs")
-    input_feature, output_feature, *_ = operation.numbers("rhs")
-    equal = operation.lengths.equal
-    equal(out[batch], left[left_batch])  # of another length if batches are grouped
-    equal(out[feature], right[output_feature])
-    equal(left[left_feature], right[input_feature])  # of another length if features are grouped
-    for one, other in zip(spatial, left_spatial, strict=False):
-        operation.link(out[one], left[other])
-    return result
-
-
 def _by_part(operation: OperandDimensions) -> Tree:
     """Make dimensions equal to the operand's, or a constant part or multiple of it."""
     result = operation.fresh()
@@ -307,7 +294,7 @@ _RULES: Final[Mapping[str, Callable[[OperandDimensions], Tree]]] = {
         _operand(0),
     ),
     **dict.fromkeys(
-        ("all-gather", "reduce-scatter", "all-to-all", "reduce-window", "fft", "all-reduce",
+        ("all-gather", "reduce-scatter", "all-to-all", "fft", "all-reduce",
          "collective-permute", "select-and-scatter"),
         _by_part,
     ),
@@ -327,6 +314,7 @@ _RULES: Final[Mapping[str, Callable[[OperandDimensions], Tree]]] = {
     "dynamic-update-slice": dynamic_update_slice_rule,
     "gather": gather_rule,
     "scatter": scatter_rule,
-    "convolution": _convolution,
+    "reduce-window": reduce_window_rule,
+    "convolution": convolution_rule,
     "triangular-solve": _solve,
 }  # fmt: skip

@@ -7,6 +7,7 @@ from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.planner.dimensions.module_operations import (
     DIMENSIONS_OF_PRODUCT,
     NUMBER,
+    ROLES_OF_CONVOLUTION,
     ArrayShape,
     ModuleOperations,
     OperandName,
@@ -97,6 +98,8 @@ def _numbers(message: Message) -> Iterator[tuple[str, Sequence[int]]]:
         for key, pattern in DIMENSIONS_OF_PRODUCT:
             if found := pattern.search(config):
                 yield key, list(map(int, NUMBER.findall(found[1])))
+        if roles := ROLES_OF_CONVOLUTION.get(message.custom_call_target):
+            yield "roles", roles
         for shared in message.output_operand_aliasing[:1]:
             yield "overwritten", [*(shared.output_shape_index[:1] or (0,)), shared.operand_index]
     for field, kind in _WINDOWS:
@@ -105,6 +108,12 @@ def _numbers(message: Message) -> Iterator[tuple[str, Sequence[int]]]:
             for descriptor in given.DESCRIPTOR.fields:
                 value = getattr(given, descriptor.name)
                 yield descriptor.name, [value] if isinstance(value, int) else list(value)
+    if message.HasField("window"):
+        sizes = (
+            (each.size, each.stride, each.base_dilation, each.window_dilation)
+            for each in message.window.dimensions
+        )
+        yield "window", [number for each in sizes for number in each]
     if message.HasField("convolution_dimension_numbers"):
         yield from _places(message.convolution_dimension_numbers)
 

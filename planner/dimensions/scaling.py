@@ -4,17 +4,19 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul, sub
 from typing import NamedTuple
 
 __all__ = ["KnownLengths", "LengthRule", "Scaled", "Scaling", "Split"]
 
 
 class LengthRule(NamedTuple):
-    """A length that follows from others: factor * their sum + offset."""
+    """A length that follows from others: the sum of factor * length + offset."""
 
     dimension: int
     sources: tuple[int, ...]
-    factor: Fraction
+    factors: tuple[Fraction, ...]
+    """Factor of each source."""
     offset: Fraction
     is_weak: bool
     """True if it only counts where nothing else decides."""
@@ -108,13 +110,13 @@ class Scaling:
             dimension = self._queue.popleft()
             for rule in self._by_source[dimension]:
                 self._apply(rule)
-            if dimension in self._factors:
+            if dimension in self._factors and self._made_by[dimension] != dimension:
                 self._push_down(dimension)
             for whole in self._wholes[dimension]:
                 self._push_up(whole)
 
     def _apply(self, rule: LengthRule) -> None:
-        length = rule.factor * sum(map(self._length, rule.sources)) + rule.offset
+        length = sum(map(mul, rule.factors, map(self._length, rule.sources)), rule.offset)
         self._set(rule.dimension, max(length, Fraction(0)), rule)
 
     def _push_up(self, whole: int) -> None:
@@ -139,24 +141,50 @@ class Scaling:
         return bool(self._queue)
 
     def _apply_weak(self) -> bool:
-        """Apply one weak rule whose dimension does not change yet."""
-        for rule in self._weak:
-            changes = any(source in self._new for source in rule.sources)
-            if changes and rule.dimension not in self._new:
-                self._apply(rule)
-                if self._queue:
-                    return True
-        return any(map(self._apply_backwards, self._rules))
+        """Apply one weak rule whose dimension does not change yet, or a mutual rule backwards.
+
+        Rules of several sources come last, when as many of these as possible are known.
+        """
+        return (
+            any(self._apply_first(rule) for rule in self._weak if len(rule.sources) == 1)
+            or any(map(self._apply_backwards, self._rules))
+            or any(self._apply_last(rule) for rule in self._weak if len(rule.sources) > 1)
+        )
+
+    def _apply_first(self, rule: LengthRule) -> bool:
+        changes = any(source in self._new for source in rule.sources)
+        if changes and rule.dimension not in self._new:
+            self._apply(rule)
+        return bool(self._queue)
+
+    def _apply_last(self, rule: LengthRule) -> bool:
+        """Apply a rule of several sources: what is fixed keeps its length, so the rest changes."""
+        unknown = [each for each in rule.sources if each not in self._new]
+        if len(unknown) != 1 or rule.dimension not in self._fixed or unknown[0] in self._fixed:
+            return self._apply_first(rule)
+        lengths = map(self._length, rule.sources)
+        changed = map(sub, lengths, map(self._old, rule.sources))
+        (factor,) = (
+            factor
+            for factor, each in zip(rule.factors, rule.sources, strict=True)
+            if each in unknown
+        )
+        length = self._old(unknown[0]) - sum(map(mul, rule.factors, changed)) / factor
+        self._set(unknown[0], max(length, Fraction(0)), None)
+        return bool(self._queue)
 
     def _apply_backwards(self, rule: LengthRule) -> bool:
-        """Change the sources that nothing else decides, all by the same factor."""
+        """Change the sources that nothing else decides, all by the same factor.
+
+        Sources of a mutual rule have one factor.
+        """
         dimension = rule.dimension
         if not rule.is_mutual or self._made_by.get(dimension, rule) == rule:
             return False
         unknown = [each for each in rule.sources if each not in self._new]
         before = sum(map(self._old, unknown))
         known = sum(self._new[each] for each in rule.sources if each in self._new)
-        after = (self._new[dimension] - rule.offset) / rule.factor - known
+        after = (self._new[dimension] - rule.offset) / rule.factors[0] - known
         if not before or after < 0:
             return False
         for each in unknown:

@@ -12,6 +12,7 @@ from xlagraph.hlo.shapes import Shape, index_numbers
 from xlagraph.planner.dimensions.module_operations import (
     DIMENSIONS_OF_PRODUCT,
     NUMBER,
+    ROLES_OF_CONVOLUTION,
     ModuleOperations,
     OperandName,
     Operation,
@@ -24,6 +25,7 @@ __all__ = ["module_operations", "operations_of_text"]
 # dimensions={0,1}   slice={[0:2], [0:8:2]}   padding=0_0x1_2_1   dim_labels=b0f_0io->b0f
 _ATTRIBUTE: Final = re.compile(r"(?:^|[, ])([a-z][\w-]*)=(\{[^{}]*\}|[^\s,{}\"]+)")
 _LABELS: Final = re.compile(r"(\w+)_(\w+)->(\w+)")
+_OF_WINDOW: Final = ("size", "stride", "lhs_dilate", "rhs_dilate")
 _CALLING: Final[dict[Purpose, str]] = {
     "calls": "calls",
     "to_apply": "to_apply",
@@ -73,6 +75,9 @@ def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
         for key, pattern in DIMENSIONS_OF_PRODUCT:
             if given := pattern.search(instruction.attribute_text):
                 numbers[key] = list(map(int, NUMBER.findall(given[1])))
+        for target, roles in ROLES_OF_CONVOLUTION.items():
+            if f'"{target}"' in text:
+                numbers["roles"] = roles
         for shared in instruction.attributes.aliasing[:1]:
             place = index_numbers(shared.output_index)[:1] or (0,)
             numbers["overwritten"] = [*place, shared.operand]
@@ -99,6 +104,8 @@ def _numbers(text: str) -> Iterator[tuple[str, Sequence[int]]]:
             yield key, [number for part in value.split("]")[:-1] for number in _bounds(part)]
         elif key == "padding":
             yield key, [number for part in value.split("x") for number in _padding(part)]
+        elif key == "window":
+            yield key, list(_window(value))
         elif key == "direction":
             yield key, [int(value == "EQ")]
         elif key == "dim_labels":
@@ -115,6 +122,15 @@ def _bounds(part: str) -> tuple[int, int, int]:
 def _padding(part: str) -> tuple[int, int, int]:
     low, high, *interior = map(int, part.split("_"))
     return low, high, interior[0] if interior else 0
+
+
+def _window(text: str) -> Iterator[int]:
+    """Yield size, stride and dilation of operand and window; 1 if not given."""
+    parts = dict(part.split("=") for part in text[1:-1].split() if "=" in part)
+    by_part = [parts.get(key, "").split("x") for key in _OF_WINDOW]
+    for number in range(len(by_part[0])):
+        for found in by_part:
+            yield int(found[number]) if found[0] else 1
 
 
 def _places(labels: str) -> Iterator[tuple[str, Sequence[int]]]:

@@ -6,13 +6,15 @@ The rules are those of XLA's shape inference (xla/service/shape_inference.cc).
 from collections.abc import Sequence
 from fractions import Fraction
 
-from xlagraph.planner.dimensions.dimension_trees import Array, OperandDimensions, Tree
+from xlagraph.planner.dimensions.dimension_trees import Array, OperandDimensions, Tree, arrays
 
 __all__ = [
+    "convolution_rule",
     "dynamic_slice_rule",
     "dynamic_update_slice_rule",
     "gather_rule",
     "pad_rule",
+    "reduce_window_rule",
     "scatter_rule",
     "slice_rule",
 ]
@@ -30,7 +32,7 @@ def slice_rule(operation: OperandDimensions) -> Tree:
         elif stride > 1:
             lengths.follow(one, [other], Fraction(1, stride))
         elif 2 * length > whole:  # all but a few: x[:-1]
-            lengths.follow(one, [other])
+            lengths.follow(one, [other], is_mutual=True)
     return result
 
 
@@ -139,3 +141,57 @@ def _batching(
     pairs = zip(operation.numbers(of_operand), operation.numbers(of_indices), strict=False)
     for one, other in pairs:
         operation.lengths.equal(own[one], indices[other])
+
+
+def convolution_rule(operation: OperandDimensions) -> Tree:
+    """Make the dimensions of a convolution's result those of its operands, or follow them."""
+    result = operation.fresh()
+    known = operation.array(0), operation.array(1), next(arrays(result), ())
+    left, right, out = (known[place] for place in operation.numbers("roles") or (0, 1, 2))
+    batch, feature, *spatial = operation.numbers("out")
+    left_batch, left_feature, *left_spatial = operation.numbers("lhs")
+    input_feature, output_feature, *right_spatial = operation.numbers("rhs")
+    equal = operation.lengths.equal
+    equal(out[batch], left[left_batch])  # of another length if batches are grouped
+    equal(out[feature], right[output_feature])
+    equal(left[left_feature], right[input_feature])  # of another length if features are grouped
+    for number, (one, other) in enumerate(zip(spatial, left_spatial, strict=False)):
+        kernel = right[right_spatial[number]] if number < len(right_spatial) else None
+        _slide(operation, number, out[one], left[other], kernel)
+    return result
+
+
+def reduce_window_rule(operation: OperandDimensions) -> Tree:
+    """Make the dimensions of what windows are reduced to those of the operands, or follow them."""
+    count = len(operation.operands) // 2
+    first, lengths = operation.array(0), operation.lengths
+    result = operation.fresh()
+    own = next(arrays(result), ())
+    for number, (one, other) in enumerate(zip(own, first, strict=False)):
+        _slide(operation, number, one, other)
+    for number in range(1, count):
+        lengths.all_equal(first, operation.array(number))
+    for each in arrays(result):
+        lengths.all_equal(own, each)
+    return result
+
+
+def _slide(
+    operation: OperandDimensions, number: int, one: int, other: int, kernel: int | None = None
+) -> None:
+    """Let the number of places of a window follow the length over which it slides.
+
+    The gradient of a kernel slides one activation over another, which is about as long. If both
+    become shorter, there are as many places as before.
+    """
+    lengths, window = operation.lengths, operation.numbers("window")[4 * number : 4 * number + 4]
+    size, stride, dilation, kernel_dilation = (max(each, 1) for each in window or (1, 1, 1, 1))
+    places, length = lengths.length(one), lengths.length(other)
+    factor = Fraction(dilation, stride)
+    if places == length:
+        lengths.equal(one, other)
+    elif kernel is not None and kernel_dilation * (size - 1) >= places:
+        factors = factor, -Fraction(kernel_dilation, stride)
+        lengths.follow(one, [other, kernel], factors, is_weak=True)
+    elif places > 1 and length > 1:
+        lengths.follow(one, [other], factor, is_mutual=True)

@@ -10,14 +10,21 @@ of the module (`xlagraph.planner.dimensions`); lengths alone decide nothing.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import prod
+from math import ceil, prod
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.shapes import index_numbers, parse_shape
+from xlagraph.hlo.tiles import tiled_bytes
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import element
 from xlagraph.planner.dimensions.following import FollowedDimensions
 from xlagraph.planner.dimensions.scaling import Scaled
+from xlagraph.planner.edits.batch_assumptions import (
+    assumptions,
+    dimensions_of,
+    uneven_lengths,
+)
 from xlagraph.planner.edits.donating import named_parameters
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.resizing import resized, resized_text
@@ -35,16 +42,13 @@ __all__ = [
     "scaled_batch",
 ]
 
-_FUSED_BY_SIZE: Final = "ynn_fusion"
-"""Leading part of the names of fusions for YNN, which fuses by size."""
 _MOST_NAMED: Final = 4
 
 
 class BatchDimension(NamedTuple):
-    """A dimension of an entry parameter that is the batch."""
+    """A dimension of an entry parameter, or of another value, that is the batch."""
 
-    parameter: int
-    """Value id."""
+    value_id: int
     dimension: int
     length: int
 
@@ -127,26 +131,37 @@ def batch_ratio(
 def named_dimensions(
     compilation: PlannableCompilation, names: Iterable[str]
 ) -> list[BatchDimension]:
-    """Return the named dimensions of parameters; raise BadParameter if their lengths differ."""
+    """Return the named dimensions of parameters, or of other values by label.
+
+    Raises BadParameter if one name stands for dimensions of different lengths.
+    """
     found: list[BatchDimension] = []
     for name in names:
+        first = len(found)
         text, colon, number = name.rpartition(":")
         has_number = bool(colon) and number.isdecimal() and bool(text)
         dimension = int(number) if has_number else 0
-        for value in named_parameters(compilation, [text if has_number else name]):
+        for value in _named_values(compilation, text if has_number else name):
             lengths = value.dimensions
             if dimension >= len(lengths):
                 raise BadParameter(
                     f"{value.label} has no dimension {dimension}: {value.full_shape}"
                 )
             found.append(BatchDimension(value.value_id, dimension, lengths[dimension]))
-    several = sorted({each.length for each in found})
-    if len(several) > 1:
-        raise BadParameter(
-            f"the named dimensions have different lengths: {', '.join(map(str, several))};"
-            " the batch has one length"
-        )
-    return found
+        several = sorted({each.length for each in found[first:]})
+        if len(several) > 1:
+            raise BadParameter(
+                f"{name} stands for dimensions of different lengths:"
+                f" {', '.join(map(str, several))}; name those that carry the batch one by one"
+            )
+    return list(dict.fromkeys(found))
+
+
+def _named_values(compilation: PlannableCompilation, name: str) -> Sequence[StoredValue]:
+    value_id = compilation.id_by_label.get(name)
+    if value_id is None or value_id in compilation.parameters:
+        return named_parameters(compilation, [name])
+    return [compilation.values[value_id]]
 
 
 def scaled_batch(
@@ -162,48 +177,91 @@ def scaled_batch(
     """
     given: dict[int, Fraction] = {}
     fixed: set[int] = set()
-    named = {(each.parameter, each.dimension) for each in found}
-    for value_id, (number, index) in compilation.parameters.items():
-        array = element(followed.parameters.get(number), index_numbers(index))
+    named = {(each.value_id, each.dimension) for each in found}
+    arrays = {
+        value_id: element(followed.parameters.get(number), index_numbers(index))
+        for value_id, (number, index) in compilation.parameters.items()
+    }
+    for each in found:
+        if each.value_id not in arrays:
+            arrays[each.value_id] = dimensions_of(compilation, followed, each.value_id)
+    for value_id, array in arrays.items():
         for place, dimension in enumerate(array if isinstance(array, tuple) else ()):
             if (value_id, place) in named:
                 given[dimension] = kept * followed.lengths.length(dimension)
-            else:
+            elif value_id in compilation.parameters:
                 fixed.add(dimension)
-    scaled = followed.lengths.scaled(given, fixed)
+    scaled = _scaled(followed, given, fixed)
     kept_by_id = kept_bytes(compilation, followed, scaled)
+    others = kept_by_id.keys() - {value_id for value_id, _ in named}
     return ScaleBatch(
         kept,
         kept_by_id,
         _text(compilation, found, other, len(kept_by_id)),
-        tuple(
-            _assumptions(compilation, followed, scaled, kept_by_id.keys() - {p for p, _ in named})
+        (
+            *uneven_lengths(followed, scaled, given),
+            *assumptions(compilation, followed, scaled, kept, others),
         ),
     )
+
+
+def _scaled(
+    followed: FollowedDimensions, given: Mapping[int, Fraction], fixed: Collection[int]
+) -> Scaled:
+    """Return all lengths that change with these.
+
+    `tokens[:, :-1]` of 256 has tokens of 257: those that are no whole numbers follow from others,
+    if they can.
+    """
+    lengths = followed.lengths
+    whole = {each: length for each, length in given.items() if length.denominator == 1}
+    scaled = lengths.scaled(whole or given, fixed)
+    if all(lengths.find(each) in scaled.lengths for each in given):
+        return scaled
+    return lengths.scaled(given, fixed)
 
 
 def kept_bytes(
     compilation: PlannableCompilation, followed: FollowedDimensions, scaled: Scaled
 ) -> dict[int, Fraction]:
     """Return the part that each value keeps; values of one buffer set keep the same part."""
-    lengths, program = followed.lengths, compilation.program
+    program = compilation.program
     kept: dict[int, Fraction] = {}
     for members in program.sets.values():
         before = after = Fraction(0)
         arrays = [value.value_id for value in members if not value.is_table]
         for value_id in arrays:
-            value = compilation.values[value_id]
-            array = followed.at(value.name, index_numbers(value.shape_index)) or ()
-            changed = [each for each in map(lengths.find, array) if each in scaled.lengths]
-            part = prod(
-                (scaled.lengths[each] / lengths.length(each) for each in changed),
-                start=Fraction(1),
-            )
-            size = value.dense_bytes or value.size_bytes
-            before, after = max(before, Fraction(size)), max(after, size * part)
+            size, new = _size(compilation, followed, scaled, value_id)
+            before, after = max(before, size), max(after, new)
         if before and after != before:
             kept |= dict.fromkeys(arrays, after / before)
     return kept
+
+
+def _size(
+    compilation: PlannableCompilation,
+    followed: FollowedDimensions,
+    scaled: Scaled,
+    value_id: int,
+) -> tuple[Fraction, Fraction]:
+    """Return the bytes of a value before and after; with the padding of tiles, if it has any."""
+    lengths, value = followed.lengths, compilation.values[value_id]
+    array = dimensions_of(compilation, followed, value_id)
+    old = list(map(lengths.length, array))
+    new = [
+        scaled.lengths.get(lengths.find(each), Fraction(length))
+        for each, length in zip(array, old, strict=True)
+    ]
+    shape = parse_shape(value.full_shape)
+    if len(old) == len(shape.sizes):
+        before, after = tiled_bytes(shape, old), tiled_bytes(shape, list(map(ceil, new)))
+        if before == value.size_bytes and after is not None:
+            return Fraction(before), Fraction(after)
+    size = Fraction(value.dense_bytes or value.size_bytes)
+    return size, size * prod(
+        (length / whole for length, whole in zip(new, old, strict=True) if whole),
+        start=Fraction(1),
+    )
 
 
 def _text(
@@ -213,7 +271,7 @@ def _text(
     count: int,
 ) -> str:
     names = [
-        f"dimension {each.dimension} of {compilation.values[each.parameter].label} ({each.length})"
+        f"dimension {each.dimension} of {compilation.values[each.value_id].label} ({each.length})"
         for each in found[:_MOST_NAMED]
     ]
     if len(found) > _MOST_NAMED:
@@ -222,45 +280,3 @@ def _text(
     if other is not None:
         text += f", {found[0].length * other[1]} in {other[0]}"
     return f"{text}; {count} of {len(compilation.program.values)} values carry it"
-
-
-def _assumptions(
-    compilation: PlannableCompilation,
-    followed: FollowedDimensions,
-    scaled: Scaled,
-    others: Collection[int],
-) -> Iterable[str]:
-    """Yield what was decided without evidence, and where the batch could not be followed.
-
-    `others` are the values that carry the batch, without the parameters that the user named.
-    """
-    if not others:
-        yield "no computed value carries the batch, so do not trust the figure"
-    if any(compilation.values[each].label.startswith(_FUSED_BY_SIZE) for each in others):
-        yield "YNN is assumed to fuse the same operations; at another size it may fuse others"
-    shrunk = [compilation.values[each].label for each in others if each in compilation.parameters]
-    if shrunk:
-        more = f" and {len(shrunk) - 1} more" if shrunk[1:] else ""
-        yield (
-            f"{min(shrunk)}{more} must have the length of the batch, too, and shrink; if they do"
-            " not, name another dimension or compare with another batch (--batch-like)"
-        )
-    for split in dict.fromkeys(scaled.splits):
-        length, parts = split.length, split.parts
-        yield (
-            f"a dimension of {length} is split into {parts[0]} x {parts[1]}: the"
-            f" {'second' if split.changed else 'first'} is assumed to shrink"
-        )
-    find = followed.lengths.find
-    lost = [
-        each
-        for each in followed.unfollowed
-        if any(find(dimension) in scaled.lengths for dimension in each.read)
-    ]
-    if lost:
-        names = ", ".join(each.name for each in lost[:_MOST_NAMED])
-        more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
-        yield (
-            f"the batch cannot be followed through {names}{more}: each result is assumed to keep"
-            " the leading dimensions of the first operand"
-        )

@@ -44,7 +44,7 @@ class Changes:
     batch: float | str | Fraction | None = None
     """Factor by which the batch shrinks; `parse_factor` reads it."""
     batch_of: Sequence[str] = ()
-    """Parameters whose first dimension is the batch, or `PARAMETER:DIMENSION`."""
+    """Parameters, or values by label, whose first dimension is the batch, or `NAME:DIMENSION`."""
     batch_like: str | None = None
     """Compilation with another batch to compare with; by default one of the same module."""
     schedule: str | None = None

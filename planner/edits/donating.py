@@ -21,7 +21,7 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.donation import Donor, donate, with_results_apart
 from xlagraph.planner.edits.edit import DonatedParameter, Edit, Edited, Replanned
-from xlagraph.planner.edits.effect_sentences import saved_text
+from xlagraph.planner.edits.effect_sentences import range_text
 from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram
@@ -75,7 +75,8 @@ class Donate(Edit):
             program, pairs = again
         left = [pair for pair in pairs if pair.output in kept]
         unpaired += [pair.parameter for pair in pairs if pair.output not in kept]
-        donated = donate(program, left, knows_schedule=compilation.drops_needless_copies)
+        knows_schedule = compilation.drops_needless_copies
+        donated = donate(program, left, knows_schedule=knows_schedule)
         outcomes = [
             *((pair.parameter, pair.output, "in place") for pair in donated.in_place),
             *((pair.parameter, pair.output, "copied first") for pair in donated.copied),
@@ -99,8 +100,12 @@ class Donate(Edit):
             for parameter, output, outcome in outcomes
             if parameter in self.parameters and (output is None or parameter not in already)
         ]
+        most = None
+        if knows_schedule and (donated.copied_last or donated.copied_twice):
+            most = donate(program, left, knows_schedule=True, copies_last=True).program
         return Edited(
             donated.program if left else program,
+            most,
             value_ids=self.parameters,
             donated=tuple(sorted(found, key=lambda each: (-each.size_bytes, each.parameter))),
             copied_before=donated.copied_before,
@@ -110,7 +115,7 @@ class Donate(Edit):
         donated = after.edited.donated if after.edited is not None else ()
         saving = "nothing changes"
         if effective := [each for each in donated if each.output is not None]:
-            saving = saved_text(after, before, _why_nothing_is_saved(effective))
+            saving = range_text(after, before, _why_nothing_is_saved(effective))
         text = f"{counted(len(donated), 'parameter')}: {outcomes_text(donated)}; {saving}"
         without_result = [each.parameter for each in donated if each.outcome == "no output"]
         if without_result:

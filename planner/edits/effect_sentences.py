@@ -24,13 +24,13 @@ def saved_text(after: Replanned, before: Replanned, why: str = "") -> str:
     return f"saves nothing: {why or why_nothing_is_saved(before, changed)}"
 
 
-def range_text(after: Replanned, before: Replanned) -> str:
+def range_text(after: Replanned, before: Replanned, why: str = "") -> str:
     """Return the least and the most that an edit saves, or why it saves nothing."""
     saved_most = before.reserved_bytes() - after.reserved_bytes()
     saved_least = before.most_reserved_bytes() - after.most_reserved_bytes()
     low, high = sorted((saved_least, saved_most))
     if low == high or high <= 0:
-        return saved_text(after, before)
+        return saved_text(after, before, why)
     if low > 0:
         return f"saves {human_bytes(low)} to {human_bytes(high)} of reserved memory"
     return f"saves up to {human_bytes(high)} of reserved memory"

@@ -28,7 +28,7 @@ from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import Rule, order_of, post_order
 from xlagraph.planner.orders.schedulable import SchedulableProgram, SchedulableValue
-from xlagraph.planner.planned_program import Overwrite, PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["recomputed_in_parts", "saved_in_parts"]
 
@@ -223,10 +223,9 @@ class _Added:
         overwrites = dict(found.planned.overwrites)
         for value_id, clone in made.items():
             overwrites[clone.value_id] = tuple(
-                Overwrite(
-                    made[each.value_id].value_id if each.value_id in made else each.value_id,
-                    each.is_operand,
-                )
+                each._replace(value_id=made[each.value_id].value_id)
+                if each.value_id in made
+                else each
                 for each in overwrites.get(value_id, ())
             )
         return replace(

@@ -182,7 +182,23 @@ def test_a_copy_for_other_bytes_serves_as_the_copy_of_the_parameter():
     assert [donor.parameter for donor in found.copied_last] == [1]
 
 
-def test_the_copy_of_the_result_brings_that_of_the_parameter_forward_in_post_order():
+def test_a_result_may_be_copied_as_soon_as_it_is_made_or_at_the_end():
+    values = (
+        value(2, 1, 8, reads=(1,), operands=(1,), is_copy=True, instruction="other"),
+        value(4, 5, 6, instruction="later"),
+        value(6, 6, 7, reads=(4,), instruction="after"),
+        value(7, 8, 9, instruction="end"),
+    )
+    made = program(parameter(), *values, output(4), allocations=(GIVEN,))
+    soon, late = (
+        donate(made, [Donor(1, 9, 8)], knows_schedule=True, copies_last=last)
+        for last in (False, True)
+    )
+    assert [donor.parameter for donor in (*soon.copied_last, *late.copied_last)] == [1, 1]
+    assert (soon.copied_before, late.copied_before) == ((6,), (8,))
+
+
+def test_the_copy_of_the_result_brings_the_parameter_and_its_copy_forward_in_post_order():
     root = value(10, 9, 10, is_table=True, lives_out=True, reads=(7, 9), instruction="root")
     values = (
         parameter(post_order=50),
@@ -195,6 +211,7 @@ def test_the_copy_of_the_result_brings_that_of_the_parameter_forward_in_post_ord
     assert [donor.parameter for donor in found.copied_twice] == [1]
     (copy,) = [made for made in found.program.values if made.instruction == "copy of p"]
     assert copy.post_order == 20
+    assert found.program.by_id[1].post_order == 20
 
 
 def test_a_parameter_that_is_returned_unchanged_into_another_is_copied_once():

@@ -231,6 +231,70 @@ def halved(body, dimension, *, called=""):
         ),
         pytest.param(
             """
+            %x = f32[2,16,3]{2,1,0} parameter(0)
+            %k = f32[3,3,4]{2,1,0} parameter(1)
+            %y = f32[2,7,4]{2,1,0} convolution(%x, %k), @
+            window={size=3 stride=2}, dim_labels=b0f_0io->b0f
+            %zero = f32[] constant(0)
+            %d = f32[2,7,4]{2,1,0} broadcast(%zero), dimensions={}
+            %g = f32[3,3,4]{2,1,0} convolution(%x, %d), @
+            window={size=7 pad=0_-1 rhs_dilate=2}, dim_labels=f0b_i0o->0bf
+            %n = f32[3,3,4]{2,1,0} subtract(%k, %g)
+            %b = f32[2,16,3]{2,1,0} convolution(%d, %k), @
+            window={size=3 pad=2_3 lhs_dilate=2}, dim_labels=b0f_0oi->b0f
+            ROOT %s = f32[2,16,3]{2,1,0} subtract(%x, %b)
+            """,
+            1,
+            {"y": (2, 3, 4), "d": (2, 3, 4), "n": (3, 3, 4), "b": (2, 8, 3)},
+            id="a convolution with a stride, and a gradient of which nothing else is known",
+        ),
+        pytest.param(
+            """
+            %x = f32[4,8,3]{2,1,0} parameter(0)
+            %k = f32[5,2,3]{2,1,0} parameter(1)
+            %d = f32[4,4,5]{2,1,0} parameter(2)
+            %f = (f32[5,2,3]{2,1,0}, u8[0]{0}) custom-call(%x, %d), @
+            window={size=2 stride=2}, dim_labels=b0f_o0i->b0f, @
+            custom_call_target="__cudnn$convBackwardFilter"
+            ROOT %b = (f32[4,8,3]{2,1,0}, u8[0]{0}) custom-call(%d, %k), @
+            window={size=2 stride=2}, dim_labels=b0f_o0i->b0f, @
+            custom_call_target="__cudnn$convBackwardInput"
+            """,
+            0,
+            {"f": [(5, 2, 3), (0,)], "b": [(2, 8, 3), (0,)], "d": (2, 4, 5)},
+            id="gradients of a convolution by cuDNN",
+        ),
+        pytest.param(
+            """
+            %x = f32[2,64,3]{2,1,0} parameter(0)
+            %k = f32[16,3,4]{2,1,0} parameter(1)
+            %y = f32[2,4,4]{2,1,0} convolution(%x, %k), @
+            window={size=16 stride=16}, dim_labels=b0f_0io->b0f
+            %i = s32[2,4,4]{2,1,0} iota(), iota_dimension=1
+            %a = f32[] constant(0)
+            %b = s32[] constant(0)
+            ROOT %w = (f32[2,2,4]{2,1,0}, s32[2,2,4]{2,1,0}) reduce-window(%y, %i, %a, %b), @
+            window={size=1x2x1 stride=1x2x1}
+            """,
+            1,
+            {"y": (2, 2, 4), "i": (2, 2, 4), "k": (16, 3, 4), "w": [(2, 1, 4), (2, 1, 4)]},
+            id="patches of an image, and the largest of each window with its place",
+        ),
+        pytest.param(
+            """
+            %x = f32[6,4]{1,0} parameter(0)
+            %zero = f32[] constant(0)
+            %wide = f32[8,4]{1,0} broadcast(%zero), dimensions={}
+            %all = f32[8,4]{1,0} tanh(%wide)
+            %part = f32[6,4]{1,0} slice(%all), slice={[1:7], [0:4]}
+            ROOT %sum = f32[6,4]{1,0} add(%x, %part)
+            """,
+            0,
+            {"all": (5, 4), "wide": (5, 4)},
+            id="what a slice of all but a few elements is taken from",
+        ),
+        pytest.param(
+            """
             %x = f32[4,8]{1,0} parameter(0)
             %i = s32[4,2]{1,0} parameter(1)
             %one = s32[4,1]{1,0} parameter(2)

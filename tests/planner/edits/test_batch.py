@@ -73,5 +73,69 @@ def test_named_dimensions_are_checked_and_doubts_are_shown(graph):
     assert any(text.startswith("YNN is assumed to fuse") for text in of_ynn.assumptions)
     with pytest.raises(BadParameter, match="x has no dimension 2"):
         whatif(graph, "large", Changes(batch=2, batch_of=["x:2"]))
-    with pytest.raises(BadParameter, match="different lengths: 8, 16"):
-        whatif(graph, "large", Changes(batch=2, batch_of=["x", "x:1"]))
+
+
+WIDE = """HloModule jit_f, is_scheduled=true
+
+ENTRY %main (t: f32[5,16], x: f32[4,16]) -> f32[4,6] {
+  %t = f32[5,16] parameter(0)
+  %x = f32[4,16] parameter(1)
+  %s = f32[4,16]{1,0} slice(%t), slice={[1:5], [0:16]}
+  %a = f32[4,16]{1,0} add(%s, %x)
+  %k = f32[16,6]{1,0} iota(), iota_dimension=0
+  ROOT %y = f32[4,6]{1,0} dot(%a, %k), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+WIDE_PLAN = tiny_dump(
+    """
+    0 | 320 | parameter 0, shape |f32[5,16]| at ShapeIndex {}
+    1 | 256 | parameter 1, shape |f32[4,16]| at ShapeIndex {}
+    2 | 96 | output shape is |f32[4,6]|, maybe-live-out
+    3 | 896 | preallocated-temp
+    """,
+    """
+    0 | t | f32[5,16]{1,0} | 0 | 320 | 0-6 | parameter(0)
+    1 | x | f32[4,16]{1,0} | 0 | 256 | 0-6 | parameter(1)
+    3 | s | f32[4,16]{1,0} | 0 | 256 | 2-3 | slice(t)
+    3 | a | f32[4,16]{1,0} | 256 | 256 | 3-5 | add(s, x)
+    3 | k | f32[16,6]{1,0} | 512 | 384 | 4-5 | iota()
+    2 | y | f32[4,6]{1,0} | 0 | 96 | 5-6 | dot(a, k)
+    """,
+)
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wide")
+    stem = "module_0001.jit_f.cpu_after_optimizations"
+    (folder / f"{stem}.txt").write_text(WIDE)
+    (folder / f"{stem}-buffer-assignment.txt").write_text(WIDE_PLAN)
+    with open_graph(folder / "g.lbug", create=True) as graph:
+        ingest(graph, folder, jobs=1)
+        yield graph
+
+
+def sizes(found):
+    return found.effects[0].size_bytes, found.effects[0].size_bytes_after
+
+
+def test_named_dimensions_may_have_different_lengths_but_those_of_one_name_not(wide):
+    # half of 5 is no whole number, so `t` follows from `x`
+    both = whatif(wide, None, Changes(batch=2, batch_of=["t", "x"]))
+    assert sizes(both) == (320 + 256 + 256 + 256 + 96, 192 + 128 + 128 + 128 + 48)
+    assert not any("no whole number" in text for text in both.assumptions)
+    alone = whatif(wide, None, Changes(batch=2, batch_of=["t"]))
+    assert "5 becomes 2.5, no whole number" in " ".join(alone.assumptions)
+    with pytest.raises(BadParameter, match=r"\* stands for dimensions of different lengths: 4, 5;"):
+        whatif(wide, None, Changes(batch=2, batch_of=["*"]))
+
+
+def test_a_length_of_no_input_is_assumed_to_stay_unless_it_is_named(wide):
+    stays = whatif(wide, None, Changes(batch=2, batch_of=["x", "t"]))
+    assert (
+        "6 in y (f32[4,6]{1,0}) is the length of no input and assumed to stay; if it is computed"
+        " from the batch, name it, too: --batch-of y:1"
+    ) in stays.assumptions
+    named = whatif(wide, None, Changes(batch=2, batch_of=["x", "t", "y:1"]))
+    assert sizes(named)[1] == 192 + 128 + 128 + 128 + 24 + 192
+    assert not any("length of no input" in text for text in named.assumptions)

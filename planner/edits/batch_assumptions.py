@@ -1,0 +1,133 @@
+"""What a smaller batch is planned with, without evidence, and where it cannot be followed."""
+
+from collections.abc import Collection, Iterable
+from fractions import Fraction
+from math import ceil, floor
+from typing import Final
+
+from xlagraph.hlo.shapes import index_numbers
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.dimension_trees import Array
+from xlagraph.planner.dimensions.following import FollowedDimensions
+from xlagraph.planner.dimensions.scaling import Scaled
+
+__all__ = ["assumptions", "dimensions_of", "uneven_lengths"]
+
+_MADE_BY_SIZE: Final = {
+    "ynn_fusion": (
+        "YNN is assumed to fuse the same operations; at another size it may fuse others"
+    ),
+    "gemm_fusion": (
+        "matrix products are assumed to be computed in as many parts; at another size the GPU"
+        " compiler may split them otherwise, and keep the parts"
+    ),
+}
+"""What is assumed of values that a compiler makes otherwise at another size, by the beginning of
+their labels."""
+_MOST_NAMED: Final = 4
+_MOST_CHOSEN: Final = 2
+"""Number of lengths of no input that are named."""
+_LEAST_SHARE: Final = Fraction(1, 50)
+"""Part of the reserved bytes that a value must have to be named for a length of no input."""
+
+
+def dimensions_of(
+    compilation: PlannableCompilation, followed: FollowedDimensions, value_id: int
+) -> Array:
+    """Return the dimensions of a value; none if its operation is unknown."""
+    value = compilation.values[value_id]
+    return followed.at(value.name, index_numbers(value.shape_index)) or ()
+
+
+def uneven_lengths(
+    followed: FollowedDimensions, scaled: Scaled, given: Iterable[int]
+) -> Iterable[str]:
+    """Yield that a named dimension is no whole number after the change."""
+    lengths = followed.lengths
+    for length in sorted({lengths.find(each) for each in given}, key=lengths.length):
+        new = scaled.lengths.get(length)
+        if new is not None and new.denominator > 1:
+            yield (
+                f"{lengths.length(length)} becomes {float(new):g}, no whole number: the figure is"
+                f" between those of {floor(new)} and {ceil(new)}"
+            )
+
+
+def assumptions(
+    compilation: PlannableCompilation,
+    followed: FollowedDimensions,
+    scaled: Scaled,
+    kept: Fraction,
+    others: Collection[int],
+) -> Iterable[str]:
+    """Yield what was decided without evidence, and where the batch could not be followed.
+
+    `others` are the values that carry the batch, without the parameters that the user named.
+    """
+    if not others:
+        yield "no computed value carries the batch, so do not trust the figure"
+    for beginning, assumed in _MADE_BY_SIZE.items():
+        if any(compilation.values[each].label.startswith(beginning) for each in others):
+            yield assumed
+    shrunk = [compilation.values[each].label for each in others if each in compilation.parameters]
+    if shrunk:
+        more = f" and {len(shrunk) - 1} more" if shrunk[1:] else ""
+        yield (
+            f"{min(shrunk)}{more} must have the length of the batch, too, and shrink; if they do"
+            " not, name another dimension or compare with another batch (--batch-like)"
+        )
+    for split in dict.fromkeys(scaled.splits):
+        length, parts = split.length, split.parts
+        yield (
+            f"a dimension of {length} is split into {parts[0]} x {parts[1]}: the"
+            f" {'second' if split.changed else 'first'} is assumed to shrink"
+        )
+    find = followed.lengths.find
+    yield from _chosen_lengths(compilation, followed, scaled, kept, others)
+    lost = [
+        each
+        for each in followed.unfollowed
+        if any(find(dimension) in scaled.lengths for dimension in each.read)
+    ]
+    if lost:
+        names = ", ".join(each.name for each in lost[:_MOST_NAMED])
+        more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
+        yield (
+            f"the batch cannot be followed through {names}{more}: each result is assumed to keep"
+            " the leading dimensions of the first operand"
+        )
+
+
+def _chosen_lengths(
+    compilation: PlannableCompilation,
+    followed: FollowedDimensions,
+    scaled: Scaled,
+    kept: Fraction,
+    carriers: Collection[int],
+) -> Iterable[str]:
+    """Yield lengths that follow from no input, in values that carry the batch.
+
+    A program may compute them from the batch, as the capacity of an expert.
+    """
+    lengths = followed.lengths
+    of_inputs = lengths.of_inputs()
+    least = sum(compilation.reserved_bytes.values()) * _LEAST_SHARE
+    found: dict[int, tuple[StoredValue, int]] = {}
+    largest = sorted(carriers, key=lambda each: (-compilation.values[each].size_bytes, each))
+    for value in map(compilation.values.__getitem__, largest):
+        if value.size_bytes < least:
+            break
+        for place, each in enumerate(dimensions_of(compilation, followed, value.value_id)):
+            dimension = lengths.find(each)
+            is_known = dimension in of_inputs or dimension in scaled.lengths
+            new = lengths.length(each) * kept
+            is_whole = new > 1 and new.denominator == 1
+            if is_whole and not is_known and not lengths.is_product(each):
+                found.setdefault(dimension, (value, place))
+    for dimension, (value, place) in list(found.items())[:_MOST_CHOSEN]:
+        yield (
+            f"{lengths.length(dimension)} in {value.label} ({value.full_shape}) is the length of no"
+            " input and assumed to stay; if it is computed from the batch, name it, too:"
+            f" --batch-of {value.label}:{place}"
+        )
