@@ -218,7 +218,7 @@ def _on_cpu(program: PeakProgram, found: Savings) -> Savings:
 
     A CPU's does: what is saved follows from the order of the recomputed instructions.
     """
-    if program.compilation.platform != "cpu":
+    if program.compilation.keeps_barriers:
         return found
     if program.recomputes_early:
         return Savings(0, max(found.bytes, found.at_most or 0), is_certain=False)
@@ -280,7 +280,7 @@ def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
 
 def _with_stacks(program: PeakProgram, found: Savings, stacks: Savings) -> Savings:
     """Return a range whose least is the certain savings of the stacks of loops."""
-    if program.compilation.platform != "cpu":
+    if program.compilation.keeps_barriers:
         return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
     most = stacks.bytes if stacks.at_most is None else stacks.at_most
     return Savings(
@@ -296,11 +296,12 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
     is_in_vain = is_cpu and change in _CPU_EXPECTS_NOTHING
     if is_in_vain and (change is ChangeKind.HALF or program.recomputes_early):
         return _CPU_EXPECTS_NOTHING[change], 0.0
-    if is_cpu and change is ChangeKind.RECOMPUTE:
+    drops_barriers = not program.compilation.keeps_barriers
+    if drops_barriers and change is ChangeKind.RECOMPUTE:
         return _CPU_DROPS_BARRIERS, _LIKELIHOODS[change]
     if change is ChangeKind.RECOMPUTE and not found.bytes:
         return _KEEPS_INPUTS, _LIKELIHOODS[change] / 2
-    if is_cpu and change is ChangeKind.MOVE:
+    if drops_barriers and change is ChangeKind.MOVE:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM
     return doubt, _LIKELIHOODS.get(change, 1.0)

@@ -40,6 +40,7 @@ class PlannedAllocation(NamedTuple):
     maybe_live_out: bool = False
     physical_peak_bytes: int | None = None
     largest_hole_bytes: int | None = None
+    page: int | None = None
 
     @property
     def is_read_only(self) -> bool:

@@ -74,8 +74,8 @@ class PeakProgram:
 
     @cached_property
     def recomputes_early(self) -> bool:
-        """True if values are recomputed long before they are read: in a CPU's default order."""
-        return self.compilation.platform == "cpu" and recomputes_early(self.schedulable)
+        """True if values are recomputed long before they are read: no barrier orders them."""
+        return not self.compilation.keeps_barriers and recomputes_early(self.schedulable)
 
     @cached_property
     def schedulable(self) -> SchedulableProgram | None:
@@ -290,7 +290,7 @@ class PeakProgram:
     def read_steps(self) -> dict[int, list[int]]:
         """Steps at which an instruction computes with a value, in order; by value id."""
         found: defaultdict[int, list[int]] = defaultdict(list)
-        for value_id, name, _, _ in self.stored.uses:
+        for value_id, name, _, _ in self.stored.reads:
             reader = self.instructions.get(name)
             if reader is not None and reader.step is not None and reader.opcode not in _HANDED_ON:
                 found[value_id].append(reader.step)
@@ -300,7 +300,7 @@ class PeakProgram:
     def read_by(self) -> dict[str, list[int]]:
         """Ids of the values that an instruction reads, by its name."""
         found: defaultdict[str, list[int]] = defaultdict(list)
-        for value_id, name, _, _ in self.stored.uses:
+        for value_id, name, _, _ in self.stored.reads:
             found[name].append(value_id)
         return found
 
@@ -317,7 +317,7 @@ class PeakProgram:
     def readers_of(self) -> dict[int, list[str]]:
         """Names of the instructions that read a value, by its id."""
         found: defaultdict[int, list[str]] = defaultdict(list)
-        for value_id, name, _, _ in self.stored.uses:
+        for value_id, name, _, _ in self.stored.reads:
             found[value_id].append(name)
         return found
 

@@ -62,7 +62,7 @@ def _reads(
     called = () if fusion is None else program.fused_operations(fusion)
     operands = {
         use.operand
-        for use in program.stored.uses
+        for use in program.stored.reads
         if use.instruction == instruction and use.value_id in value_ids
     }
     names = {each.name for each in called if not operands.isdisjoint(_number(each))}

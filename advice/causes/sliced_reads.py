@@ -23,7 +23,7 @@ def parts_of_reads(
     """
     found = [
         _parts(program, program.operations.get(use.instruction), use.operand, opcodes)
-        for use in program.stored.uses
+        for use in program.stored.reads
         if use.value_id in value_ids and use.instruction in readers
     ]
     known = [each for each in found if each is not None]

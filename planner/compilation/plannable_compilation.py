@@ -87,6 +87,15 @@ class PlannableCompilation:
         """True if the compiler drops copies after scheduling: on GPUs and TPUs."""
         return self.is_gpu or self.is_tpu
 
+    @property
+    def keeps_barriers(self) -> bool:
+        """True if the compiler drops optimization barriers only after it has scheduled.
+
+        CPUs do since jaxlib 0.11.2, whose text prints the page of each allocation.
+        """
+        has_pages = any(each.page is not None for each in self.program.allocations)
+        return self.platform != "cpu" or has_pages
+
     @cached_property
     def array_parameters(self) -> tuple[StoredValue, ...]:
         """Array parameters of the program in order, donated or not."""

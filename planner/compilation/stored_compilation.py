@@ -131,6 +131,14 @@ class StoredCompilation:
         return self._read(_USES, StoredUse)
 
     @cached_property
+    def reads(self) -> tuple[StoredUse, ...]:
+        """Uses by what reads a value, not by a call: the called computation has uses of its own."""
+        if all(each.opcode != "call" for each in self.instructions):
+            return self.uses
+        calls = {each.name for each in self.dependences if each.opcode == "call" and each.callees}
+        return tuple([use for use in self.uses if use.instruction not in calls])
+
+    @cached_property
     def positions(self) -> tuple[StoredPosition, ...]:
         """Positions, by value id, instruction and shape index."""
         return self._read(_POSITIONS, StoredPosition)

@@ -14,6 +14,7 @@ from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps, is_dump, n
 from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 from xlagraph.ingest.carriers.text.text import DumpPart
+from xlagraph.ingest.carriers.text.tuple_elements import with_tuple_elements
 from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.ingest.plan import Plan
 
@@ -40,7 +41,7 @@ def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
     except UnreadableDump as error:  # the dump is complete without the module text
         contents.problems.append(error.problem._replace(left_out=False))
     _name_missing_companions(contents, plan)
-    program = parse_module_text(text, plan.instructions)
+    program = parse_module_text(with_tuple_elements(text, plan), plan.instructions)
     code = contents.take("code text")
     code_text = text if code is None else code.decode(errors="replace")
     return plan, replace(
