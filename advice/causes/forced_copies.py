@@ -293,8 +293,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         text += (
             f" {verb} the old {{}}, and nothing orders this before {written}, which overwrites it"
         )
-    is_cpu = program.compilation.platform == "cpu"
-    second = _NOT_ORDERED if is_cpu else _ORDERED
+    drops_barriers = not program.compilation.keeps_barriers
+    second = _NOT_ORDERED if drops_barriers else _ORDERED
     remedies = {framework: start + second[framework] for framework, start in _NEW.items()}
     is_backward = any(program.is_backward(reader) for reader in old.readers)
     return _Reason(
@@ -302,8 +302,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         text,
         (places[0].file, places[0].line),
         tuple((_NEEDS_BOTH if old.needs_both else remedies).items()),
-        _CPU if is_cpu and is_backward else None,
-        0.7 if is_cpu and is_backward else 1.0,
+        _CPU if drops_barriers and is_backward else None,
+        0.7 if drops_barriers and is_backward else 1.0,
     )
 
 

@@ -62,7 +62,8 @@ def test_only_a_program_that_a_checkpoint_makes_smaller_is_advised_to_use_one(st
         if finding.query.id == "lifetime/kept-for-backward"
     ]
     assert len(kept) == steps.kept
+    reserved = {made.run: made.reserved_bytes for made in check(steps.graph).compilations}
+    saved = reserved["baseline"] - reserved["remat"]
     for each in kept:
-        assert each.bytes == 0  # the compiler for CPU may undo a checkpoint outside of loops
-        assert each.most_bytes > 10 * 2**20
+        assert 0.8 * saved <= each.bytes <= each.most_bytes <= 1.2 * saved
     assert "lifetime/kept-for-backward" not in potential_savings(steps.graph, "remat")
