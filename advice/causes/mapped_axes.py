@@ -63,8 +63,10 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
             continue
         found = axes.mapped(length)
         if found and (reader := axes.reader(found)) is not None:
-            yield _cause(program, axes, found, length, reader)
-            return
+            cause = _cause(program, axes, found, length, reader)
+            if cause.sum_bytes >= least:
+                yield cause
+                return
 
 
 def _cause(
