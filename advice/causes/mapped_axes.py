@@ -81,10 +81,11 @@ def _cause(
         if value.value_id in kept and _is_mapped(value.known_op_name)
     ]
     place = file_and_line(*program.place_of(reader)) or reader
-    reason = f"computed for all {length} at once; {place} reads only a reduction over them"
+    reason = f"computed for all {length} at once; {place} reads only a part or a reduction of them"
     return Cause(
         "peak/contributors",
-        f"A mapped function is computed for all {length} elements, of which a reduction is read",
+        f"A mapped function is computed for all {length} elements, of which a part or a reduction is"
+        " read",
         ChangeKind.PARTS,
         ComputeInParts({program.values[each].label: part for each, part in kept.items()}),
         tuple(evidence_row(value, reason) for value in rows),
