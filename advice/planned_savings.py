@@ -12,6 +12,7 @@ from xlagraph.planner.edits.edit import Edit, Edited, Replanned, replan
 from xlagraph.planner.edits.recomputed_parts import saved_in_parts
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.planner.edits.reordering_edit import Reorder
+from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.presentation.byte_sizes import human_bytes, range_text
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -159,7 +160,10 @@ def savings_of_edit(
     found = _savings(program, after)
     if kind is ChangeKind.RECOMPUTE and not found.is_certain and after.edited is not None:
         stacks = _savings_of_stacks(program, edit, after.edited)
-        found = _on_cpu(program, found) if stacks is None else _with_stacks(program, found, stacks)
+        if not program.compilation.keeps_barriers:
+            found = _without_barriers(program, edit, found, stacks)
+        elif stacks is not None:
+            found = replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
     doubt, likelihood = _doubt(kind, found, program)
     if (
         doubt == _KEEPS_INPUTS
@@ -213,20 +217,27 @@ def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
         yield donated
 
 
-def _on_cpu(program: PeakProgram, found: Savings) -> Savings:
-    """Return the savings of a checkpoint outside of loops if the compiler drops its barriers.
+def _without_barriers(
+    program: PeakProgram, edit: Edit, found: Savings, stacks: Savings | None
+) -> Savings:
+    """Return the savings of a checkpoint if the compiler drops its barriers.
 
-    A CPU's does: what is saved follows from the order of the recomputed instructions.
+    The stacks of loops are saved in any order; the rest follows from that of the recomputed
+    instructions.
     """
-    if program.compilation.keeps_barriers:
-        return found
     if program.recomputes_early:
-        return Savings(0, max(found.bytes, found.at_most or 0), is_certain=False)
-    return Savings(_saved_in_parts(program), is_certain=False)
+        return stacks or Savings(0, max(found.bytes, found.at_most or 0), is_certain=False)
+    saved = _saved_in_parts(program, edit)
+    if stacks is None:
+        return Savings(saved, is_certain=False)
+    return Savings(stacks.bytes, max(saved, stacks.at_most or stacks.bytes))
 
 
-def _saved_in_parts(program: PeakProgram) -> int:
-    return max(0, saved_in_parts(program.stored, program.memory_space) or 0)
+def _saved_in_parts(program: PeakProgram, edit: Edit, alone: int = 0) -> int:
+    """Return what recomputing saves beyond this much, at most the bytes of the edit's values."""
+    saved = (saved_in_parts(program.stored, program.memory_space) or 0) - alone
+    named = ids_of(program.compilation, edit.labels) if isinstance(edit, Recompute) else ()
+    return max(0, min(saved, program.program.bytes_of(named)))
 
 
 def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
@@ -239,7 +250,7 @@ def _in_memory_order(edit: Edit, program: PeakProgram) -> Savings | None:
         return None
     alone = max(0, replanned_savings(program, [order]).bytes)
     if isinstance(edit, Recompute):
-        return Savings(max(0, _saved_in_parts(program) - alone))
+        return Savings(_saved_in_parts(program, edit, alone))
     found = replanned_savings(program, [order, edit])
     most = found.bytes if found.at_most is None else found.at_most
     return Savings(max(0, found.bytes - alone), max(0, most - alone))
@@ -275,16 +286,6 @@ def _savings_of_stacks(program: PeakProgram, edit: Edit, found: Edited) -> Savin
 def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
     return PotentialSavings(
         total, None, measure, doubt, is_planned=False, likelihood=_LIKELIHOOD_OF_SUMS
-    )
-
-
-def _with_stacks(program: PeakProgram, found: Savings, stacks: Savings) -> Savings:
-    """Return a range whose least is the certain savings of the stacks of loops."""
-    if program.compilation.keeps_barriers:
-        return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
-    most = stacks.bytes if stacks.at_most is None else stacks.at_most
-    return Savings(
-        stacks.bytes, most if program.recomputes_early else max(most, _saved_in_parts(program))
     )
 
 

@@ -48,18 +48,19 @@ def stored_scores(program: PeakProgram) -> Iterator[Cause]:
     which a loop over layers collects them, and the scores that a checkpoint recomputes.
     """
     reasons: dict[int, str] = {}
+    known: dict[tuple[tuple[int, ...], str | None, int | None], str] = {}
     products = [value for value in program.temporaries if _is_product(program, value)]
-    of_forward = [value for value in products if not value.is_backward]
-    for value in of_forward:
-        if value.value_id not in reasons:
-            reasons |= _of_softmax(program, value)
-    known = {
-        _like(value): reasons[value.value_id] for value in of_forward if value.value_id in reasons
-    }
-    for value in products:
-        if value.value_id not in reasons and _like(value) in known:
+    # a library may fuse the whole attention of the forward pass, and store what is recomputed
+    for value in sorted(products, key=lambda each: each.is_backward):
+        if value.value_id in reasons:
+            continue
+        if value.is_backward and _like(value) in known:
             recomputed = connected(program, value, max(value.dimensions))
             reasons |= dict.fromkeys(recomputed, known[_like(value)])
+        else:
+            reasons |= _of_softmax(program, value)
+        if value.value_id in reasons:
+            known.setdefault(_like(value), reasons[value.value_id])
     if reasons:
         yield _cause(program, reasons)
 

@@ -25,11 +25,13 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["mapped_axes"]
 
-_LEAST_SHARE: Final = 0.1
+_LEAST_SHARE: Final = 0.25
 """Least share of the reserved bytes of the values with a mapped axis."""
 _LEAST_LENGTH: Final = 4
 _OF_DATA: Final = ("dot", "convolution", "gather", "dynamic-slice")
 """Opcodes outside of a mapped function that tell of a batch: rows of data, or layers of them."""
+_MOST_BYTES: Final = 64
+"""Most bytes of the condition of a loop, or of its partial results."""
 _REPEATING: Final = SAME_ELEMENTS | {"broadcast"}
 
 _MAPPED: Final[Remedies] = {
@@ -63,8 +65,10 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
             continue
         found = axes.mapped(length)
         if found and (reader := axes.reader(found)) is not None:
-            yield _cause(program, axes, found, length, reader)
-            return
+            cause = _cause(program, axes, found, length, reader)
+            if cause.sum_bytes >= least:
+                yield cause
+                return
 
 
 def _cause(
@@ -77,10 +81,11 @@ def _cause(
         if value.value_id in kept and _is_mapped(value.known_op_name)
     ]
     place = file_and_line(*program.place_of(reader)) or reader
-    reason = f"computed for all {length} at once; {place} reads only a reduction over them"
+    reason = f"computed for all {length} at once; {place} reads only a part or a reduction of them"
     return Cause(
         "peak/contributors",
-        f"A mapped function computes all {length} results at once, of which a reduction is read",
+        f"A mapped function is computed for all {length} elements, of which a part or a reduction is"
+        " read",
         ChangeKind.PARTS,
         ComputeInParts({program.values[each].label: part for each, part in kept.items()}),
         tuple(evidence_row(value, reason) for value in rows),
@@ -140,13 +145,7 @@ class _Axes:
             for axis in self._of_id(each.value_id)
         }
         # a mapped op that reduces a dimension has another one; a layer or data have a batch
-        found -= {
-            axis
-            for name in self._reducing(found)
-            if not self._is_outside(name) and not program.is_backward(name)
-            for each in program.read_by[name]
-            for axis in self._of_id(each)
-        }
+        found = {axis for axis in found if not self._is_reduced_inside(axis)}
         found -= {
             axis
             for name, values in program.made_by.items()
@@ -157,6 +156,19 @@ class _Axes:
             for axis in self.of(value)
         }
         return frozenset(each for each in found if not self._followed.lengths.is_group(each))
+
+    def _is_reduced_inside(self, axis: int) -> bool:
+        """Return True if the mapped function reduces a dimension, which it then has itself.
+
+        The condition of a mapped loop is a reduction over all: a few bytes.
+        """
+        program = self._program
+        return any(
+            not self._is_outside(name)
+            and not program.is_backward(name)
+            and any(value.size_bytes > _MOST_BYTES for value in program.made_by[name])
+            for name in self._reducing({axis})
+        )
 
     @cached_property
     def _given(self) -> frozenset[int]:
@@ -188,9 +200,13 @@ class _Axes:
         return self.of(self._program.values[value_id])
 
     def reader(self, axes: Collection[int]) -> str | None:
-        """Return the first instruction of the forward pass that reduces one of the dimensions."""
+        """Return the first instruction after the mapped function that reduces a dimension."""
         rows = self._program.rows
-        found = [name for name in self._reducing(axes) if not self._program.is_backward(name)]
+        found = [
+            name
+            for name in self._reducing(axes)
+            if self._is_outside(name) and not self._program.is_backward(name)
+        ]
         return min(found, key=lambda name: rows.get(name, 0), default=None)
 
     def _reducing(self, axes: Collection[int]) -> Iterator[str]:
@@ -235,7 +251,7 @@ class _Axes:
         )
 
     def _is_outside(self, name: str) -> bool:
-        """Return True for an instruction of the forward pass that no mapped function has.
+        """Return True for an instruction that no mapped function has.
 
         What the compiler made for itself, without an op name, belongs to what is around it.
         """

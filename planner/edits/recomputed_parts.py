@@ -127,21 +127,38 @@ def _live_between_parts(found: Reordering, forward: Collection[int]) -> set[int]
 def _spans(found: Reordering, forward: Collection[int]) -> dict[int, tuple[int, int, int]]:
     """Return the begin and end of the larger buffer sets in the forward pass, and their bytes."""
     program, by_id = found.schedulable, found.planned.by_id
-    place = {step: at for at, step in enumerate(post_order(program, program.entry))}
+    place = {step: at for at, step in enumerate(_longest(program, forward))}
     spans: dict[int, tuple[int, int, int]] = {}
     for value in program.values:
         planned = by_id.get(value.value_id)
-        if value.defined_at not in forward or planned is None:
+        if value.defined_at not in place or planned is None:
             continue
         if planned.is_stored or planned.is_table:
             continue
         begin = place[value.defined_at]
-        end = max((place[each] for each in value.uses if each in forward), default=begin)
+        end = max((place[each] for each in value.uses if each in place), default=begin)
         known = spans.get(planned.buffer_set, (begin, end, 0))
         spans[planned.buffer_set] = min(known[0], begin), max(known[1], end), planned.size_bytes
     spans = {number: each for number, each in spans.items() if each[0] < each[1]}
     least = max((each[2] for each in spans.values()), default=0) // _SMALL
     return {number: each for number, each in spans.items() if each[2] >= least}
+
+
+def _longest(program: SchedulableProgram, forward: Collection[int]) -> list[int]:
+    """Return what the last of the longest chain of instructions needs, in post-order.
+
+    Others of the forward pass are computed for the backward pass alone.
+    """
+    order = [step for step in post_order(program, program.entry) if step in forward]
+    depths: dict[int, int] = {}
+    for step in order:
+        operands = program.instructions[step].operands
+        depths[step] = 1 + max((depths.get(each, 0) for each in operands), default=0)
+    needed = {max(order, key=depths.__getitem__, default=-1)}
+    for step in reversed(order):
+        if step in needed:
+            needed.update(program.instructions[step].operands)
+    return [step for step in order if step in needed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from tests.advice.small_compilations import with_results
 from xlagraph.advice.causes.attention_scores import stored_scores
 
 
-def attention(programs, *, keys=512, made="dot(queries, keys)", read="dot(exp)", out="s8[1024,16]"):
+def attention(
+    programs, *, keys=512, made="dot(queries, keys)", read="dot(exp)", out="s8[1024,16]", op="f"
+):
     """Return the causes in one attention of 1024 queries, whose exponentials are summed."""
     size = 1024 * keys
     small = 2 * size  # offset of what is smaller than the scores
@@ -24,7 +26,7 @@ def attention(programs, *, keys=512, made="dot(queries, keys)", read="dot(exp)",
         3 | table | s8[{keys},16] | 0 | {16 * keys} | 0-7 | parameter(1)
         1 | queries | s8[1024,16] | {small} | 16384 | 1-3 | tanh(x)
         1 | keys | s8[{keys},16] | {small + 16384} | {16 * keys} | 2-3 | slice(x)
-        1 | scores | s8[1024,{keys}] | 0 | {size} | 3-5 | {made} | f @ f.py:3
+        1 | scores | s8[1024,{keys}] | 0 | {size} | 3-5 | {made} | {op} @ f.py:3
         1 | max | s8[1024] | {small + 39936} | 1024 | 4-5 | reduce(scores) | f @ f.py:4
         1 | exp | s8[1024,{keys}] | {size} | {size} | 5-7 | exponential(scores, max)
         1 | sum | s8[1024] | {small + 38912} | 1024 | 6-7 | reduce(exp) | f @ f.py:4
@@ -42,6 +44,11 @@ def test_scores_are_products_of_computed_arrays_whose_softmax_a_product_reads(pr
         "scores of 512 keys for each query, which f.py:4 reduces"
     }
     assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
+
+
+@pytest.mark.parametrize(("scope", "is_named"), [("rematted_computation/", True), ("", False)])
+def test_scores_may_be_stored_only_where_a_checkpoint_recomputes_them(programs, scope, is_named):
+    assert bool(attention(programs, op=f"transpose(jvp())/{scope}dot")) == is_named
 
 
 @pytest.mark.parametrize(

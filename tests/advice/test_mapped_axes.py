@@ -58,9 +58,9 @@ def samples(programs, module=SAMPLES, *, mark="vmap()/", summed="", result="mean
 def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
     (cause,) = samples(programs)
     assert cause.title == (
-        "A mapped function computes all 16 results at once, of which a reduction is read"
+        "A mapped function is computed for all 16 elements, of which a part or a reduction is read"
     )
-    reason = "computed for all 16 at once; f.py:8 reads only a reduction over them"
+    reason = "computed for all 16 at once; f.py:8 reads only a part or a reduction of them"
     assert [(row["value"], row["reason"]) for row in cause.rows] == [("h", reason), ("g", reason)]
     assert isinstance(cause.edit, ComputeInParts)
     assert cause.edit.kept_by_label == {"h": Fraction(1, 8), "g": Fraction(1, 8)}
