@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.groups import By
+from xlagraph.comparison.new_code import OF_GRADIENTS
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.presentation.byte_sizes import signed_bytes
@@ -137,8 +138,11 @@ def _of_no_bytes(
     if again and not _is_known_edit(first):
         return [(0, again[0])]
     is_stack = first.subject.kind is ReasonKind.STACKED and not first.is_of_policy
-    if is_known and is_stack and new[0].subject.after == word:
-        return [(0, new[0])]
+    is_scope = first.subject.kind in (ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW)
+    if is_known and new[0].subject.after == word:
+        is_gradient = not new[0].scopes.isdisjoint(OF_GRADIENTS)
+        if is_stack or (is_scope and is_gradient):
+            return [(0, new[0])]
     if not follows and first in explaining:
         return []
     if is_known:

@@ -173,6 +173,7 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in _RENAMED_INPUT_OF_OTHER_SIZE:
         found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_renamed)
         pairs += found
+    left_a.sort(key=_steps_of_name)  # a parameter before the state of an optimizer for it
     for key in (*_RENAMED_INPUT, *_OTHER_NAME):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
@@ -209,12 +210,21 @@ def _match_by(
     return pairs, left_a, [value for value in b if id(value) not in taken]
 
 
-def _difference(value: HeldValue, candidates: Sequence[HeldValue], place: int) -> tuple[int, int]:
-    """Return how many dimensions of a candidate differ, and by how many steps an input's name."""
+def _difference(
+    value: HeldValue, candidates: Sequence[HeldValue], place: int
+) -> tuple[int, int, int]:
+    """Return how many dimensions of a candidate differ, and by how many steps an input's name.
+
+    Of equal ones, the shortest name is a parameter rather than the state of an optimizer for it.
+    """
     other = candidates[place]
     a, b = dimensions(value.shape) or (), dimensions(other.shape) or ()
-    names = [name_steps(each.op_name or "") if each.is_input else () for each in (value, other)]
-    return sum(x != y for x, y in zip_longest(a, b)), abs(len(names[0]) - len(names[1]))
+    steps = [_steps_of_name(each) for each in (value, other)]
+    return sum(x != y for x, y in zip_longest(a, b)), abs(steps[0] - steps[1]), steps[1]
+
+
+def _steps_of_name(value: HeldValue) -> int:
+    return len(name_steps(value.op_name or "")) if value.is_input else 0
 
 
 def _place(value: HeldValue) -> tuple[int, str, str]:
