@@ -92,11 +92,14 @@ def sentences_of(
     growth = reserved_bytes[1] - reserved_bytes[0]
     explaining = [each for each in reasons if _explains(each, growth, max(reserved_bytes))]
     least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
+    is_same = abs(growth) < _LEAST_SHARE * max(reserved_bytes)
     ranked = sorted(
         reasons,
         key=lambda reason: (
             reason.subject.kind is not ReasonKind.PLATFORM,
             _rank(reason, explaining),
+            # if bytes cancel out, those of an edit may be fewer
+            is_same and not _is_known_edit(reason),
             -abs(reason.growth_bytes),
             reason.subject.kind in CONSEQUENCES,
             reason.subject,

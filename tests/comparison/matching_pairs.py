@@ -108,6 +108,27 @@ MATCHING: dict[str, Case] = {
             "1 value no longer computed in a loop (mostly f.py:2): +64 B",
         ],
     ),
+    "a name that all inputs share is none of one of them": Case(
+        arguments(
+            "y f32[2], XLA_Args f32[4,4], XLA_Args f32[8,8], XLA_Args f32[4,4]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        arguments(
+            "y f32[2], XLA_Args f32[8,8], XLA_Args f32[4,4]", 32, TASKS.format("f32[8]{0}", 32)
+        ),
+        ["1 input is gone: -64 B"],
+    ),
+    "values of ops without a name grow as inputs do": Case(
+        arguments("y f32[4,8]", 128, "t | a | s32[4,8]{1,0} | 0 | 128 | 1-2 | iota() | \n"),
+        arguments("y f32[8,8]", 256, "t | a | s32[8,8]{1,0} | 0 | 256 | 1-2 | iota() | \n"),
+        [
+            (
+                "y f32[4,8] → f32[8,8]: 2 values have 2 times as many elements,"
+                " such as f32[4,8] → f32[8,8]: +256 B"
+            )
+        ],
+    ),
     "parameters in a deeper tree, and no moments of them": Case(
         arguments(
             "y f32[8], o[0].mu['a']['w'] f32[4], p['a']['w'] f32[4]",
