@@ -197,5 +197,6 @@ def _ops_elsewhere(loop: _Loop, of_loop: Reserved, other: Reserved) -> Counter[_
 def _ops(value: HeldValue) -> Iterator[_Op]:
     line = value.source_line or value.line
     op = tuple(name for name in stem(value.op_name) if name not in OF_ANY_LOOP)
-    if value.is_computed and line and op and value.opcode != "while":
+    is_counter = value.shape.endswith("[]")  # or its comparison; without the loop, there is none
+    if value.is_computed and line and op and value.opcode != "while" and not is_counter:
         yield line, op
