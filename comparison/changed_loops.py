@@ -47,25 +47,32 @@ def is_now_looped(
     """Return True if repeated scopes, such as ``layer_*``, are a loop's body in the other program.
 
     At least half of the ops in the scopes, such as ``mlp/dot`` of ``layer_0/mlp/dot``, must be in
-    a deeper loop of the other program.
+    more loops of the other program than anywhere in this one.
     """
     one_by_one = tuple(one_by_one)
     every = {name for value in one_by_one for name in _op(value)}
     scopes = {name for name in every if pattern(name) == scope}
     if len(scopes) < _LEAST_REPEATED:
         return False
-    ends: dict[Op, int] = {}
-    for value in looping:
-        names, depth = _op(value), _depth(value)
-        for start in range(len(names)):
-            ends[names[start:]] = max(ends.get(names[start:], 0), depth)
+    ends, deepest = _depths_of_ends(one_by_one), _depths_of_ends(looping)
     found = [
-        ends.get(names[max(places) + 1 :], 0) > _depth(value)
+        deepest.get(end, 0) > ends[end]
         for value in one_by_one
         if (names := _op(value))
         and (places := [place for place, name in enumerate(names) if name in scopes])
+        and (end := names[max(places) + 1 :])
     ]
     return sum(found) * 2 >= len(found) > 0
+
+
+def _depths_of_ends(values: Iterable[HeldValue]) -> dict[Op, int]:
+    """Return the most loops around an op with a name that ends so: ``mlp/dot``, ``dot``."""
+    ends: dict[Op, int] = {}
+    for value in values:
+        names, depth = _op(value), _depth(value)
+        for start in range(len(names)):
+            ends[names[start:]] = max(ends.get(names[start:], 0), depth)
+    return ends
 
 
 def _are_deeper(depths: set[int], others: set[int]) -> bool:

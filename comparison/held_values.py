@@ -1,5 +1,6 @@
 """Split the reserved bytes of a compilation into parts, and assign them to values."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import groupby
@@ -238,7 +239,7 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
         allocations = groupby(of_compilation, key=lambda row: row.allocation)
         parts = [_reserved_by(list(group), turns) for _, group in allocations]
         reserved[compilation] = Reserved(
-            tuple(value for part in parts for value in part.values),
+            _without_shared_names([value for part in parts for value in part.values]),
             sum(part.idle_bytes for part in parts),
             sum(part.fragmentation_bytes for part in parts),
             sum(part.unknown_bytes for part in parts),
@@ -250,6 +251,15 @@ def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserv
             of_compilation[0].platform,
         )
     return reserved
+
+
+def _without_shared_names(values: Sequence[HeldValue]) -> tuple[HeldValue, ...]:
+    """Return values without the name that several inputs have, such as `XLA_Args` of TensorFlow."""
+    counts = Counter(value.op_name for value in values if value.is_input)
+    return tuple(
+        value._replace(op_name=None) if value.is_input and counts[value.op_name] > 1 else value
+        for value in values
+    )
 
 
 def _reserved_by(rows: Sequence[_Row], turns: _Turns) -> Reserved:

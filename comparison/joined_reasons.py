@@ -40,7 +40,9 @@ _LEAST_FUSIONS: Final = 5
 """Minimum number of fusions that a program has, if the other has none."""
 _LEAST_SHARE: Final = 0.05
 _LEAST_VALUES: Final = 3
-"""Minimum share and number of the computed floats that make an element type a change."""
+"""Minimum share and number of the computed values that make an element type a change.
+
+The share is that of the floats if the type comes with casts."""
 
 
 class Sides(NamedTuple):
@@ -172,22 +174,15 @@ def _stacked_inputs(sides: Sides, *, is_new: bool) -> set[str] | None:
 
 def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     """Join what follows from an element type that only one side computes with."""
-    of_type = [
-        Counter(value.dtype or "" for value in side.values if value.is_computed)
-        for side in (sides.a, sides.b)
-    ]
-    counts = [sum(side.values()) for side in of_type]
-    floats = [
-        sum(count for dtype, count in side.items() if _FLOAT.match(dtype)) for side in of_type
-    ]
+    of_type, counts, casts = zip(*map(_counts_of_types, (sides.a, sides.b)), strict=True)
     only = [
         dtype
         for dtype in of_type[0].keys() | of_type[1].keys()
-        if _FLOAT.match(dtype)
-        and 0 in (of_type[0][dtype], of_type[1][dtype])
+        if 0 in (of_type[0][dtype], of_type[1][dtype])
         and any(
-            side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * count)
-            for side, count in zip(of_type, floats, strict=True)
+            # an element type that a compiler chooses has no casts
+            side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * (side.total() if cast > other else of))
+            for side, of, cast, other in zip(of_type, counts, casts, casts[::-1], strict=True)
         )
     ]
     known = list(reasons.found.values())
@@ -202,6 +197,13 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
             reason.absorb(reasons.found.pop(each.subject))
     reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
     reason.of = counts[0], counts[1]
+
+
+def _counts_of_types(side: Reserved) -> tuple[Counter[str], int, int]:
+    """Return how many computed floats have each type, the number of values, and that of casts."""
+    types = [value.dtype or "" for value in side.values if value.is_computed]
+    floats = Counter(dtype for dtype in types if _FLOAT.match(dtype))
+    return floats, len(types), side.mentions.count("convert_element_type")
 
 
 def join_fusions(sides: Sides, reasons: FoundReasons) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.checkpoints import are_gradients_of_one
@@ -129,20 +129,28 @@ def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Re
     steps = more.iterations // (less.iterations if less else 1)
     if steps < 2 or (less and more.iterations // steps != less.iterations):
         return False
-    ops = less.ops if less else _ops_elsewhere(more, of_more, of_less)
-    is_same_line = less is None or more.line == less.line
-    once, repeated = (each if is_same_line else _without_lines(each) for each in (more.ops, ops))
-    common = once.keys() & repeated.keys()
-    of_common = sum(once[op] for op in common)
-    # most of the body; fusions join ops of several steps
-    is_repeated = (
-        len(common) >= _LEAST_OPS
-        and of_common >= _LEAST_SHARE * sum(once.values())
-        and sum(repeated[op] for op in common) >= of_common * (1 + steps) / 2
+    once = more.ops
+    # of a loop in another one, the steps may be in that one
+    candidates = (
+        [less.ops] if less else [_ops_outside(of_less), _ops_within(more, of_more, of_less)]
     )
+    if less is not None and more.line != less.line:
+        once, candidates = _without_lines(more.ops), [_without_lines(less.ops)]
+    is_repeated = any(_repeat(once, ops, steps) for ops in candidates)
     return is_repeated or (
         less is not None
         and _have_steps(of_more, of_less, (more.iterations, less.iterations, steps))
+    )
+
+
+def _repeat(once: Counter[_Op], repeated: Counter[_Op], steps: int) -> bool:
+    """Return True if most ops of a body are repeated; fusions join ops of several steps."""
+    common = once.keys() & repeated.keys()
+    of_common = sum(once[op] for op in common)
+    return (
+        len(common) >= _LEAST_OPS
+        and of_common >= _LEAST_SHARE * once.total()
+        and sum(repeated[op] for op in common) >= of_common * (1 + steps) / 2
     )
 
 
@@ -183,19 +191,24 @@ def _loops(side: Reserved) -> list[_Loop]:
     return list(loops.values())
 
 
-def _ops_elsewhere(loop: _Loop, of_loop: Reserved, other: Reserved) -> Counter[_Op]:
+def _ops_outside(side: Reserved) -> Counter[_Op]:
+    return _all_ops(value for value in side.values if value.loop not in side.turns)
+
+
+def _ops_within(loop: _Loop, of_loop: Reserved, other: Reserved) -> Counter[_Op]:
     """Return the ops of another program, without those that this one has outside of its loop."""
-    own, ops = (
-        Counter(
-            op for value in {each.name: each for each in side.values}.values() for op in _ops(value)
-        )
-        for side in (of_loop, other)
+    return _all_ops(other.values) - (_all_ops(of_loop.values) - loop.ops)
+
+
+def _all_ops(values: Iterable[HeldValue]) -> Counter[_Op]:
+    return Counter(
+        op for value in {each.name: each for each in values}.values() for op in _ops(value)
     )
-    return ops - (own - loop.ops)
 
 
 def _ops(value: HeldValue) -> Iterator[_Op]:
     line = value.source_line or value.line
     op = tuple(name for name in stem(value.op_name) if name not in OF_ANY_LOOP)
-    if value.is_computed and line and op and value.opcode != "while":
+    is_counter = value.shape.endswith("[]")  # or its comparison; without the loop, there is none
+    if value.is_computed and line and op and value.opcode != "while" and not is_counter:
         yield line, op

@@ -12,7 +12,7 @@ from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subjec
 from xlagraph.hlo.metadata import from_packages
 from xlagraph.hlo.op_names import OF_ANY_LOOP, has_all_transformations, stem
 
-__all__ = ["name_collectives", "name_new_code"]
+__all__ = ["OF_GRADIENTS", "name_collectives", "name_new_code"]
 
 _COLLECTIVES: Final = {
     "all-gather": "all-gather",
@@ -33,6 +33,8 @@ _TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     "jax.vmap": re.compile(r"vmap\("),
 }
 """Transformations, with the parts of op names that they make."""
+OF_GRADIENTS: Final = frozenset(_TRANSFORMATIONS) - {"jax.vmap"}
+"""Names of the transformations that make gradients."""
 _OTHER_MARKS: Final[Mapping[str, re.Pattern[str]]] = {
     # a gradient within a loop of which another gradient is taken: jvp()/while/body/transpose(jvp())
     "the gradient of a gradient": re.compile(r'jvp\([^";\n]*jvp\('),

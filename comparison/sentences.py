@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.groups import By
+from xlagraph.comparison.new_code import OF_GRADIENTS
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.presentation.byte_sizes import signed_bytes
@@ -91,11 +92,14 @@ def sentences_of(
     growth = reserved_bytes[1] - reserved_bytes[0]
     explaining = [each for each in reasons if _explains(each, growth, max(reserved_bytes))]
     least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
+    is_same = abs(growth) < _LEAST_SHARE * max(reserved_bytes)
     ranked = sorted(
         reasons,
         key=lambda reason: (
             reason.subject.kind is not ReasonKind.PLATFORM,
             _rank(reason, explaining),
+            # if bytes cancel out, those of an edit may be fewer
+            is_same and not _is_known_edit(reason),
             -abs(reason.growth_bytes),
             reason.subject.kind in CONSEQUENCES,
             reason.subject,
@@ -137,8 +141,11 @@ def _of_no_bytes(
     if again and not _is_known_edit(first):
         return [(0, again[0])]
     is_stack = first.subject.kind is ReasonKind.STACKED and not first.is_of_policy
-    if is_known and is_stack and new[0].subject.after == word:
-        return [(0, new[0])]
+    is_scope = first.subject.kind in (ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW)
+    if is_known and new[0].subject.after == word:
+        is_gradient = not new[0].scopes.isdisjoint(OF_GRADIENTS)
+        if is_stack or (is_scope and is_gradient):
+            return [(0, new[0])]
     if not follows and first in explaining:
         return []
     if is_known:

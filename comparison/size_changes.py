@@ -75,8 +75,9 @@ class InputSizes:
         )
         self._factors: set[Fraction] = set()
         self._products: set[Fraction] = set()
+        unnamed = {value.name for value in (*a, *b) if value.is_input and not value.op_name}
         for name in inputs_a.keys() & inputs_b.keys():
-            if self._is_same_tree or is_identifying(name):
+            if self._is_same_tree or (is_identifying(name) and name not in unnamed):
                 factors = _factors_of_any_rank(inputs_a[name], inputs_b[name]) or set()
                 # by several factors, it may be another part of another tree
                 if self._is_same_tree or len(factors) == 1:

@@ -53,6 +53,8 @@ _RARE_FACTOR: Final = 4
 
 _SAME_INPUT: Final[Sequence[_Key]] = (
     lambda value: (value.op_name, value.shape_index) if _is_named_input(value) else None,
+    # the only trees of unnamed arguments whose sizes may differ have as many of them
+    lambda value: (value.name,) if value.is_input and not value.op_name else None,
 )
 # From exact to loose. Each step matches values with equal keys that earlier steps did not
 # match. A key that is None matches nothing.
@@ -78,6 +80,14 @@ _OTHER_SIZE: Final[Sequence[_Key]] = (
 _OTHER_SIZE_RECOMPUTED: Final[Sequence[_Key]] = (
     # the same op, once inside a checkpoint and once outside
     lambda value: _of_op(value, stem(value.op_name), value.opcode, value.dtype, _rank(value)),
+)
+_UNNAMED_OTHER_SIZE: Final[Sequence[_Key]] = (
+    # what the compiler makes of ops without a name
+    lambda value: (
+        None
+        if value.op_name or value.opcode == "parameter"
+        else (value.opcode, value.shape_index, value.dtype, _rank(value), value.part)
+    ),
 )
 _OTHER_RANK: Final[Sequence[_Key]] = (
     # XLA leaves out dimensions of one element
@@ -140,7 +150,8 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
     of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE))
-    of_recomputed = ((key, sizes.are_known_alike) for key in _OTHER_SIZE_RECOMPUTED)
+    known_sizes = (*_OTHER_SIZE_RECOMPUTED, *_UNNAMED_OTHER_SIZE)
+    of_recomputed = ((key, sizes.are_known_alike) for key in known_sizes)
     of_products = ((key, sizes.are_related) for key in (*_OTHER_SIZE, *_OTHER_RANK))
     of_many = ((key, sizes.are_of_many) for key in _OF_MANY)
     for key, are_related in (*of_sizes, *of_recomputed, *of_products, *of_many):
@@ -173,6 +184,7 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in _RENAMED_INPUT_OF_OTHER_SIZE:
         found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_renamed)
         pairs += found
+    left_a.sort(key=_steps_of_name)  # a parameter before the state of an optimizer for it
     for key in (*_RENAMED_INPUT, *_OTHER_NAME):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
@@ -209,12 +221,21 @@ def _match_by(
     return pairs, left_a, [value for value in b if id(value) not in taken]
 
 
-def _difference(value: HeldValue, candidates: Sequence[HeldValue], place: int) -> tuple[int, int]:
-    """Return how many dimensions of a candidate differ, and by how many steps an input's name."""
+def _difference(
+    value: HeldValue, candidates: Sequence[HeldValue], place: int
+) -> tuple[int, int, int]:
+    """Return how many dimensions of a candidate differ, and by how many steps an input's name.
+
+    Of equal ones, the shortest name is a parameter rather than the state of an optimizer for it.
+    """
     other = candidates[place]
     a, b = dimensions(value.shape) or (), dimensions(other.shape) or ()
-    names = [name_steps(each.op_name or "") if each.is_input else () for each in (value, other)]
-    return sum(x != y for x, y in zip_longest(a, b)), abs(len(names[0]) - len(names[1]))
+    steps = [_steps_of_name(each) for each in (value, other)]
+    return sum(x != y for x, y in zip_longest(a, b)), abs(steps[0] - steps[1]), steps[1]
+
+
+def _steps_of_name(value: HeldValue) -> int:
+    return len(name_steps(value.op_name or "")) if value.is_input else 0
 
 
 def _place(value: HeldValue) -> tuple[int, str, str]:

@@ -83,6 +83,61 @@ MATCHING: dict[str, Case] = {
         temporaries(64, f"1 | a | f32[16]{{0}} | 0 | 64 | 1-2 | exp(x) | {LOOP}/exp @ f.py:1"),
         ["1 value of cond gone, none left (mostly f.py:2): -64 B"],
     ),
+    "repeated parts that a loop of both programs computes too": Case(
+        temporaries(
+            128,
+            f"""
+            1 | a | f32[16]{{0}} | 0  | 64 | 1-2 | exp(x)  | {LOOP}/part_0/exp @ f.py:1
+            1 | b | f32[16]{{0}} | 64 | 64 | 2-2 | exp(x)  | jit(f)/part_0/exp @ f.py:1
+            1 | c | f32[16]{{0}} | 0  | 64 | 3-4 | tanh(x) | {LOOP}/tanh @ f.py:2
+            """,
+        ),
+        temporaries(
+            384,
+            f"""
+            1 | a | f32[16]{{0}} | 0   | 64 | 1-7 | exp(x) | {LOOP}/part_0/exp @ f.py:1
+            1 | b | f32[16]{{0}} | 64  | 64 | 2-7 | exp(x) | jit(f)/part_0/exp @ f.py:1
+            1 | d | f32[16]{{0}} | 128 | 64 | 3-7 | exp(x) | jit(f)/part_1/exp @ f.py:1
+            1 | e | f32[16]{{0}} | 192 | 64 | 4-7 | exp(x) | jit(f)/part_2/exp @ f.py:1
+            1 | g | f32[16]{{0}} | 256 | 64 | 5-7 | exp(x) | {LOOP}/part_1/exp @ f.py:1
+            1 | c | f32[16]{{0}} | 320 | 64 | 6-7 | tanh(x) | jit(f)/tanh @ f.py:2
+            """,
+        ),
+        [
+            "3 values of part_* at the peak, none before (mostly f.py:1): +192 B",
+            "1 value no longer computed in a loop (mostly f.py:2): +64 B",
+        ],
+    ),
+    "a name that all inputs share is none of one of them": Case(
+        arguments(
+            "y f32[2], XLA_Args f32[4,4], XLA_Args f32[8,8], XLA_Args f32[4,4]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        arguments(
+            "y f32[2], XLA_Args f32[8,8], XLA_Args f32[4,4]", 32, TASKS.format("f32[8]{0}", 32)
+        ),
+        ["1 input is gone: -64 B"],
+    ),
+    "values of ops without a name grow as inputs do": Case(
+        arguments("y f32[4,8]", 128, "t | a | s32[4,8]{1,0} | 0 | 128 | 1-2 | iota() | \n"),
+        arguments("y f32[8,8]", 256, "t | a | s32[8,8]{1,0} | 0 | 256 | 1-2 | iota() | \n"),
+        [
+            (
+                "y f32[4,8] → f32[8,8]: 2 values have 2 times as many elements,"
+                " such as f32[4,8] → f32[8,8]: +256 B"
+            )
+        ],
+    ),
+    "parameters in a deeper tree, and no moments of them": Case(
+        arguments(
+            "y f32[8], o[0].mu['a']['w'] f32[4], p['a']['w'] f32[4]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        arguments("y f32[8], v['b']['a']['w'] f32[4]", 32, TASKS.format("f32[8]{0}", 32)),
+        ["1 input is gone: o: -16 B"],
+    ),
     "moments of each parameter are no repeated part": Case(
         arguments(
             "y f32[8], s[0][0] f32[8], s[0][1] f32[8], s[1][0] f32[8], s[1][1] f32[8]",

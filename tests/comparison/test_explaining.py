@@ -149,15 +149,25 @@ def test_windows_of_another_size_are_the_same_values_in_another_size():
     assert lines([scores], [other])[0][0].startswith("1 value replaced by 1 other")
 
 
-def test_an_element_type_of_a_share_of_the_floats_is_a_change_beside_many_integers():
+def test_casts_to_an_element_type_of_few_floats_are_a_change_beside_many_integers():
     floats = [VALUE._replace(name=f"f{n}") for n in range(40)]
     indices = [VALUE._replace(name=f"i{n}", dtype="s32", shape="s32[16]") for n in range(40)]
     narrow = [
         VALUE._replace(name=f"n{n}", dtype="bf16", shape="bf16[16]", op_name=f"jit(f)/neg{n}")
         for n in range(3)
     ]
-    text, _ = lines([*floats, *indices], [*floats, *indices, *narrow])[0]
-    assert text.startswith("3 of 83 computed values in bf16 now, none before")
+
+    class Casts(Mentions):
+        def count(self, name):
+            return name == "convert_element_type"
+
+    before, after = Reserved((*floats, *indices)), Reserved((*floats, *indices, *narrow))
+    texts = [
+        [reason_text(each, ("a", "b")) for each in explain_pair(before, each)]
+        for each in (after, after._replace(mentions=Casts()))
+    ]
+    text = "3 of 83 computed values in bf16 now, none before"
+    assert [any(each.startswith(text) for each in side) for side in texts] == [False, True]
 
 
 def test_the_dtype_of_inputs_precedes_more_bytes_of_other_stacks():
@@ -355,3 +365,14 @@ def test_another_platform_precedes_all_that_follows_from_it():
     assert found[0].line == "compiled for gpu, was cpu: 0 B"
     assert not any("YNN" in each.text for each in found)
     assert sum(each.growth_bytes for each in found) == 576
+
+
+def test_a_backward_pass_precedes_the_scopes_that_are_gone_with_it():
+    kept = [VALUE._replace(name=f"k{n}", op_name=f"jit(f)/jvp(block)/op{n}") for n in range(6)]
+    backward = [
+        VALUE._replace(name=f"b{n}", op_name=f"jit(f)/transpose(jvp(block))/op{n}", held_bytes=0)
+        for n in range(6)
+    ]
+    found = told([*kept, *backward, OTHER], [OTHER], (448, 64))
+    assert found[0] == "6 values made by the backward pass before, none now: 0 B"
+    assert found[1].startswith("6 values of block gone, none left")

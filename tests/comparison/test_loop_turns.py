@@ -174,3 +174,13 @@ def test_a_loop_in_another_one_is_unrolled_where_that_one_has_its_steps():
         Reserved((outer, *steps), turns={"outer": 7}),
     )
     assert [each.turns for each in found.unrolled] == [(4, 0)]
+
+
+def test_the_counter_of_a_loop_is_no_op_of_its_body():
+    counter = [
+        VALUE._replace(name=f"i{n}", op_name=f"{LOOP}/add", shape="s32[]", loop="loop", live_from=n)
+        for n in range(8)
+    ]
+    before, after = program(4), program(0, 4, inside=False)
+    before = before._replace(values=(*before.values, *counter))
+    assert [each.turns for each in loop_turns(before, after).unrolled] == [(4, 0)]

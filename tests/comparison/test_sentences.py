@@ -159,3 +159,11 @@ def test_a_checkpoint_precedes_loops_that_are_new_with_it():
         "a loop of 512 iterations is new (f.py:9)",
         "1 value replaced by 18 others",
     ]
+
+
+def test_an_edit_precedes_more_bytes_of_values_if_they_cancel_out():
+    scope = Reason(Subject(ReasonKind.SCOPE_NEW, after="head"), 64, 0, 1, {"head"})
+    narrowed = Reason(Subject(ReasonKind.NARROWED, after="bf16"), -60, 0, 3, of=(5, 5))
+    for growth, first in ((4, "3 of 5 computed values in bf16"), (400, "1 value of head")):
+        found = sentences_of([scope, narrowed], ("a", "b"), (1000, 1000 + growth))
+        assert found[0].text.startswith(first)
