@@ -25,6 +25,7 @@ from xlagraph.planner.value_changes import (
 from xlagraph.presentation.byte_sizes import counted, human_bytes
 
 __all__ = [
+    "NOTHING_CHANGES",
     "ComputeInParts",
     "PackTightly",
     "Remove",
@@ -35,6 +36,7 @@ __all__ = [
     "resized_text",
 ]
 
+NOTHING_CHANGES: Final = "changes nothing: a factor of 1 keeps all bytes"
 _WIDE_FLOATS: Final = ("f32", "f64")
 _SMALLER_SHAPES: Final = (
     "the values get smaller shapes, not a narrower type: on CPU the compiler computes bf16 and f16"
@@ -119,7 +121,7 @@ class Shrink(Edit):
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         if self.kept == 1:
-            return "changes nothing: a factor of 1 keeps all bytes"
+            return NOTHING_CHANGES
         return resized_text(after, before, self.named, "smaller")
 
 
