@@ -43,6 +43,10 @@ _SMALLER_SHAPES: Final = (
     " in f32 and keeps both, so that a narrower type saves less or nothing; a sharding adds"
     " collectives and copies that are not planned"
 )
+_SAME_READERS: Final = (
+    "what is computed from the values keeps its type and size: a narrower type narrows that, or"
+    " adds conversions; a sharding adds collectives and copies"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +119,10 @@ class Shrink(Edit):
         edited = resized(program, value_ids, shrunk)
         known = (compilation.values.get(each) for each in value_ids)
         is_float = any(each is not None and each.dtype in _WIDE_FLOATS for each in known)
-        if compilation.platform != "cpu" or not is_float:
+        if not is_float:
             return edited
-        return replace(edited, assumptions=(_SMALLER_SHAPES,))
+        on_cpu = compilation.platform == "cpu"
+        return replace(edited, assumptions=(_SMALLER_SHAPES if on_cpu else _SAME_READERS,))
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         if self.kept == 1:
