@@ -84,7 +84,7 @@ def assumptions(
             f" {'second' if split.changed else 'first'} is assumed to shrink"
         )
     find = followed.lengths.find
-    yield from _chosen_lengths(compilation, followed, scaled, kept, others)
+    yield from _chosen_lengths(compilation, followed, scaled, kept)
     lost = [
         each
         for each in followed.unfollowed
@@ -104,9 +104,8 @@ def _chosen_lengths(
     followed: FollowedDimensions,
     scaled: Scaled,
     kept: Fraction,
-    carriers: Collection[int],
 ) -> Iterable[str]:
-    """Yield lengths that follow from no input, in values that carry the batch.
+    """Yield lengths that follow from no input, of large values.
 
     A program may compute them from the batch, as the capacity of an expert.
     """
@@ -114,8 +113,8 @@ def _chosen_lengths(
     of_inputs = lengths.of_inputs()
     least = sum(compilation.reserved_bytes.values()) * _LEAST_SHARE
     found: dict[int, tuple[StoredValue, int]] = {}
-    largest = sorted(carriers, key=lambda each: (-compilation.values[each].size_bytes, each))
-    for value in map(compilation.values.__getitem__, largest):
+    values = [compilation.values[each.value_id] for each in compilation.program.values]
+    for value in sorted(values, key=lambda value: (-value.size_bytes, value.value_id)):
         if value.size_bytes < least:
             break
         for place, each in enumerate(dimensions_of(compilation, followed, value.value_id)):
