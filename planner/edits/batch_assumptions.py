@@ -28,6 +28,8 @@ their labels."""
 _MOST_NAMED: Final = 4
 _MOST_CHOSEN: Final = 2
 """Number of lengths of no input that are named."""
+_LONGEST_INDEX: Final = 4
+"""Lengths up to this one are not named: those of indices, of pairs or of colours."""
 _LEAST_SHARE: Final = Fraction(1, 50)
 """Part of the reserved bytes that a value must have to be named for a length of no input."""
 
@@ -121,8 +123,9 @@ def _chosen_lengths(
             dimension = lengths.find(each)
             is_known = dimension in of_inputs or dimension in scaled.lengths
             new = lengths.length(each) * kept
-            is_whole = new > 1 and new.denominator == 1
-            if is_whole and not is_known and not lengths.is_product(each):
+            is_whole = new.denominator == 1 and lengths.length(each) > _LONGEST_INDEX
+            # the uses of a constant decide its lengths, and a product's factors its length
+            if is_whole and not (is_known or lengths.is_free(each) or lengths.is_product(each)):
                 found.setdefault(dimension, (value, place))
     for dimension, (value, place) in list(found.items())[:_MOST_CHOSEN]:
         yield (
