@@ -36,6 +36,9 @@ class ResidentProgram:
     """Bytes of code; None if the dump does not contain them (text dumps never do)."""
     adds_bytes: int
     """Bytes that it adds to the bound."""
+    alike_argument_bytes: int = 0
+    """Bytes of its counted arguments that have the shape of an earlier program's arguments, but
+    another name or run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,11 @@ class ResidentSpace(NeededMemory):
     def least_bytes(self) -> int:
         """Lower bound of the bytes that they need together."""
         return sum(program.adds_bytes for program in self.programs)
+
+    @property
+    def alike_bytes(self) -> int:
+        """Bytes less that they need if all arguments of one shape are the same arrays."""
+        return sum(program.alike_argument_bytes for program in self.programs)
 
     @property
     def needed_bytes(self) -> int:
@@ -137,6 +145,7 @@ def _programs(
     }
     largest = max(running, key=lambda key: (running[key], key))
     arguments: Counter[_Argument] = Counter()
+    shapes: Counter[tuple[str | None, int]] = Counter()
     programs = []
     for key, allocations in allocations_by_key.items():
         own: Counter[_Argument] = Counter()
@@ -145,6 +154,8 @@ def _programs(
                 name = (each.run, each.argument) if each.argument else None
                 own[name, each.shape, each.size_bytes] = each.allocations
         new = own - arguments
+        alike = (_by_shape(own) & shapes) - _by_shape(own - new)
+        shapes |= _by_shape(own)
         arguments |= Counter({named: own[named] for named in own if named[0] is not None})
         constant_bytes = sum(each.all_bytes for each in allocations if each.role == "constant")
         added = sum(size * count for (_, _, size), count in new.items()) + constant_bytes
@@ -158,6 +169,14 @@ def _programs(
                 running[key],
                 None,
                 added + (running[key] if key == largest else 0),
+                sum(size * count for (_, size), count in alike.items()),
             )
         )
     return tuple(programs)
+
+
+def _by_shape(arguments: Mapping[_Argument, int]) -> Counter[tuple[str | None, int]]:
+    found: Counter[tuple[str | None, int]] = Counter()
+    for (_, shape, size), count in arguments.items():
+        found[shape, size] += count
+    return found

@@ -14,7 +14,11 @@ from itertools import takewhile
 from xlagraph.planner.added_copies import AddedCopy, shifted, with_copies
 from xlagraph.planner.needed_copies import Copies, Donor, Readers, is_own_copy, needed_copies
 from xlagraph.planner.planned_program import PlannedProgram
-from xlagraph.planner.value_changes import cut_where_the_next_begins
+from xlagraph.planner.value_changes import (
+    cut_where_the_next_begins,
+    with_sources_of_removed_copies,
+    without_values,
+)
 
 __all__ = [
     "DonatedProgram",
@@ -60,9 +64,15 @@ def donate(
     `knows_schedule`: the compiler drops copies that the schedule proves unnecessary, as for GPUs
     and TPUs. `copies_last`: results are copied at the end, not as soon as possible.
     """
-    donors = sorted(donors, key=lambda donor: _parameter_order(program, donor))
+    every = sorted(donors, key=lambda donor: _parameter_order(program, donor))
+    returned = tuple(donor for donor in every if _is_returned_unchanged(program, donor))
+    donors = [donor for donor in every if donor not in returned]
+    if returned:  # a parameter that is its own result needs no copy
+        own_copies = {donor.output for donor in returned}
+        program = with_sources_of_removed_copies(program, own_copies)
+        program = without_values(program, own_copies)
     if not donors:
-        return DonatedProgram(program, (), (), (), (), ())
+        return DonatedProgram(program, returned, (), (), (), ())
     readers = Readers(program.values, [donor.parameter for donor in donors])
     results = [program.by_id[donor.output] for donor in donors]
     passed = {
@@ -111,7 +121,7 @@ def donate(
     ]
     return DonatedProgram(
         _joined(changed, joined),
-        tuple(in_place),
+        (*returned, *in_place),
         tuple(donor for donor, kept in needed.items() if kept == (True, False)),
         tuple(donor for donor, kept in needed.items() if kept == (False, True)),
         tuple(donor for donor, kept in needed.items() if kept == (True, True)),
@@ -181,6 +191,15 @@ def _begins_with_parameters(program: PlannedProgram) -> bool:
 
 def _first_step(program: PlannedProgram) -> int:
     return min((value.live_from for value in program.values if not value.is_stored), default=0)
+
+
+def _is_returned_unchanged(program: PlannedProgram, donor: Donor) -> bool:
+    result = program.by_id[donor.output]
+    return (
+        result.is_copy
+        and result.operands == (donor.parameter,)
+        and len(program.sets[result.buffer_set]) == 1
+    )
 
 
 def _steps_of_copies(program: PlannedProgram, *, knows_schedule: bool) -> dict[int, int]:

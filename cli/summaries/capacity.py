@@ -247,7 +247,8 @@ def write_resident(
     if not is_page(options):
         write_rows(RESIDENT_COLUMNS, rows, options)
         return
-    lines = [*map(_together, spaces), _LOWER_BOUND]
+    alike = [_alike(space) for space in spaces if space.alike_bytes]
+    lines = [*map(_together, spaces), *alike, _LOWER_BOUND]
     write_page(lines, [Section("What each program adds", RESIDENT_COLUMNS, rows)], options)
 
 
@@ -268,3 +269,12 @@ def _together(space: "ResidentSpace") -> str:
         return f"{text}: they may fit in {capacity}, with at most {free} left."
     missing = human_bytes(space.missing_bytes or 0)
     return f"{text}: they do not fit in {capacity}, {missing} are missing."
+
+
+def _alike(space: "ResidentSpace") -> str:
+    rest = space.least_bytes - space.alike_bytes
+    return (
+        f"{human_bytes(space.alike_bytes)} of the arguments in {space.space_text} have the shape of"
+        " another program's under another name or in another run: if they are the same arrays,"
+        f" {human_bytes(rest)} are enough."
+    )

@@ -129,11 +129,15 @@ class FunctionPlan(Outlined):
         until_last_use: Patterns = (),
         shrink: Mapping[str, float | str | Fraction] | None = None,
         checkpoint: Patterns = (),
+        batch: float | str | Fraction | None = None,
+        batch_of: Patterns = (),
+        schedule: str | None = None,
     ) -> WhatIf:
         """Replan the memory the way XLA would after a change; patterns as in `xlagraph whatif`.
 
         A string is one pattern: `donate="all"`; a number is that of a parameter. Raises NoSuchName
-        if a pattern matches nothing, and BadParameter if its brackets are not balanced.
+        if a pattern matches nothing, and BadParameter if its brackets are not balanced or if no
+        `batch_of` says which dimension the `batch` is.
         """
         changes = Changes(
             donate=_patterns(donate),
@@ -141,6 +145,9 @@ class FunctionPlan(Outlined):
             until_last_use=_patterns(until_last_use),
             shrink=shrink or {},
             checkpoint=_patterns(checkpoint),
+            batch=batch,
+            batch_of=_patterns(batch_of),
+            schedule=schedule,
         )
         return whatif(self.graph, self.name, changes)
 

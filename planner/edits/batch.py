@@ -27,7 +27,7 @@ from xlagraph.planner.edits.batch_assumptions import (
 )
 from xlagraph.planner.edits.donating import named_parameters
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
-from xlagraph.planner.edits.resizing import resized, resized_text
+from xlagraph.planner.edits.resizing import NOTHING_CHANGES, resized, resized_text
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import with_shrunk_values
 from xlagraph.queries.errors import BadParameter
@@ -85,6 +85,8 @@ class ScaleBatch(Edit):
         return replace(edited, assumptions=self.assumptions)
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
+        if self.kept == 1:
+            return NOTHING_CHANGES
         return resized_text(after, before, self.kept_by_id.keys(), "smaller", self.introduction)
 
 
@@ -198,7 +200,9 @@ def scaled_batch(
         kept,
         kept_by_id,
         _text(compilation, found, other, len(kept_by_id)),
-        (
+        ()
+        if kept == 1
+        else (
             *uneven_lengths(followed, scaled, given),
             *assumptions(compilation, followed, scaled, kept, others),
         ),

@@ -28,6 +28,8 @@ their labels."""
 _MOST_NAMED: Final = 4
 _MOST_CHOSEN: Final = 2
 """Number of lengths of no input that are named."""
+_LONGEST_INDEX: Final = 4
+"""Lengths up to this one are not named: those of indices, of pairs or of colours."""
 _LEAST_SHARE: Final = Fraction(1, 50)
 """Part of the reserved bytes that a value must have to be named for a length of no input."""
 
@@ -84,7 +86,7 @@ def assumptions(
             f" {'second' if split.changed else 'first'} is assumed to shrink"
         )
     find = followed.lengths.find
-    yield from _chosen_lengths(compilation, followed, scaled, kept, others)
+    yield from _chosen_lengths(compilation, followed, scaled, kept)
     lost = [
         each
         for each in followed.unfollowed
@@ -104,9 +106,8 @@ def _chosen_lengths(
     followed: FollowedDimensions,
     scaled: Scaled,
     kept: Fraction,
-    carriers: Collection[int],
 ) -> Iterable[str]:
-    """Yield lengths that follow from no input, in values that carry the batch.
+    """Yield lengths that follow from no input, of large values.
 
     A program may compute them from the batch, as the capacity of an expert.
     """
@@ -114,16 +115,17 @@ def _chosen_lengths(
     of_inputs = lengths.of_inputs()
     least = sum(compilation.reserved_bytes.values()) * _LEAST_SHARE
     found: dict[int, tuple[StoredValue, int]] = {}
-    largest = sorted(carriers, key=lambda each: (-compilation.values[each].size_bytes, each))
-    for value in map(compilation.values.__getitem__, largest):
+    values = [compilation.values[each.value_id] for each in compilation.program.values]
+    for value in sorted(values, key=lambda value: (-value.size_bytes, value.value_id)):
         if value.size_bytes < least:
             break
         for place, each in enumerate(dimensions_of(compilation, followed, value.value_id)):
             dimension = lengths.find(each)
             is_known = dimension in of_inputs or dimension in scaled.lengths
             new = lengths.length(each) * kept
-            is_whole = new > 1 and new.denominator == 1
-            if is_whole and not is_known and not lengths.is_product(each):
+            is_whole = new.denominator == 1 and lengths.length(each) > _LONGEST_INDEX
+            # the uses of a constant decide its lengths, and a product's factors its length
+            if is_whole and not (is_known or lengths.is_free(each) or lengths.is_product(each)):
                 found.setdefault(dimension, (value, place))
     for dimension, (value, place) in list(found.items())[:_MOST_CHOSEN]:
         yield (

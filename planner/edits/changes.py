@@ -55,6 +55,8 @@ class Changes:
         for field_ in _PATTERNS:
             if isinstance(given := getattr(self, field_), str):
                 object.__setattr__(self, field_, (given,))  # the class is frozen
+        if not isinstance(self.shrink, Mapping):
+            raise BadParameter("shrink takes a factor for each pattern: {'w*': 2} keeps half of it")
         for pattern in (*self.without, *self.until_last_use, *self.shrink, *self.checkpoint):
             reject_malformed(pattern)
         if self.schedule is not None and self.schedule not in list(Schedule):

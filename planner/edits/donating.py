@@ -73,8 +73,8 @@ class Donate(Edit):
         pairs, unpaired = _pairs(compilation, self.parameters - already - gone)
         if (again := _paired_again(compilation, program, pairs)) is not None:
             program, pairs = again
-        left = [pair for pair in pairs if pair.output in kept]
-        unpaired += [pair.parameter for pair in pairs if pair.output not in kept]
+        left = [pair for pair in pairs if _still_fits(compilation, program, pair)]
+        unpaired += [pair.parameter for pair in set(pairs).difference(left)]
         knows_schedule = compilation.drops_needless_copies
         donated = donate(program, left, knows_schedule=knows_schedule)
         outcomes = [
@@ -159,6 +159,17 @@ def _pairs(
             value = waiting.popleft()
             pairs.append(Donor(value.value_id, output, value.needed_until or 0))
     return pairs, [value.value_id for waiting in left.values() for value in waiting]
+
+
+def _still_fits(compilation: PlannableCompilation, program: PlannedProgram, pair: Donor) -> bool:
+    """Return True if no other change removes the result, or resizes only one of both."""
+    now, before = program.by_id, compilation.program.by_id
+    if pair.output not in now:
+        return False
+    sizes = [
+        (each[pair.parameter].size_bytes, each[pair.output].size_bytes) for each in (now, before)
+    ]
+    return sizes[0][0] * sizes[1][1] == sizes[0][1] * sizes[1][0]
 
 
 def _paired_again(

@@ -42,6 +42,10 @@ _RECOMPUTED_EARLY_ON_CPU = (
     "in the default order of a CPU values are recomputed long before they are read, so that a"
     " checkpoint outside of a loop saves little: add --schedule memory"
 )
+_RECOMPUTED_WHEN_READ = (
+    "values are assumed to be recomputed one by one where they are read; the compiler may hold what"
+    " is computed on the way to them at the same time, or keep a first result that it reads again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,13 @@ class Checkpoint(Edit):
             edited,
             value_ids=changed,
             sizes=(size_bytes, size_bytes),
-            assumptions=(_RECOMPUTED_EARLY_ON_CPU,) if is_early else (),
+            assumptions=self._assumptions(edited, is_early=is_early),
         )
+
+    def _assumptions(self, edited: Edited, *, is_early: bool) -> tuple[str, ...]:
+        if edited.is_of_loops:
+            return ()
+        return (_RECOMPUTED_EARLY_ON_CPU if is_early else _RECOMPUTED_WHEN_READ,)
 
     def _dropped(self, compilation: PlannableCompilation, program: PlannedProgram) -> set[int]:
         """Return the values of the scope that nothing else reads forward, and its stacks."""

@@ -25,6 +25,7 @@ from xlagraph.planner.value_changes import (
 from xlagraph.presentation.byte_sizes import counted, human_bytes
 
 __all__ = [
+    "NOTHING_CHANGES",
     "ComputeInParts",
     "PackTightly",
     "Remove",
@@ -35,11 +36,16 @@ __all__ = [
     "resized_text",
 ]
 
+NOTHING_CHANGES: Final = "changes nothing: a factor of 1 keeps all bytes"
 _WIDE_FLOATS: Final = ("f32", "f64")
 _SMALLER_SHAPES: Final = (
     "the values get smaller shapes, not a narrower type: on CPU the compiler computes bf16 and f16"
     " in f32 and keeps both, so that a narrower type saves less or nothing; a sharding adds"
     " collectives and copies that are not planned"
+)
+_SAME_READERS: Final = (
+    "what is computed from the values keeps its type and size: a narrower type narrows that, or"
+    " adds conversions; a sharding adds collectives and copies"
 )
 
 
@@ -113,13 +119,14 @@ class Shrink(Edit):
         edited = resized(program, value_ids, shrunk)
         known = (compilation.values.get(each) for each in value_ids)
         is_float = any(each is not None and each.dtype in _WIDE_FLOATS for each in known)
-        if compilation.platform != "cpu" or not is_float:
+        if not is_float:
             return edited
-        return replace(edited, assumptions=(_SMALLER_SHAPES,))
+        on_cpu = compilation.platform == "cpu"
+        return replace(edited, assumptions=(_SMALLER_SHAPES if on_cpu else _SAME_READERS,))
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         if self.kept == 1:
-            return "changes nothing: a factor of 1 keeps all bytes"
+            return NOTHING_CHANGES
         return resized_text(after, before, self.named, "smaller")
 
 

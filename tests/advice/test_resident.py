@@ -30,6 +30,7 @@ def test_arguments_of_two_runs_are_shared_by_the_word_of_the_user_only(two_runs)
     assert alone.most_bytes == alone.least_bytes + 64  # p of both programs
     assert space.most_bytes == shared.most_bytes
     assert space.least_bytes == shared.least_bytes + 64
+    assert (space.alike_bytes, shared.alike_bytes) == (64, 0)
 
 
 def test_one_program_needs_what_it_reserves(two_runs):

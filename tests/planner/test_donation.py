@@ -214,6 +214,17 @@ def test_the_copy_of_the_result_brings_the_parameter_and_its_copy_forward_in_pos
     assert found.program.by_id[1].post_order == 20
 
 
+def test_a_parameter_that_is_returned_unchanged_is_its_own_result_and_not_copied():
+    values = (
+        parameter(),
+        value(2, 2, 5, reads=(1,), instruction="reader"),
+        output(1, reads=(1,), operands=(1,), is_copy=True),
+    )
+    found = donated(*values, until=2)
+    assert [donor.parameter for donor in found.in_place] == [1]
+    assert {made.value_id: made.live_until for made in found.program.values} == {1: 10, 2: 5}
+
+
 def test_a_parameter_that_is_returned_unchanged_into_another_is_copied_once():
     # old, new → new, computed(old, new), and both are donated
     second = GIVEN._replace(number=1, parameter_number=1)

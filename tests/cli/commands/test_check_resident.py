@@ -23,6 +23,14 @@ def test_the_sentence_says_that_it_is_a_lower_bound(run, graph):
     assert shown[1].startswith("This is a lower bound. Arguments of one name and shape")
 
 
+def test_arguments_of_one_shape_in_two_runs_may_be_the_same_arrays(run, graph):
+    shown = run("check", "--resident", "before", "after").out.splitlines()
+    assert shown[1] == (
+        "64 B of the arguments in memory space 0 have the shape of another program's under another"
+        " name or in another run: if they are the same arrays, 640 B are enough."
+    )
+
+
 def test_a_bound_above_the_capacity_trips_the_gate(run, graph):
     ended = run("check", "--resident", "before", "--capacity", "383B")
     assert ended.code == 4

@@ -13,7 +13,7 @@ from xlagraph.graph import open_graph
 from xlagraph.jax import FunctionPlan, NoTarget, devices_of, memory_plan, plan_of_compiled
 from xlagraph.jax.compiling import compile_lowered
 from xlagraph.planner.edits.order_cost import order_cost
-from xlagraph.queries import list_runs
+from xlagraph.queries import BadParameter, list_runs
 
 KIB = 2**10
 ROW = jax.ShapeDtypeStruct((256,), jnp.float32)  # 1 KiB
@@ -115,6 +115,15 @@ def test_a_report_without_a_file_is_shown_in_a_frame(plan):
 def test_parameters_of_a_whatif_are_named_by_numbers_or_one_string(plan):
     assert plan.whatif(donate=0).saved_bytes == KIB
     assert plan.whatif(donate="x").saved_bytes == KIB
+
+
+def test_a_whatif_scales_the_batch_and_changes_the_order(plan):
+    half = plan.whatif(batch=2, batch_of="x")
+    assert half.saved_bytes == plan.reserved // 2
+    with pytest.raises(BadParameter, match="expected a schedule"):
+        plan.whatif(schedule="fast")
+    with pytest.raises(BadParameter, match="a factor for each pattern"):
+        plan.whatif(shrink="x=2")
 
 
 def test_results_are_short_in_a_prompt(plan):

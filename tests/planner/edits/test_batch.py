@@ -69,6 +69,8 @@ def test_named_dimensions_are_checked_and_doubts_are_shown(graph):
         "--batch 1/2: the batch is dimension 0 of x (8); 3 of 3 values carry it"
     )
     assert named.assumptions == ("the schedule does not change",)
+    same = whatif(graph, "large", Changes(batch=1, batch_of=["x"]))
+    assert same.effects[0].text == "--batch 1: changes nothing: a factor of 1 keeps all bytes"
     of_ynn = whatif(graph, "of YNN", Changes(batch=2, batch_of=["x"]))
     assert any(text.startswith("YNN is assumed to fuse") for text in of_ynn.assumptions)
     with pytest.raises(BadParameter, match="x has no dimension 2"):

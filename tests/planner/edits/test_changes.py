@@ -162,6 +162,9 @@ def test_a_batch_that_is_named_but_not_changed_is_refused():
 
 def test_a_narrower_type_is_doubted_where_the_compiler_widens_it():
     made = (value(0, 0, 2, 64),), (facts(0, "f32[16]{0}", size_bytes=64),)
-    for platform, doubts in (("cpu", True), ("gpu", False)):
+    for platform, doubt in (
+        ("cpu", "a narrower type saves less or nothing"),
+        ("gpu", "a narrower type narrows that, or adds conversions"),
+    ):
         found = whatif_of(compilation(*made, platform=platform), Changes(shrink={"v0": 2}))
-        assert any("narrower type saves less" in text for text in found.assumptions) is doubts
+        assert any(doubt in text for text in found.assumptions)

@@ -92,6 +92,13 @@ def test_a_donated_parameter_without_bytes_is_named(graph):
     assert (gone.parameter, gone.output, gone.outcome) == (donated.parameter, None, "gone")
 
 
+def test_a_parameter_that_shrinks_without_its_result_cannot_be_donated(graph):
+    (donated,) = whatif(graph, "runs/baseline", Changes(donate=["0"])).donated
+    changes = Changes(donate=["0"], shrink={donated.parameter: 2})
+    (small,) = whatif(graph, "runs/baseline", changes).donated
+    assert (small.output, small.outcome) == (None, "no output")
+
+
 def test_removed_values_take_nothing_and_halved_values_take_half(graph):
     before = whatif(graph, "runs/baseline")
     assert before.is_exact
