@@ -157,6 +157,11 @@ def savings_of_edit(
         is_in_vain = kind is ChangeKind.HALF and program.compilation.platform == "cpu"
         return replace(total, likelihood=0.0) if is_in_vain else total
     after = replan(program.compilation, _in_order([edit]))
+    has_stacks = after.edited is not None and bool(after.edited.stacked_ids)
+    if kind is ChangeKind.RECOMPUTE and program.recomputes_early and not has_stacks:
+        later = _in_memory_order(edit, program)
+        if later is not None:  # then it does not matter what an ideal order would save here
+            return _only_later(later)
     found = _savings(program, after)
     if kind is ChangeKind.RECOMPUTE and not found.is_certain and after.edited is not None:
         stacks = _savings_of_stacks(program, edit, after.edited)
@@ -231,6 +236,14 @@ def _without_barriers(
     if stacks is None:
         return Savings(saved, is_certain=False)
     return Savings(stacks.bytes, max(saved, stacks.at_most or stacks.bytes))
+
+
+def _only_later(found: Savings) -> PotentialSavings:
+    """Return savings of which this order shows nothing, and the memory-optimized one these."""
+    most = max(found.bytes, found.at_most or 0)
+    return PotentialSavings(
+        0, most, "reserved", _RECOMPUTES_EARLY, True, likelihood=0.0, in_memory_order=found
+    )
 
 
 def _saved_in_parts(program: PeakProgram, edit: Edit, alone: int = 0) -> int:
