@@ -120,7 +120,18 @@ def test_a_checkpoint_is_a_range(graph):
     assert found.reserved_bytes_after is not None
     assert found.reserved_bytes_at_most is not None
     assert found.reserved_bytes_after <= found.reserved_bytes_at_most
-    assert any("--schedule memory" in text for text in found.assumptions)
+    assert not any("--schedule memory" in text for text in found.assumptions)
+
+
+def test_a_cpu_compiler_that_prints_no_pages_drops_the_barriers_of_a_checkpoint(corpus, tmp_path):
+    (tmp_path / "older").mkdir()
+    for path in (corpus / "runs" / "baseline").glob("*jit_train_step*.txt"):
+        text = path.read_text().replace(", page 0", "")
+        (tmp_path / "older" / path.name).write_text(text)
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, tmp_path / "older", jobs=1)
+        found = whatif(graph, "older", Changes(checkpoint=["layer_0"]))
+        assert any("--schedule memory" in text for text in found.assumptions)
 
 
 def test_a_name_that_names_nothing_is_refused_with_what_is_near(graph):
