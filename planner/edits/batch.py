@@ -251,21 +251,18 @@ def _size(
     """Return the bytes of a value before and after; with the padding of tiles, if it has any."""
     lengths, value = followed.lengths, compilation.values[value_id]
     array = dimensions_of(compilation, followed, value_id)
+    size = Fraction(value.dense_bytes or value.size_bytes)
+    found = list(map(lengths.find, array))
+    if scaled.lengths.keys().isdisjoint(found):
+        return size, size
     old = list(map(lengths.length, array))
-    new = [
-        scaled.lengths.get(lengths.find(each), Fraction(length))
-        for each, length in zip(array, old, strict=True)
-    ]
-    shape = parse_shape(value.full_shape)
-    if len(old) == len(shape.sizes):
+    new = [scaled.lengths.get(each, length) for each, length in zip(found, old, strict=True)]
+    if ":T(" in value.full_shape:
+        shape = parse_shape(value.full_shape)
         before, after = tiled_bytes(shape, old), tiled_bytes(shape, list(map(ceil, new)))
         if before == value.size_bytes and after is not None:
             return Fraction(before), Fraction(after)
-    size = Fraction(value.dense_bytes or value.size_bytes)
-    return size, size * prod(
-        (length / whole for length, whole in zip(new, old, strict=True) if whole),
-        start=Fraction(1),
-    )
+    return size, size * prod(new, start=Fraction(1)) / (prod(old) or 1)
 
 
 def _text(
