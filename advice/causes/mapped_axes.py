@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Final
 
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.parameter_gradients import per_example_gradients
@@ -249,6 +250,10 @@ class _Axes:
             if not program.instructions[value.name].computes_only(_REPEATING):
                 continue
             for each in program.read_by.get(value.name, ()):
+                given = input_of(program, program.values[each])
+                is_constant = given is None or given.opcode == "constant"
+                if is_constant and not program.values[each].is_phi:
+                    continue  # as the directions of a Hessian
                 source = self._of_id(each)
                 left = [self.length(axis) for axis in self.of(value) - source]
                 if len(source) > 1 and source <= self.of(value) and len(left) == 1:
