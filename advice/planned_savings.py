@@ -293,7 +293,7 @@ def _savings_of_stacks(program: PeakProgram, edit: Edit, found: Edited) -> Savin
     after = replan(compilation, [stacks])
     saved = after.saved_bytes(space)
     other = compilation.plan.reserved_bytes(space) - after.most_reserved_bytes(space)
-    return Savings(min(saved, other), max(saved, other)) if max(saved, other) > 0 else None
+    return Savings(max(0, min(saved, other)), max(saved, other)) if max(saved, other) > 0 else None
 
 
 def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:

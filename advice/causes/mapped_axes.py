@@ -4,6 +4,7 @@
 nothing that is returned has their axis, a loop over groups of them needs one group at a time.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
@@ -12,7 +13,10 @@ from itertools import chain
 from typing import Final
 
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.needed_only import FORWARDING
+from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.hlo.op_names import is_per_example
 from xlagraph.hlo.shapes import index_numbers
@@ -28,8 +32,13 @@ __all__ = ["mapped_axes"]
 _LEAST_SHARE: Final = 0.25
 """Least share of the reserved bytes of the values with a mapped axis."""
 _LEAST_LENGTH: Final = 4
+_NEARLY_ALL: Final = 0.75
 _OF_DATA: Final = ("dot", "convolution", "gather", "dynamic-slice")
 """Opcodes outside of a mapped function that tell of a batch: rows of data, or layers of them."""
+_IN_LOOP: Final = re.compile(r"while/body/.*vmap\(")
+"""Op names of a function that is mapped in the body of a loop."""
+_JOINING: Final = ("concatenate", "pad")
+_WRITING: Final = (*_JOINING, "scatter", "dynamic-update-slice")
 _MOST_BYTES: Final = 64
 """Most bytes of the condition of a loop, or of its partial results."""
 _REPEATING: Final = SAME_ELEMENTS | {"broadcast"}
@@ -60,13 +69,15 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
         signed = value.size_bytes if _is_mapped(value.known_op_name) else -value.size_bytes
         for length in {axes.length(axis) for axis in axes.of(value)}:
             sizes[length] += signed
+    # nearly all that a mapped function computes has its axis; its own dimensions are elsewhere, too
+    most = max(sizes.values(), default=0)
     for length in sorted(sizes, key=lambda each: (-sizes[each], each)):
-        if length < _LEAST_LENGTH or sizes[length] < least:
+        if length < _LEAST_LENGTH or sizes[length] < max(least, _NEARLY_ALL * most):
             continue
         found = axes.mapped(length)
         if found and (reader := axes.reader(found)) is not None:
             cause = _cause(program, axes, found, length, reader)
-            if cause.sum_bytes >= least:
+            if cause.sum_bytes >= least and not _are_derivatives(program, cause):
                 yield cause
                 return
 
@@ -84,14 +95,22 @@ def _cause(
     reason = f"computed for all {length} at once; {place} reads only a part or a reduction of them"
     return Cause(
         "peak/contributors",
-        f"A mapped function is computed for all {length} elements, of which a part or a reduction is"
-        " read",
+        f"A mapped function is computed for all {length} elements, of which a part or a reduction"
+        " is read",
         ChangeKind.PARTS,
         ComputeInParts({program.values[each].label: part for each, part in kept.items()}),
         tuple(evidence_row(value, reason) for value in rows),
         _MAPPED,
         likelihood=0.9,
     )
+
+
+def _are_derivatives(program: PeakProgram, cause: Cause) -> bool:
+    """Return True if another cause names the values, as a Jacobian or gradients of each example."""
+    if any(2 * each.sum_bytes >= cause.sum_bytes for each in per_example_gradients(program)):
+        return True
+    others = (*derivatives_at_once(program), *stored_jacobians(program))
+    return any(not each.labels.isdisjoint(cause.labels) for each in others)
 
 
 def _is_mapped(op_name: str | None) -> bool:
@@ -155,7 +174,11 @@ class _Axes:
             for value in values
             for axis in self.of(value)
         }
-        return frozenset(each for each in found if not self._followed.lengths.is_group(each))
+        lengths = self._followed.lengths
+        found = {axis for axis in found - self._joined if not lengths.is_stacked(axis)}
+        return frozenset(
+            axis for axis in found - self._stacked_by_loops if not lengths.is_group(axis)
+        )
 
     def _is_reduced_inside(self, axis: int) -> bool:
         """Return True if the mapped function reduces a dimension, which it then has itself.
@@ -177,6 +200,43 @@ class _Axes:
         return self._parts(list(chain.from_iterable(chain.from_iterable(map(arrays, trees)))))
 
     @cached_property
+    def _joined(self) -> frozenset[int]:
+        """Dimensions that mapped functions put together of parts that have none of them."""
+        program = self._program
+        found: set[int] = set()
+        for name, values in program.made_by.items():
+            opcodes = _WRITING if any(map(self._is_state, values)) else _JOINING
+            if self._is_outside(name) or not any(
+                program.computes_with(name, opcode) for opcode in opcodes
+            ):
+                continue
+            shapes = {value.dimensions for value in values}
+            read = [program.values[each] for each in program.read_by.get(name, ())]
+            parts = [each for each in read if each.dimensions and each.dimensions not in shapes]
+            if parts:
+                kept = frozenset[int]().union(*map(self.of, parts))
+                found.update(axis for value in values for axis in self.of(value) - kept)
+        return frozenset(found)
+
+    def _is_state(self, value: StoredValue) -> bool:
+        members = self._program.members_of(value)
+        return any(self._program.values[each.value_id].is_phi for each in members)
+
+    @cached_property
+    def _stacked_by_loops(self) -> frozenset[int]:
+        """Dimensions of the results that a loop over groups stacks: few at a time already."""
+        program = self._program
+        stacks = (program.stack_of(value) for value in program.temporaries)
+        return frozenset(
+            axis
+            for stack in stacks
+            if stack is not None
+            and stack.value_id not in program.backward_stacks
+            and _IN_LOOP.search(stack.known_op_name or "")
+            for axis in self.of(stack)
+        )
+
+    @cached_property
     def _repeated(self) -> frozenset[int]:
         """Lengths by which mapped functions repeat matrices, as the state of each task.
 
@@ -190,6 +250,10 @@ class _Axes:
             if not program.instructions[value.name].computes_only(_REPEATING):
                 continue
             for each in program.read_by.get(value.name, ()):
+                given = input_of(program, program.values[each])
+                is_constant = given is None or given.opcode == "constant"
+                if is_constant and not program.values[each].is_phi:
+                    continue  # as the directions of a Hessian
                 source = self._of_id(each)
                 left = [self.length(axis) for axis in self.of(value) - source]
                 if len(source) > 1 and source <= self.of(value) and len(left) == 1:

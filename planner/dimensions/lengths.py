@@ -97,6 +97,10 @@ class Lengths:
             return [found]
         return [part for each in self._factors[found] for part in self.parts(each)]
 
+    def is_stacked(self, dimension: int) -> bool:
+        """Return True for a dimension that a loop writes one by one."""
+        return self.find(dimension) in map(self.find, self._stacked)
+
     def is_group(self, dimension: int) -> bool:
         """Return True for the second factor of a dimension whose groups a loop reads."""
         read = set(map(self.find, self._iterated))

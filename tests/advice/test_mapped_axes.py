@@ -83,34 +83,36 @@ def test_what_is_returned_for_each_sample_is_needed(programs):
     assert samples(programs, returned, result="g") == []
 
 
-@pytest.mark.parametrize(("added", "is_named"), [("tasks", True), ("data", False)])
+@pytest.mark.parametrize(("repeated", "is_named"), [("w", True), ("eye", False)])
 def test_elements_of_an_input_are_named_if_each_changes_a_matrix_of_its_own(
-    programs, added, is_named
+    programs, repeated, is_named
 ):
     program = programs(
         """
         0 | 256 | parameter 0, shape |f32[8,8]| at ShapeIndex {}
         3 | 4096 | parameter 1, shape |f32[16,8,8]| at ShapeIndex {}
-        1 | 8192 | preallocated-temp
+        1 | 8448 | preallocated-temp
         2 | 256 | maybe-live-out
         """,
         f"""
         0 | w     | f32[8,8]    | 0    | 256  | 0-4 | parameter(0)
         3 | data  | f32[16,8,8] | 0    | 4096 | 0-4 | parameter(1)
-        1 | tasks | f32[16,8,8] | 0    | 4096 | 1-2 | broadcast(w) | vmap()/broadcast_in_dim
-        1 | g     | f32[16,8,8] | 4096 | 4096 | 2-3 | multiply({added}, data) | vmap()/mul @ f.py:6
+        1 | eye   | f32[8,8]    | 8192 | 256  | 0-1 | iota()
+        1 | tasks | f32[16,8,8] | 0    | 4096 | 1-2 | broadcast({repeated}) | vmap()/broadcast
+        1 | g     | f32[16,8,8] | 4096 | 4096 | 2-3 | multiply(tasks, data) | vmap()/mul @ f.py:6
         2 | mean  | f32[8,8]    | 0    | 256  | 3-4 | reduce(g)    | jit(f)/reduce_sum @ f.py:8
         """,
     )
-    broadcast = "tasks = f32[16,8,8]{2,1,0} broadcast(w), dimensions={1,2}" if is_named else ""
+    broadcast = f"tasks = f32[16,8,8]{{2,1,0}} broadcast({repeated}), dimensions={{1,2}}"
     program.stored.operations = operations_of_text(
         f"""HloModule m
 
 ENTRY e {{
   w = f32[8,8]{{1,0}} parameter(0)
   data = f32[16,8,8]{{2,1,0}} parameter(1)
+  eye = f32[8,8]{{1,0}} iota(), iota_dimension=0
   {broadcast}
-  g = f32[16,8,8]{{2,1,0}} multiply({added}, data)
+  g = f32[16,8,8]{{2,1,0}} multiply(tasks, data)
   zero = f32[] constant(0)
   ROOT mean = f32[8,8]{{1,0}} reduce(g, zero), dimensions={{0}}, to_apply=add
 }}
