@@ -100,6 +100,11 @@ def test_ops_that_fusions_hide_are_not_repeated():
     assert not found.found
 
 
+def test_ops_that_a_loop_computes_too_are_not_said_to_be_computed_twice():
+    looped = [each._replace(name=f"l.{each.name}") for each in ops("while/body/net")]
+    assert told(ops("net"), [*ops("net"), *looped]) == []
+
+
 def test_repeated_ops_precede_the_values_that_they_make():
     before, after = program(ops("net")), program(ops("net", 2))
     found = sentences_of(
