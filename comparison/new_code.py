@@ -84,8 +84,19 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
         if made:  # said once
             max(made, key=lambda reason: abs(reason.growth_bytes)).code = code
         else:
-            code.subject = code.subject._replace(before="" if of_library else "ops")
+            is_named = of_library or _has_own_scopes(code, less)
+            code.subject = code.subject._replace(before="" if is_named else "ops")
             reasons.found[code.subject] = code
+
+
+def _has_own_scopes(code: Reason, less: Reserved) -> bool:
+    """Return True if the other program has none of the scopes of ops, such as ``ij,jk->ik``."""
+    scopes = {name.partition("/")[0] for name in code.scopes}
+    return (
+        bool(less.mentions.op_names)
+        and scopes.isdisjoint(OF_ANY_LOOP)
+        and not any(scope in less.mentions for scope in scopes)
+    )
 
 
 def name_collectives(sides: Sides, reasons: FoundReasons) -> None:

@@ -113,7 +113,7 @@ class Subject(NamedTuple):
     before: str = ""
     """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT) or
     iterations (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED), or
-    ``ops`` if no library and no transformation makes the values (NEW_CODE)."""
+    ``ops`` if no library, no transformation and no new scope makes the values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
     (SPLIT) or iterations (UNROLLED), ``new`` or ``gone`` (AGAIN, LOOPED, FUSED, NEW_CODE), scope

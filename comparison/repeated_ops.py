@@ -14,6 +14,7 @@ from xlagraph.hlo.op_names import (
     has_all_transformations,
     is_backward,
     is_recomputed,
+    loop_depth,
     stem,
 )
 from xlagraph.hlo.shapes import dimensions
@@ -35,6 +36,8 @@ class _Name(NamedTuple):
     parts: tuple[str, ...]
     is_backward: bool
     is_of_gradient: bool
+    loops: int
+    """Number of loops around the op: a loop computes it more often than it is in the program."""
 
 
 class _Op(NamedTuple):
@@ -142,7 +145,8 @@ def _name(op_name: str | None) -> _Name | None:
     if op_name is None or not parts or ";" in op_name or is_recomputed(op_name):
         return None
     backward = is_backward(op_name)
-    return _Name(parts, backward, backward or "jvp(" in op_name)
+    of_gradient = backward or "jvp(" in op_name
+    return _Name(parts, backward, of_gradient, loop_depth(op_name))
 
 
 def _names(mentions: Mentions) -> Counter[_Name]:

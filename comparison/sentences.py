@@ -134,8 +134,8 @@ def _of_no_bytes(
         [reason for reason in reasons if reason.subject.kind is kind]
         for kind in (ReasonKind.AGAIN, ReasonKind.NEW_CODE, ReasonKind.TURNS)
     )
-    word = "new" if first.growth_bytes > 0 else "gone"
-    new.sort(key=lambda reason: (not _is_whole(reason), reason.subject.after != word))
+    word = "new" if first.growth_bytes > 0 else "gone" if first.growth_bytes else ""
+    new.sort(key=lambda reason: (not _is_whole(reason), word not in ("", reason.subject.after)))
     is_known = bool(new) and _is_whole(new[0])
     follows = first.subject.kind in CONSEQUENCES
     if again and not _is_known_edit(first):

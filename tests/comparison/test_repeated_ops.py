@@ -100,6 +100,11 @@ def test_ops_that_fusions_hide_are_not_repeated():
     assert not found.found
 
 
+def test_ops_that_a_loop_computes_too_are_not_said_to_be_computed_twice():
+    looped = [each._replace(name=f"l.{each.name}") for each in ops("while/body/net")]
+    assert told(ops("net"), [*ops("net"), *looped]) == []
+
+
 def test_repeated_ops_precede_the_values_that_they_make():
     before, after = program(ops("net")), program(ops("net", 2))
     found = sentences_of(
@@ -126,3 +131,19 @@ def test_a_gradient_that_is_not_differentiated_makes_no_backward_pass_of_it():
     assert text in texts(inner)
     # a library may take gradients in its own backward pass
     assert not re.search("backward pass of a gradient", texts("jit(f)/jvp()/while/body/mul"))
+
+
+def test_ops_in_scopes_that_only_one_program_has_precede_copies():
+    copied = VALUE._replace(name="c", opcode="copy", op_name="jit(f)/mul", held_bytes=640)
+    for scope, first in (
+        ("jvp(ij,jk->ik)", "5 values made by ij,jk->ik/dot_general"),
+        ("a", "1 cop"),
+    ):
+        made = [
+            VALUE._replace(name=f"d{n}", op_name=f"jit(f)/{scope}/dot_general", held_bytes=0)
+            for n in range(5)
+        ]
+        before, after = program([VALUE], "jit(f)/a/exp"), program([VALUE, *made, copied])
+        reasons = explain_pair(before, after._replace(copies=1))
+        found = sentences_of(reasons, ("a", "b"), (before.total_bytes, after.total_bytes))
+        assert found[0].text.startswith(first)
