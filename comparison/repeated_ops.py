@@ -64,7 +64,7 @@ def name_repeated_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     if not all(has_all_transformations(value.op_name for value in side.values) for side in sides):
         return
     names_a, names_b = (_names(side.mentions) for side in sides)
-    times = {op: Fraction(b[op].times, a[op].times) for op in a.keys() & b.keys()}
+    times = {op: Fraction(b[op].times, a[op].times) for op in sorted(a.keys() & b.keys())}
     for op, factor in times.items():  # fusions hide some of them
         all_times = Fraction(names_b[op.name], names_a[op.name] or 1)
         if abs(all_times / factor - 1) > _TOLERANCE:
@@ -91,12 +91,13 @@ def name_repeated_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
 
 def _of_most(times: Mapping[_Op, Fraction], ops: Set[_Op]) -> list[_Op]:
     """Return the repeated ops among some; none if most of the others are repeated, too."""
-    ((factor, count),) = Counter(times[op] for op in ops).most_common(1) or [(Fraction(1), 0)]
+    of_ops = Counter(factor for op, factor in times.items() if op in ops)
+    ((factor, count),) = of_ops.most_common(1) or [(Fraction(1), 0)]
     others = [times[op] == factor for op in times.keys() - ops]
     is_frequent = count >= max(_LEAST_OPS, _LEAST_SHARE * len(ops))
     if not _is_repetition(factor) or not is_frequent or sum(others) * 2 > len(others):
         return []
-    return [op for op in ops if times[op] == factor]
+    return [op for op in times if op in ops and times[op] == factor]
 
 
 def _of_lines(times: Mapping[_Op, Fraction]) -> list[_Op]:
