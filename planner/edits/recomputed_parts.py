@@ -34,6 +34,8 @@ __all__ = ["recomputed_in_parts", "saved_in_parts"]
 
 _RISE: Final = 1.5
 """Factor by which live bytes rise and fall again within a part."""
+_FEWEST: Final = 5
+"""Fewest values between parts: a few parts are no layers, and fused otherwise if recomputed."""
 _SMALL: Final = 16
 """A value of less than one in so many of the bytes of the largest one ends no part."""
 _UNCHANGED: Final = frozenset(("get-tuple-element", "bitcast", "tuple"))
@@ -60,12 +62,12 @@ def recomputed_in_parts(
 ) -> PlannedProgram | None:
     """Return the program that recomputes its forward pass in parts, in the order of a rule.
 
-    None if there is no forward pass outside of loops, or nothing to recompute.
+    None if there is no forward pass outside of loops, or none with layers.
     """
     program = found.schedulable
     forward = _forward(program, compilation)
     kept = _live_between_parts(found, forward)
-    if not kept:
+    if len(kept) < _FEWEST:
         return None
     added = _Added.of(found, forward, kept)
     if not added.clones:

@@ -8,20 +8,20 @@ from xlagraph.planner.edits.recomputed_parts import recomputed_in_parts
 from xlagraph.planner.memory_plan import plan_memory
 from xlagraph.planner.orders.rules import Rule, order_of
 
-LAYERS = 3
+LAYERS = 6
 
 
-def step():
-    """Three layers of a wide and a narrow value, and gradients from the last layer to the first."""
+def step(layers=LAYERS):
+    """Layers of a wide and a narrow value, and gradients from the last layer to the first."""
     rows = [("parameter0", "", 64), ("parameter1", "", 0)]
     x, wides = "parameter0", []
-    for number in range(LAYERS):
+    for number in range(layers):
         wides.append(f"exponential{number}")
         rows += [(wides[-1], x, 1024), (f"dot{number}", wides[-1], 64)]
         x = f"dot{number}"
     rows.append(("tanh0", x, 64))
     x = "tanh0"
-    for number in reversed(range(LAYERS)):
+    for number in reversed(range(layers)):
         rows.append((f"multiply{number}", f"{x} {wides[number]}", 64))
         x = f"multiply{number}"
     rows.append(("negate0", x, 64))
@@ -69,6 +69,11 @@ def test_nothing_is_saved_in_an_order_that_recomputes_early():
     after = recomputed_in_parts(found, compiled(found), Rule.BREADTH_FIRST)
     assert after is not None
     assert reserved(found, after) > 1024 * LAYERS
+
+
+def test_a_program_without_layers_is_not_recomputed_in_parts():
+    found = reorderable(*step(layers=2))
+    assert recomputed_in_parts(found, compiled(found), Rule.DEPTH_FIRST) is None
 
 
 def test_nothing_is_recomputed_without_a_backward_pass():
