@@ -34,7 +34,7 @@ class Mentions:
 
     @cached_property
     def op_names(self) -> Counter[str]:
-        """How many instructions, also those inside of fusions, have each op name.
+        """Number of instructions by op name, including those inside of fusions.
 
         Empty for a module that is not stored as text.
         """

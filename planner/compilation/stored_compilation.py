@@ -132,7 +132,7 @@ class StoredCompilation:
 
     @cached_property
     def reads(self) -> tuple[StoredUse, ...]:
-        """Uses by what reads a value, not by a call: the called computation has uses of its own."""
+        """Uses, without those by calls: the called computation has uses of its own."""
         if all(each.opcode != "call" for each in self.instructions):
             return self.uses
         calls = {each.name for each in self.dependences if each.opcode == "call" and each.callees}

@@ -1,4 +1,4 @@
-"""What a smaller batch is planned with, without evidence, and where it cannot be followed."""
+"""State what a plan for another batch assumes, and which operations cannot be followed."""
 
 from collections.abc import Collection, Iterable
 from fractions import Fraction
@@ -23,8 +23,8 @@ _MADE_BY_SIZE: Final = {
         " compiler may split them otherwise, and keep the parts"
     ),
 }
-"""What is assumed of values that a compiler makes otherwise at another size, by the beginning of
-their labels."""
+"""Assumption for values that a compiler may compute in another way at another size, by the prefix
+of their labels."""
 _MOST_NAMED: Final = 4
 _MOST_CHOSEN: Final = 2
 """Number of lengths of no input that are named."""

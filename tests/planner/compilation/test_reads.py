@@ -1,4 +1,4 @@
-"""What a call reads is read in the computation that it calls."""
+"""A call is not counted as a reader: the instructions of the called computation are."""
 
 from tests.tiny_dumps import tiny_dump
 from xlagraph.ingest import ingest
