@@ -3,19 +3,26 @@
 A program has thousands of each, so live ranges are indexed.
 """
 
-from bisect import bisect_left, bisect_right, insort
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from sys import maxsize
+from itertools import zip_longest
 from typing import Final
+
+import numpy as np
 
 from xlagraph.planner.planned_program import Overwrite, PlannedValue
 
 __all__ = ["Block", "HeldValues", "ReusableBlocks"]
 
-_NEVER: Final = -1
+_BEFORE: Final = -1
 """A step before all others."""
+_AFTER: Final = 2**31 - 1
+"""A step after all others."""
+_NO_GAP: Final = (_AFTER, _BEFORE)
+_Gap = tuple[int, int, int]
+"""Steps between which a block is free, and the row of the gap."""
 
 
 class HeldValues:
@@ -102,21 +109,17 @@ class Block:
 class ReusableBlocks:
     """The reusable blocks, and the gaps between the live ranges of the values in each.
 
-    A program has thousands of each, so gaps are found by their beginning, in a tree of the latest
-    ends of all gaps that begin in some steps.
+    A program has thousands of each, which numpy compares at once.
     """
 
-    def __init__(self, steps: int) -> None:
+    def __init__(self) -> None:
         self._blocks: list[Block] = []
         self._held: list[tuple[int, list[tuple[int, int]]]] = []
         """Block of each held set, and the live ranges of its members, in their order."""
-        self._gaps: list[list[tuple[int, int]]] = []
-        """Steps between which each block is free, in their order."""
-        self._by_begin: dict[int, list[tuple[int, int]]] = {}
-        """End and block of the gaps that begin at a step, sorted."""
-        self._last_step = steps
-        self._leaves = 1 << (steps + 2).bit_length()
-        self._latest = [_NEVER] * (2 * self._leaves)
+        self._gaps: list[list[_Gap]] = []
+        """Gaps of each block, in the order of steps."""
+        self._begins, self._ends, self._numbers = array("i"), array("i"), array("i")
+        """First step, last step and block of each gap, by its row."""
 
     @property
     def held_count(self) -> int:
@@ -156,65 +159,39 @@ class ReusableBlocks:
     def _hold(self, number: int, ranges: list[tuple[int, int]]) -> None:
         self._held.append((number, ranges))
         gaps = self._gaps[number]
-        gone: list[tuple[int, int]] = []
-        new = [] if gaps else [(_NEVER, maxsize)]
-        gaps += new
+        if not gaps:
+            gaps.append(self._new_gap(number))
         for first, last in ranges:
-            row = bisect_right(gaps, first, key=_end)
-            end = bisect_left(gaps, last, lo=row, key=_begin)
-            split = gaps[row:end]  # several, where members overlap
-            left = [(begin, first) for begin, _ in split if begin <= first]
-            left += [(last, end) for _, end in split if last <= end]
-            gaps[row:end] = left
-            for gap in split:
-                if gap in new:
-                    new.remove(gap)
-                else:
-                    gone.append(gap)
-            new += left
-        for begin, end in gone:
-            ends = self._by_begin[begin]
-            del ends[bisect_left(ends, (end, number))]
-        for begin, end in new:
-            insort(self._by_begin.setdefault(begin, []), (end, number))
-        for begin in {begin for begin, _ in chain(gone, new)}:
-            self._update(begin)
+            start = bisect_right(gaps, first, key=_end)
+            end = bisect_left(gaps, last, lo=start, key=_begin)
+            split = gaps[start:end]  # several, where members overlap
+            steps = [(begin, first) for begin, _, _ in split if begin <= first]
+            steps += [(last, end) for _, end, _ in split if last <= end]
+            rows = [row for _, _, row in split]
+            rows += [self._new_gap(number)[-1] for _ in steps[len(rows) :]]
+            gaps[start:end] = [(*between, row) for between, row in zip(steps, rows, strict=False)]
+            for row, (begin, end) in zip_longest(rows, steps, fillvalue=_NO_GAP):
+                self._begins[row], self._ends[row] = begin, end
 
-    def _update(self, begin: int) -> None:
-        """Update the latest ends after the gaps that begin at a step have changed."""
-        ends = self._by_begin[begin]
-        latest = ends[-1][0] if ends else _NEVER
-        node = self._leaves + begin + 1
-        while node and self._latest[node] != latest:
-            self._latest[node] = latest
-            latest = max(latest, self._latest[node ^ 1])
-            node >>= 1
+    def _new_gap(self, number: int) -> "_Gap":
+        self._begins.append(_BEFORE)
+        self._ends.append(_AFTER)
+        self._numbers.append(number)
+        return _BEFORE, _AFTER, len(self._numbers) - 1
 
     def _free(self, first: int, last: int) -> set[int]:
         """Return the blocks with a gap that begins until one step, and ends from another on."""
-        found: set[int] = set()
-        nodes: list[int] = []
-        after = self._leaves + min(first, self._last_step) + 2
-        while after > 1:
-            if after & 1 and self._latest[after - 1] >= last:
-                nodes.append(after - 1)
-            after >>= 1
-        while nodes:
-            node = nodes.pop()
-            if node >= self._leaves:
-                ends = self._by_begin[node - self._leaves - 1]
-                found.update(number for _, number in ends[bisect_left(ends, (last, 0)) :])
-            else:
-                children = (2 * node, 2 * node + 1)
-                nodes += [child for child in children if self._latest[child] >= last]
-        return found
+        begins, ends, numbers = (
+            np.frombuffer(each, np.intc) for each in (self._begins, self._ends, self._numbers)
+        )
+        return set(numbers[(begins <= first) & (ends >= last)].tolist())
 
 
-def _begin(gap: tuple[int, int]) -> int:
+def _begin(gap: _Gap) -> int:
     return gap[0]
 
 
-def _end(gap: tuple[int, int]) -> int:
+def _end(gap: _Gap) -> int:
     return gap[1]
 
 

@@ -82,9 +82,7 @@ class _Search:
     def __init__(self, program: PlannedProgram, sets: Mapping[int, _Members]) -> None:
         self._program = program
         self._sets = sets
-        last_steps = [value.live_until for members in sets.values() for value in members]
-        self._steps = max(last_steps, default=0)
-        self._reusable = ReusableBlocks(self._steps)
+        self._reusable = ReusableBlocks()
         self._ranks: list[_Rank] = []
         """Ranks of the sets that took a block, in their order."""
         self._counts: list[int] = []
@@ -147,7 +145,7 @@ class _Search:
         if any(sets.get(name) != self._sets[name] for name in in_blocks):
             return False
         ranked = sorted([(_rank(members), members) for members in changed])
-        reusable = ReusableBlocks(self._steps)
+        reusable = ReusableBlocks()
         return not any(self._takes_block(rank, members, reusable) for rank, members in ranked)
 
     def _takes_block(self, rank: _Rank, members: _Members, reusable: ReusableBlocks) -> bool:

@@ -29,7 +29,7 @@ def free_of_overlap(blocks, members):
 
 
 def test_live_ranges_may_meet_in_a_step():
-    reusable, block = ReusableBlocks(STEPS), Block(16, 0)
+    reusable, block = ReusableBlocks(), Block(16, 0)
     reusable.add(block)
     reusable.hold(block, [value(1, 5, 9)])
     assert reusable.without_overlap([value(2, 0, 5)]) == [block]
@@ -40,7 +40,7 @@ def test_live_ranges_may_meet_in_a_step():
 @pytest.mark.parametrize("seed", range(60))
 def test_the_blocks_without_an_overlap_are_found(seed):
     chance = random.Random(seed)
-    reusable = ReusableBlocks(STEPS)
+    reusable = ReusableBlocks()
     blocks: list[Block] = []
     states = []
     for number in range(40):
@@ -55,7 +55,7 @@ def test_the_blocks_without_an_overlap_are_found(seed):
             reusable.add(block)
         block.hold(members)
         reusable.hold(block, members)
-    earlier = ReusableBlocks(STEPS)
+    earlier = ReusableBlocks()
     for held_count, members, numbers in states:
         earlier.repeat(reusable, held_count)
         found = [block.reusable_number for block in earlier.without_overlap(members)]
@@ -63,7 +63,7 @@ def test_the_blocks_without_an_overlap_are_found(seed):
 
 
 def test_a_value_may_live_longer_than_all_that_are_held():
-    reusable, block = ReusableBlocks(4), Block(16, 0)
+    reusable, block = ReusableBlocks(), Block(16, 0)
     reusable.add(block)
     reusable.hold(block, [value(1, 1, 4)])
     assert reusable.without_overlap([value(2, 40, 50)]) == [block]
