@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, repeat
 from typing import Final
 
 import numpy as np
@@ -170,7 +170,7 @@ class ReusableBlocks:
             rows = [row for _, _, row in split]
             rows += [self._new_gap(number)[-1] for _ in steps[len(rows) :]]
             gaps[start:end] = [(*between, row) for between, row in zip(steps, rows, strict=False)]
-            for row, (begin, end) in zip_longest(rows, steps, fillvalue=_NO_GAP):
+            for row, (begin, end) in zip(rows, chain(steps, repeat(_NO_GAP)), strict=False):
                 self._begins[row], self._ends[row] = begin, end
 
     def _new_gap(self, number: int) -> "_Gap":

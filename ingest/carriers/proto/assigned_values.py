@@ -91,8 +91,10 @@ def _is_phi(instruction: ProtoInstruction, phis: frozenset[str]) -> bool:
     return instruction.opcode in ("while", "conditional")
 
 
-def allocations(assignment: Message, module: Module, output: int | None) -> Iterator[Allocation]:
-    """Yield the allocations; `output` is the number of the one with the result."""
+def allocations(
+    assignment: Message, module: Module, output: int | None, page: int | None
+) -> Iterator[Allocation]:
+    """Yield the allocations; `output` is the number of the one with the result, `page` of all."""
     entry = module.entry
     _check_sizes(assignment)
     for message in assignment.buffer_allocations:
@@ -110,6 +112,7 @@ def allocations(assignment: Message, module: Module, output: int | None) -> Iter
             is_constant=message.is_constant,
             is_thread_local=message.is_thread_local,
             maybe_live_out=message.maybe_live_out,
+            page=page,
             is_preallocated_temp=not (
                 is_parameter
                 or message.is_constant

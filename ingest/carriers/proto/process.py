@@ -5,6 +5,7 @@ buffer assignment, as a BufferAssignmentProto (jaxlib 0.6.2 and later) or inside
 to 0.6.0). Its executable contains the module with its schedule. JAX is never imported.
 """
 
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,7 +13,13 @@ from typing import Any, Final, NamedTuple
 from xlagraph.hlo.descriptor_sets import missing_protobuf
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
 from xlagraph.ingest.carriers.memory_statistics import STATISTICS, statistics_content
-from xlagraph.ingest.carriers.proto.read_messages import ASSIGNMENT, HLO, MODULE, read_proto_dump
+from xlagraph.ingest.carriers.proto.read_messages import (
+    ASSIGNMENT,
+    HLO,
+    MODULE,
+    VERSION,
+    read_proto_dump,
+)
 from xlagraph.ingest.carriers.wire_format import fields
 from xlagraph.ingest.errors import NoMemoryPlan
 
@@ -61,7 +68,12 @@ def compiled_source(compiled: Any) -> CompiledSource:  # noqa: ANN401 - an objec
         parts = Part(MODULE, label, content=content), Part(ASSIGNMENT, label, content=assignment)
     else:
         raise NoMemoryPlan(_NO_ASSIGNMENT.format(name=name))
-    parts = (*parts, Part(STATISTICS, label, content=statistics_content(statistics)))
+    version = getattr(sys.modules.get("jaxlib"), "__version__", "")
+    parts = (
+        *parts,
+        Part(STATISTICS, label, content=statistics_content(statistics)),
+        Part(VERSION, label, content=version.encode()),
+    )
     platform = getattr(getattr(executable, "client", None), "platform", None)
     return CompiledSource(
         Source(_PROCESS, str(label), parts), _PLATFORMS.get(str(platform), platform)

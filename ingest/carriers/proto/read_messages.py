@@ -5,6 +5,7 @@ live ranges (`live_steps`), the printed peak (`peak_rule`). A module without a s
 CPUs up to jaxlib 0.4.28) has no live ranges and no peak.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -32,7 +33,7 @@ from xlagraph.ingest.errors import Problem, UnfitMessage, UnreadableDump, readab
 from xlagraph.ingest.plan import LiveRange, LiveRanges, Plan
 from xlagraph.runtime.memory import collector_paused
 
-__all__ = ["ASSIGNMENT", "HLO", "MODULE", "read_proto_dump"]
+__all__ = ["ASSIGNMENT", "HLO", "MODULE", "VERSION", "read_proto_dump"]
 
 HLO: Final = "hlo"
 """Name of the part with both a module and its assignment."""
@@ -40,7 +41,11 @@ MODULE: Final = "module"
 """Name of the part with only the module."""
 ASSIGNMENT: Final = "assignment"
 """Name of the part with only the assignment."""
+VERSION: Final = "version"
+"""Name of the part with the version of jaxlib, known of a compilation in memory."""
 
+_WITH_PAGES: Final = (0, 11, 2)
+"""First version of jaxlib with pages: page 0 in all dumps seen. Messages do not state it."""
 _MOST_BYTES: Final = 2**30
 """Largest size of a message; its decoded form takes six times as much memory."""
 _STANDARD: Final = Variant("the rules of today's XLA")
@@ -71,7 +76,7 @@ def read_proto_dump(contents: Contents) -> tuple[Plan, Program]:
     try:
         message = _decoded(contents)
         module = Module(message.hlo_module)
-        plan, remarks = _plan(message.buffer_assignment, module)
+        plan, remarks = _plan(message.buffer_assignment, module, _page(contents))
         program = program_of(module)
     except UnfitMessage as error:
         raise UnreadableDump(Problem(file, None, str(error))) from None
@@ -109,7 +114,13 @@ def _decoded(contents: Contents) -> Message:
     return message
 
 
-def _plan(assignment: Message, module: Module) -> tuple[Plan, list[str]]:
+def _page(contents: Contents) -> int | None:
+    """Return the page of every allocation; None without pages, or if the version is unknown."""
+    version = re.findall(r"\d+", (contents.take(VERSION) or b"").decode())
+    return 0 if tuple(map(int, version)) >= _WITH_PAGES else None
+
+
+def _plan(assignment: Message, module: Module, page: int | None) -> tuple[Plan, list[str]]:
     assigned = assigned_values(assignment, module)
     flow = value_flow(module, assigned.definitions)
     sets = _buffer_sets(assignment, assigned, module)
@@ -129,7 +140,7 @@ def _plan(assignment: Message, module: Module) -> tuple[Plan, list[str]]:
         remarks.append(_NO_SCHEDULE)
     name_async_operations(module, [place.instruction for place in assigned.definitions.values()])
     output = _output(assigned, flow, module)
-    listed = tuple(allocations(assignment, module, output))
+    listed = tuple(allocations(assignment, module, output, page))
     plan = Plan(
         allocations=listed,
         values=assigned.values,

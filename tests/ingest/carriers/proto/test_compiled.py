@@ -76,6 +76,18 @@ def test_a_compilation_is_stored_under_its_module_and_number(
     )
 
 
+@pytest.mark.parametrize(
+    ("version", "page"), [("0.11.1", None), ("0.11.2", 0), ("0.12.0.1", 0), ("0.13.0.dev1", 0)]
+)
+def test_plans_of_new_versions_have_pages(
+    embedded_graph: Graph, monkeypatch: pytest.MonkeyPatch, version: str, page: int | None
+):
+    monkeypatch.setitem(sys.modules, "jaxlib", SimpleNamespace(__version__=version))
+    ingest_compiled(embedded_graph, Compiled(newest()), run="live")
+    pages = embedded_graph.query("MATCH (a:Allocation) RETURN DISTINCT a.page AS page").rows
+    assert pages == ((page,),)
+
+
 def test_a_repetition_changes_nothing_and_another_module_joins_the_run(embedded_graph: Graph):
     ingest_compiled(embedded_graph, Compiled(newest()), run="live")
     again = ingest_compiled(embedded_graph, Compiled(newest()), run="live")
