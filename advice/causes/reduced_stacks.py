@@ -229,7 +229,9 @@ def _repeated_gradients(program: PeakProgram, stack: StoredValue) -> Iterator[st
             and maker.opcode in ("fusion", "broadcast")
             and sum(each.size_bytes for each in read) * 2 <= value.size_bytes
             and all(
-                program.instructions[name].opcode in FORWARDING or _reads_less(program, name)
+                program.instructions[name].opcode in FORWARDING
+                or _reads_less(program, name)
+                or _reads_part_in_loop(program, name, around)
                 for name in program.readers_of.get(value.value_id, ())
             )
         ):
@@ -257,6 +259,12 @@ def _is_kept_for(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool
 def _reads_less(program: PeakProgram, instruction: str) -> bool:
     """Return True if an instruction reduces what it reads, or always reads the same part."""
     return any(program.computes_with(instruction, opcode) for opcode in ("reduce", "slice"))
+
+
+def _reads_part_in_loop(program: PeakProgram, instruction: str, around: str | None) -> bool:
+    """Return True for an instruction of another loop, which reads a part in each iteration."""
+    is_in_loop = program.instructions[instruction].loop != around
+    return is_in_loop and program.computes_with(instruction, "dynamic-slice")
 
 
 def _weighs_iterations(

@@ -37,16 +37,18 @@ def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, 
 
 
 @pytest.mark.parametrize(
-    ("reader", "removed"),
+    ("reader", "loop", "removed"),
     [
-        pytest.param("reduce", {"s", "g"}, id="and what sums it next to the stack"),
-        pytest.param("negate", {"s"}, id="and what needs each part of it"),
+        pytest.param("reduce", None, {"s", "g"}, id="and what sums it next to the stack"),
+        pytest.param("negate", None, {"s"}, id="and what needs each part of it"),
+        pytest.param("dynamic-slice", "back", {"s", "g"}, id="and a loop that reads its parts"),
+        pytest.param("dynamic-slice", None, {"s"}, id="and what reads one part next to the stack"),
     ],
 )
 def test_a_sum_of_a_stack_is_removed_with_its_gradient_that_repeats_that_of_the_sum(
-    programs, reader, removed
+    programs, reader, loop, removed
 ):
-    length = 16 if reader == "reduce" else 1024
+    length = 1024 if reader == "negate" else 16
     program = programs(
         "0 | 24576 | preallocated-temp",
         f"""
@@ -60,6 +62,7 @@ def test_a_sum_of_a_stack_is_removed_with_its_gradient_that_repeats_that_of_the_
     )
     stack = program.by_label["s"]
     program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    program.instructions |= {"r": program.instructions["r"]._replace(loop=loop)}
     (cause,) = reduced_stacks(program)
     assert isinstance(cause.edit, Remove)
     assert set(cause.edit.patterns) == removed
