@@ -4,7 +4,7 @@ A dump does not show which results the caller needs. So the finding says what is
 leaves this in doubt.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -14,8 +14,11 @@ from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reads_of_parts
+from xlagraph.hlo.instruction import first_number
 from xlagraph.hlo.op_names import last_part
+from xlagraph.hlo.shapes import WHOLE
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.resizing import Remove, Scale
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -133,13 +136,9 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
     found = [
         value
         for value in results
-        if value.is_backward and value.dimensions and value.dimensions in names
-        if any(
-            made.dimensions == value.dimensions and _takes_an_input(program, made)
-            for source in program.sources_of(value)
-            for reader in program.readers_of.get(source, ())
-            for made in program.made_by.get(reader, ())
-        )
+        if value.dimensions and value.dimensions in names
+        if (value.is_backward and _updates_an_input(program, value))
+        or _is_fused_gradient(program, value)
     ]
     if found:
         text = pattern_of(names[value.dimensions] or value.label for value in found)
@@ -233,6 +232,66 @@ def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
         )
         for name in names
     )
+
+
+def _updates_an_input(program: PeakProgram, gradient: StoredValue) -> bool:
+    """Return True if an input of its dimensions is computed into a result with this gradient."""
+    return any(
+        made.dimensions == gradient.dimensions and _takes_an_input(program, made)
+        for source in program.sources_of(gradient)
+        for reader in program.readers_of.get(source, ())
+        for made in program.made_by.get(reader, ())
+    )
+
+
+def _is_fused_gradient(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a gradient that is computed and used for an update by the same fusion.
+
+    Such a fusion, as compilers for GPUs make it, has one op name. The gradient is an element that
+    only values of the backward pass are computed into; the updated parameter is computed from it.
+    """
+    updated = [
+        each
+        for each in program.made_by.get(value.name, ())
+        if each.dimensions == value.dimensions and _takes_an_input(program, each)
+    ]
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    if len(updated) < 2 or not any(each.is_backward for each in read):
+        return False  # reading the whole module takes seconds
+    fusion = program.operations.get(value.name)
+    inside = {} if fusion is None else {e.name: e for e in program.fused_operations(fusion)}
+    root = next((each for each in inside.values() if each.opcode == "tuple"), None)
+    if fusion is None or root is None:
+        return False
+    elements = {
+        each.label: root.operands[first_number(each.shape_index or WHOLE)].name for each in updated
+    }
+    own = elements[value.label]
+    given = {
+        _source(program.operations, fusion.operands[inside[name].numbers["number"][0]].name)
+        for name in _leading_to(inside, own)
+        if inside[name].opcode == "parameter"
+    }
+    return given <= {each.name for each in read if each.is_backward or not each.dimensions} and any(
+        own in _leading_to(inside, element) for element in elements.values() if element != own
+    )
+
+
+def _source(operations: Mapping[str, Operation], name: str) -> str:
+    """Return the operation that makes the elements of another one."""
+    while operations[name].opcode in ("get-tuple-element", "bitcast"):
+        name = operations[name].operands[0].name
+    return name
+
+
+def _leading_to(operations: Mapping[str, Operation], name: str) -> set[str]:
+    """Return an operation and those that it is computed from."""
+    found, waiting = {name}, [name]
+    while waiting:
+        new = {each.name for each in operations[waiting.pop()].operands} - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _takes_an_input(program: PeakProgram, value: StoredValue) -> bool:
