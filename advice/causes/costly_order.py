@@ -41,7 +41,7 @@ def costly_order(program: PeakProgram) -> Iterator[Cause]:
         evidence_row(
             program.values[each.value_id],
             f"{each.wait}: made at step {each.made_at}"
-            + ("" if each.read_at is None else f", read at step {each.read_at}"),
+            + (", and returned" if each.read_at is None else f", read at step {each.read_at}"),
         )
         for each in waiting_values(orders.model, here, other)
     )
