@@ -316,10 +316,9 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
     if drops_barriers and change is ChangeKind.RECOMPUTE:
         return _CPU_DROPS_BARRIERS, _LIKELIHOODS[change]
     if change is ChangeKind.RECOMPUTE:
-        most, doubt = max(found.bytes, found.at_most or 0), _OTHER_PROGRAM
-        return doubt if found.bytes else _KEEPS_INPUTS, 2 * _OF_END * most / (
-            found.bytes + most or 1
-        )
+        most = max(found.bytes, found.at_most or 0)
+        text = _OTHER_PROGRAM if found.bytes else _KEEPS_INPUTS
+        return text, 2 * _OF_END * most / (found.bytes + most or 1)
     if drops_barriers and change is ChangeKind.MOVE:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM
