@@ -83,9 +83,7 @@ def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
     factors = [
         each for each in read if len(each.dimensions) > 1 and prod(each.dimensions) != size
     ]  # vectors are added to the rows or columns
-    return 1 <= len(factors) <= 2 and all(
-        size >= _LEAST_GROWTH * prod(each.dimensions) for each in factors
-    )
+    return bool(factors) and all(size >= _LEAST_GROWTH * prod(each.dimensions) for each in factors)
 
 
 def _are_computed(program: PeakProgram, value: StoredValue) -> bool:
