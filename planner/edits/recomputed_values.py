@@ -51,7 +51,9 @@ def recomputed(
         for each in stacks.read_ids - frozenset(value_ids):
             needed_until[each] = max(until, needed_until.get(each, 0))
     program = with_lengthened_values(program, needed_until)
-    forward = _Forward(compilation, program, frozenset(value_ids) - least.keys())
+    stacked = frozenset(value_ids) & least.keys()
+    loops = frozenset(compilation.values[each].stack_loop for each in stacked)
+    forward = _Forward(compilation, program, frozenset(value_ids) - stacked, loops)
     smallest, largest = with_shrunk_values(program, least), with_shrunk_values(program, most)
     if in_parts:
         fewest = forward.recomputing(smallest, forward.kept_between_parts())
@@ -59,7 +61,6 @@ def recomputed(
     else:
         fewest = forward.freeing(smallest)
         with_most = forward.recomputing(largest, kept_at_most, is_each_alone=True)
-    stacked = frozenset(value_ids) & least.keys()
     return Edited(
         fewest,
         with_most,
@@ -73,21 +74,38 @@ class _Forward:
     """The forward pass of a program, with the values that the backward pass could recompute."""
 
     def __init__(
-        self, compilation: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
+        self,
+        compilation: PlannableCompilation,
+        program: PlannedProgram,
+        value_ids: Collection[int],
+        loops: Collection[str | None],
     ) -> None:
         self._compilation, self._program = compilation, program
+        self._loops = loops
         self._readers: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
         named = (program.by_id[each] for each in value_ids if each in program.by_id)
         self.named = {
             each.value_id: each
             for each in sorted(named, key=_begin)
-            if self._is_made_forward(each) and not each.lives_out and self._read_by(each)[0]
+            if self._is_made_forward(each) and not each.lives_out
+            if self._read_by(each)[0] and not self._is_kept_for_a_loop(each)
         }
 
     def _is_made_forward(self, value: PlannedValue) -> bool:
         stored = self._compilation.values.get(value.value_id)
         is_backward = stored is not None and stored.is_backward
         return not (value.is_stored or value.is_table or is_backward)
+
+    def _is_kept_for_a_loop(self, value: PlannedValue) -> bool:
+        """Return True if a loop of each pass reads a value, and the loop is not recomputed."""
+        backward, forward = (
+            {each.instruction for each in readers if self._is_of_loop(each)}
+            for readers in self._read_by(value)
+        )
+        return bool(backward) and not forward <= frozenset(self._loops)
+
+    def _is_of_loop(self, value: PlannedValue) -> bool:
+        return self._compilation.values[value.value_id].opcode == "while"
 
     def _read_by(self, value: PlannedValue) -> tuple[list[PlannedValue], list[PlannedValue]]:
         """Return what the backward pass computes from a value, then what the forward pass does."""

@@ -66,6 +66,22 @@ def test_what_a_recomputed_value_is_computed_from_is_recomputed_before_it():
     assert [(each.live_from, each.live_until) for each in again] == [(3, 4), (3, 3)]
 
 
+@pytest.mark.parametrize(("opcode", "recomputed"), [("while", 0), ("tanh", 1)])
+def test_what_loops_of_both_passes_read_is_kept_unless_the_loop_is_recomputed(opcode, recomputed):
+    values = (
+        value(0, 0, 5, 64),
+        value(1, 1, 2, 8, reads=(0,)),
+        value(2, 5, 6, 8, reads=(0, 1)),
+    )
+    known = (
+        facts(0, "f32[16]", "gather", "jit(f)/jvp(embed)/gather"),
+        facts(1, "f32[2]", opcode, f"jit(f)/jvp()/{opcode}"),
+        facts(2, "f32[2]", opcode, f"jit(f)/transpose(jvp())/{opcode}"),
+    )
+    compiled = compilation(values, known)
+    assert Recompute(("v0",)).apply(compiled, compiled.program).recomputed_count == recomputed
+
+
 def test_a_checkpoint_in_a_loop_keeps_what_an_iteration_reads():
     loop, forward = {"instruction": "loop", "computation": "main"}, "jit(f)/jvp()/while/body/mul"
     values = (
