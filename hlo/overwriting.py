@@ -22,9 +22,9 @@ from xlagraph.hlo.instruction import Instruction, ProgramError, first_number
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import WHOLE, Shape
 
-__all__ = ["WrittenOutput", "overwritable", "overwriting"]
+__all__ = ["ELEMENTWISE", "WrittenOutput", "overwritable", "overwriting"]
 
-_ELEMENTWISE: Final = frozenset((
+ELEMENTWISE: Final = frozenset((
     "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan2", "atan", "atanh",
     "bitcast-convert", "cbrt", "ceil", "clamp", "compare", "complex", "convert", "copy", "cosh",
     "cosine", "count-leading-zeros", "divide", "erf", "exponential", "exponential-minus-one",
@@ -34,7 +34,7 @@ _ELEMENTWISE: Final = frozenset((
     "shift-right-arithmetic", "shift-right-logical", "sign", "sine", "sinh", "sqrt",
     "stochastic-convert", "subtract", "tan", "tanh", "xor",
 ))  # fmt: skip
-_NO_OTHER_ORDER: Final = _ELEMENTWISE | {"parameter", "constant", "tuple"}
+_NO_OTHER_ORDER: Final = ELEMENTWISE | {"parameter", "constant", "tuple"}
 """Opcodes of fusions that read each element no later than they write it."""
 _IN_PLACE: Final = {
     "dynamic-update-slice": 0,
@@ -44,7 +44,7 @@ _IN_PLACE: Final = {
 }
 """Number of the operand that each opcode may overwrite."""
 _COLLECTIVES: Final = ("all-reduce", "collective-broadcast")
-_OVERWRITING: Final = (_ELEMENTWISE - {"copy"}) | {*_IN_PLACE, "sort", *IN_PLACE_OPCODES}
+_OVERWRITING: Final = (ELEMENTWISE - {"copy"}) | {*_IN_PLACE, "sort", *IN_PLACE_OPCODES}
 _OVERWRITING_ON_GPU: Final = _OVERWRITING | {*_COLLECTIVES, "custom-call"}
 
 
@@ -135,7 +135,7 @@ def _may_overwrite_by_order(
         is_sole_reader = len(list(computation.readers(name))) == 1
         index = WHOLE if len(instruction.operands) == 1 else f"{{{operand}}}"
         return is_sole_reader and index == output_index and _is_read_once(instruction, name)
-    return opcode in _ELEMENTWISE
+    return opcode in ELEMENTWISE
 
 
 def _is_read_once(instruction: Instruction, name: str) -> bool:
@@ -200,7 +200,7 @@ def _positions(user: Instruction, name: str) -> list[int]:
 
 
 def _is_elementwise(instruction: Instruction, operand: int) -> bool:
-    return instruction.opcode in _ELEMENTWISE or (
+    return instruction.opcode in ELEMENTWISE or (
         instruction.opcode == "dynamic-update-slice" and operand == 0
     )
 
@@ -236,7 +236,7 @@ def _gpu_fusion_may_overwrite(
                 for position in _positions(user, name)
             ):
                 return False
-    if is_multiple and written.opcode not in _ELEMENTWISE:
+    if is_multiple and written.opcode not in ELEMENTWISE:
         others = [result.name for result in outputs if result.name != output.name]
         if any(other in reached for other in others):
             return False

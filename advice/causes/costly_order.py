@@ -7,6 +7,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.edits.order_result import named_order
 from xlagraph.planner.edits.schedules import memory_setting
+from xlagraph.planner.orders.rules import is_made_by_xla, may_make_most
 from xlagraph.planner.orders.waiting import waiting_values
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -35,13 +36,14 @@ def costly_order(program: PeakProgram) -> Iterator[Cause]:
         return
     here, other, chosen = orders.here, orders.other, orders.chosen
     edit = program.memory_order if other.peak_bytes < here.peak_bytes else None
-    if edit is None:
-        return
+    known = orders.reordering.schedulable
+    if edit is None or (not is_made_by_xla(known) and may_make_most(chosen.rule, known)):
+        return  # dependences are missing, and it is compiled so already
     rows = tuple(
         evidence_row(
             program.values[each.value_id],
             f"{each.wait}: made at step {each.made_at}"
-            + ("" if each.read_at is None else f", read at step {each.read_at}"),
+            + (", and returned" if each.read_at is None else f", read at step {each.read_at}"),
         )
         for each in waiting_values(orders.model, here, other)
     )

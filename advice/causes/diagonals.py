@@ -8,6 +8,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 
@@ -81,8 +82,16 @@ def _reads_diagonal(program: PeakProgram, instruction: str, value: StoredValue) 
     by_name: Mapping[str, Operation] = {each.name: each for each in inside}
     if not inside:
         inside, names, by_name = (outside,), {value.name}, program.operations
-    uses = [each for each in inside if any(read.name in names for read in each.operands)]
-    return bool(uses) and all(_takes_diagonal(each, names, by_name) for each in uses)
+    uses = []
+    for each in inside:
+        if any(read.name in names for read in each.operands):
+            if _takes_diagonal(each, names, by_name):
+                uses.append(each)
+            elif each.opcode in ELEMENTWISE and each is not inside[-1]:
+                names.add(each.name)  # its diagonal is computed from the diagonal
+            else:
+                return False
+    return bool(uses)
 
 
 def _takes_diagonal(
@@ -99,7 +108,12 @@ def _takes_diagonal(
         return is_of_iota and list(operation.numbers.get("slice_sizes", ()))[-2:] == [1, 1]
     if operation.opcode == "select" and operation.operands[1].name in names:
         mask = read[0]
-        if mask is None or mask.opcode != "compare" or mask.numbers.get("direction") != [1]:
+        if (
+            operation.operands[2].name in names
+            or mask is None
+            or mask.opcode != "compare"
+            or mask.numbers.get("direction") != [1]
+        ):
             return False
         sides = [by_name.get(each.name) for each in mask.operands]
         dimensions = [tuple(each.numbers.get("iota_dimension", ())) for each in sides if each]

@@ -1,4 +1,4 @@
-"""Find scores of all pairs of rows that are stored, although only their sums are read.
+"""Find scores of all pairs of rows that are stored, although only reductions of them are read.
 
 A contrastive loss multiplies two batches of computed rows, and reduces each row of the product.
 """
@@ -34,7 +34,7 @@ _PAIR_SCORES: Final[Remedies] = {
 
 
 def pair_scores(program: PeakProgram) -> Iterator[Cause]:
-    """Yield products of two computed arrays that the forward pass only reduces.
+    """Yield products of two arrays that the forward pass only reduces.
 
     Values of the same size that are made with the product, from it, or for the same sums are
     counted too. Scores of an attention are multiplied again, and logits are products with a table.
@@ -50,10 +50,12 @@ def pair_scores(program: PeakProgram) -> Iterator[Cause]:
         scores = connected(program, value, max(value.dimensions))
         seen |= scores
         reduction = _reduction(program, value, scores)
-        if reduction is not None:
+        if reduction is not None and (
+            _are_computed(program, value) or _is_of_numbers(program, reduction, scores)
+        ):
             line = file_and_line(*program.place_of(reduction)) or reduction
             *rows, columns = value.dimensions
-            text = f"of {prod(rows)} × {columns} pairs of rows, of which {line} reads only sums"
+            text = f"of {prod(rows)} × {columns} pairs of rows, which {line} only reduces"
             found |= {program.set_of(program.values[each]): text for each in scores}
     of_table = {row["value"] for cause in logits(program) for row in cause.rows} if found else ()
     values = [
@@ -63,14 +65,14 @@ def pair_scores(program: PeakProgram) -> Iterator[Cause]:
     ]
     if values:
         yield of_all_at_once(
-            "Scores of all pairs of rows are stored, although only their sums are read",
+            "Scores of all pairs of rows are stored, although only reductions of them are read",
             values,
             _PAIR_SCORES,
         )
 
 
 def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for a product of computed arrays that is far larger than these, in no loop."""
+    """Return True for a product that is far larger than its factors, in no loop."""
     maker = program.instructions.get(value.name)
     if maker is None or maker.loop is not None or value.is_backward:
         return False
@@ -78,10 +80,23 @@ def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
         return False
     size = prod(value.dimensions)
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    factors = [each for each in read if each.dimensions and prod(each.dimensions) != size]
-    return 1 <= len(factors) <= 2 and all(
-        size >= _LEAST_GROWTH * prod(each.dimensions) and input_of(program, each) is None
-        for each in factors
+    factors = [
+        each for each in read if len(each.dimensions) > 1 and prod(each.dimensions) != size
+    ]  # vectors are added to the rows or columns
+    return bool(factors) and all(size >= _LEAST_GROWTH * prod(each.dimensions) for each in factors)
+
+
+def _are_computed(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if no factor of a product is an input, such as a table."""
+    read = (program.values[each] for each in program.read_by.get(value.name, ()))
+    return all(input_of(program, each) is None for each in read if each.dimensions)
+
+
+def _is_of_numbers(program: PeakProgram, reduction: str, scores: Collection[int]) -> bool:
+    """Return True if only the number of the best row is read, of which there is no gradient."""
+    made = program.made_by.get(reduction, ())
+    return any((each.dtype or "").startswith(("s", "u")) for each in made) and not any(
+        program.values[each].is_backward for each in scores
     )
 
 

@@ -159,7 +159,7 @@ class _Costs:
         op_name = self._compilation.values[value.value_id].op_name
         made = f"{'recomputed' if is_recomputed(op_name) else 'made'} at step {value.made_at}"
         if value.read_at is None:
-            return f"{made}, not read after the peak"
+            return f"{made}, not read at the peak or later"
         reader = f"{self._named(value.read_at)} reads it at step {value.read_at}"
         new_step = self._here.schedule.new_step
         if value.waits_for is None or new_step[value.waits_for] <= new_step[value.made_at]:

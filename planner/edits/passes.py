@@ -12,7 +12,7 @@ __all__ = ["inputs_of_layers", "readers_by_pass"]
 def inputs_of_layers(
     compilation: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> set[int]:
-    """Return those of the values that another layer reads.
+    """Return those of the values, and of what their layers compute from them, that others read.
 
     Layers are the outermost scopes in which the values differ. If there are none, each value is a
     layer, and what is computed from it for another one counts as that.
@@ -32,18 +32,26 @@ def inputs_of_layers(
         names = scope_names(compilation.values[value_id].known_op_name)[:-1]
         return layers.get(value_id, names[:depth])
 
+    def forward_readers(value_id: int) -> list[int]:
+        read_by = readers_by_pass(compilation, program, program.by_id[value_id])[1]
+        return [each.value_id for each in read_by]
+
     found: set[int] = set()
-    for each, layer in layers.items():
+    inner, known = [*layers], set(layers)
+    while inner:
+        each = inner.pop()
         waiting, seen = [each], {each}
-        while waiting and each not in found:
-            _, forward = readers_by_pass(compilation, program, program.by_id[waiting.pop()])
-            for reader in forward:
-                other = layer_of(reader.value_id)
-                if other and other != layer:
+        while waiting:
+            for reader in forward_readers(waiting.pop()):
+                other = layer_of(reader)
+                if not other and reader not in seen:
+                    seen.add(reader)
+                    waiting.append(reader)
+                elif other == layer_of(each) and reader not in known:
+                    known.add(reader)
+                    inner.append(reader)
+                elif other and other != layer_of(each):
                     found.add(each)
-                elif not other and reader.value_id not in seen:
-                    seen.add(reader.value_id)
-                    waiting.append(reader.value_id)
     return found
 
 

@@ -7,9 +7,8 @@ take nothing. At most, each one lives from its first backward reader on.
 
 # ruff: noqa: D102  `Edit` describes an edit's methods
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
@@ -24,13 +23,12 @@ from xlagraph.planner.edits.effect_sentences import (
 from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of_scope
 from xlagraph.planner.edits.passes import inputs_of_layers, readers_by_pass
 from xlagraph.planner.edits.patterns import in_scope, matching, similar_scopes
+from xlagraph.planner.edits.recomputed_values import recomputed
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.planner.value_changes import (
     whole_sets,
-    with_lengthened_values,
     with_shortened_values,
-    with_shrunk_values,
     without_values,
 )
 from xlagraph.presentation.byte_sizes import counted
@@ -68,9 +66,9 @@ class Checkpoint(Edit):
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         """Return the program after the edit; raise NoSuchName if the scope frees nothing."""
         dropped = self._dropped(compilation, program)
-        edited = _recomputed(compilation, program, dropped)
+        edited = recomputed(compilation, program, dropped)
         if is_early := self.is_early and not edited.is_of_loops:
-            edited = _recomputed(compilation, program, dropped, dropped - edited.stacked_ids)
+            edited = recomputed(compilation, program, dropped, dropped - edited.stacked_ids)
         if not edited.recomputed_count:
             raise NoSuchName(
                 f"scope '{self.scope}' of {compilation.key} keeps no value for the backward pass"
@@ -147,8 +145,8 @@ class _Timing(Edit):
 class Recompute(_Timing):
     """Recompute values for the backward pass; if one is stacked by a loop, all of its stacks.
 
-    A checkpoint keeps its inputs. The most assumes that what another layer reads is kept; the
-    least, that one checkpoint contains all layers.
+    A checkpoint keeps its inputs. The most assumes one around each layer; the least, one around
+    each of the parts that need the fewest bytes.
     """
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
@@ -158,7 +156,7 @@ class Recompute(_Timing):
             if not stacks.value_ids.isdisjoint(value_ids):
                 value_ids |= stacks.value_ids
         inputs = inputs_of_layers(compilation, program, value_ids)
-        edited = _recomputed(compilation, program, value_ids, inputs)
+        edited = recomputed(compilation, program, value_ids, inputs, in_parts=True)
         return replace(edited, is_certain=edited.is_of_loops)
 
 
@@ -266,61 +264,6 @@ class FreeAtLastUse(Edit):
         if all(value.lives_out or value.is_stored for value in planned):
             return "results of the program live to the end"
         return "the named values are already freed at their last use, or are returned"
-
-
-def _recomputed(
-    compilation: PlannableCompilation,
-    program: PlannedProgram,
-    value_ids: Collection[int],
-    kept_at_most: Collection[int] = (),
-) -> Edited:
-    """Return the program that recomputes these values for the backward pass.
-
-    With the most memory, it keeps some of them.
-    """
-    least: dict[int, Fraction] = {}
-    most: dict[int, Fraction] = {}
-    needed_until: dict[int, int] = {}
-    for stacks in loop_stacks(compilation, program, value_ids):
-        least |= dict.fromkeys(stacks.value_ids, stacks.kept_at_least)
-        most |= dict.fromkeys(stacks.value_ids, stacks.kept_at_most)
-        until = max(program.by_id[each].live_until for each in stacks.value_ids)
-        for each in stacks.read_ids - frozenset(value_ids):
-            needed_until[each] = max(until, needed_until.get(each, 0))
-    program = with_lengthened_values(program, needed_until)
-    kept_until: dict[int, int] = {}
-    recomputed: list[PlannedValue] = []
-    unused_id = max(program.by_id, default=0) + 1
-    for value in _planned(program, frozenset(value_ids) - least.keys()):
-        stored = compilation.values.get(value.value_id)
-        if value.is_stored or value.is_table or value.lives_out or (stored and stored.is_backward):
-            continue
-        backward, forward = readers_by_pass(compilation, program, value)
-        if not backward:
-            continue
-        kept_until[value.value_id] = max(
-            (reader.live_from for reader in forward), default=value.live_from
-        )
-        if value.value_id in kept_at_most:
-            continue
-        recomputed.append(
-            value._replace(
-                value_id=unused_id + len(recomputed),
-                buffer_set=unused_id + len(recomputed),
-                live_from=min(reader.live_from for reader in backward),
-                live_until=max(reader.live_from for reader in backward),
-            )
-        )
-    freed = {each: until for each, until in kept_until.items() if each not in kept_at_most}
-    with_most = with_shortened_values(with_shrunk_values(program, most), freed)
-    stacked = frozenset(value_ids) & least.keys()
-    return Edited(
-        with_shortened_values(with_shrunk_values(program, least), kept_until),
-        replace(with_most, values=(*with_most.values, *recomputed)),
-        stacked | kept_until.keys(),
-        recomputed_count=len(kept_until) + len(stacked),
-        stacked_ids=stacked,
-    )
 
 
 def _planned(program: PlannedProgram, value_ids: Iterable[int]) -> list[PlannedValue]:

@@ -12,6 +12,7 @@ it is concurrency-optimized, the default since jaxlib 0.5.1. GPUs use the best o
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from xlagraph.planner.orders.list_rule import is_list_order, list_order
@@ -24,6 +25,7 @@ __all__ = [
     "is_made_by_xla",
     "may_make",
     "may_make_all",
+    "may_make_most",
     "order_of",
     "post_order",
     "rules_of",
@@ -69,6 +71,19 @@ def is_made_by_xla(program: SchedulableProgram) -> bool:
 def may_make_all(rule: Rule, program: SchedulableProgram) -> bool:
     """Return True if a scheduler may have chosen the order of every computation in the dump."""
     return all(may_make(rule, program, name) for name in program.computations)
+
+
+def may_make_most(rule: Rule, program: SchedulableProgram) -> bool:
+    """Return True if most instructions follow the one that a scheduler puts before them.
+
+    If dependences are missing, a scheduler makes no more than parts of the dump's order.
+    """
+    count = found = 0
+    for name, computation in program.computations.items():
+        pairs = set(pairwise(_order(rule, program, name)))
+        count += len(pairs)
+        found += sum(pair in pairs for pair in pairwise(computation.instructions))
+    return 2 * found > count
 
 
 def may_make(rule: Rule, program: SchedulableProgram, computation: str) -> bool:

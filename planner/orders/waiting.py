@@ -29,7 +29,7 @@ class WaitingValue:
     `made early`, as it is made before its readers can run."""
     made_at: int
     read_at: int | None
-    """Last reader; None if no instruction reads it after the peak."""
+    """Last reader; None if no instruction reads it at the peak or later."""
     waits_for: int | None
     """Latest instruction that this reader needs besides the value; None if there is none."""
 
@@ -51,7 +51,8 @@ def waiting_values(
             for step, earlier in needed.items()
         }
         is_ready = all(step is None or new_step[step] <= here.peak_step for step in latest.values())
-        reader = max(later, key=new_step.__getitem__, default=None)
+        at_least = [step for step in value.uses if new_step[step] >= here.peak_step]
+        reader = max(at_least, key=new_step.__getitem__, default=None)
         found.append(
             WaitingValue(
                 value.value_id,
@@ -59,7 +60,7 @@ def waiting_values(
                 "read late" if later and is_ready else "made early",
                 value.defined_at,
                 reader,
-                None if reader is None else latest[reader],
+                None if reader is None else latest.get(reader),
             )
         )
     return tuple(sorted(found, key=lambda each: (-each.size_bytes, each.value_id)))

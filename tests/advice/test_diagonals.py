@@ -46,7 +46,13 @@ ENTRY %main (x: s8[64,64]) -> s8[64] {{
 
 @pytest.mark.parametrize(
     "reading",
-    [pytest.param(GATHERED, id="jnp.diag"), pytest.param(MASKED, id="jnp.trace")],
+    [
+        pytest.param(GATHERED, id="jnp.diag"),
+        pytest.param(MASKED, id="jnp.trace"),
+        pytest.param(
+            "\n  %e = s8[64,64]{1,0} negate(%p)" + GATHERED.replace("%p", "%e"), id="of -a @ b.T"
+        ),
+    ],
 )
 def test_a_product_of_which_only_the_diagonal_is_read_is_named_with_its_reader(programs, reading):
     reason = "f.py:3 reads only its diagonal, 64 of 64 × 64 elements"
@@ -58,6 +64,7 @@ def test_a_product_of_which_only_the_diagonal_is_read_is_named_with_its_reader(p
     [
         pytest.param(GATHERED.replace("(%i, %i)", "(%i, %zero)"), id="another column"),
         pytest.param(GATHERED.replace("{1,1}", "{1,2}"), id="two columns"),
+        pytest.param("\n  ROOT %e = s8[64,64]{1,0} negate(%p)", id="all elements"),
         pytest.param(MASKED.replace("direction=EQ", "direction=GE"), id="a triangle"),
         pytest.param(MASKED.replace("(%i, %j)", "(%i, %i)"), id="all"),
         pytest.param(MASKED.replace("(%c, %p, %z)", "(%c, %z, %p)"), id="all but the diagonal"),

@@ -1,4 +1,4 @@
-"""`advise` names scores of all pairs of rows, of which only sums are read."""
+"""`advise` names scores of all pairs of rows, of which only reductions are read."""
 
 import pytest
 
@@ -36,11 +36,20 @@ def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, re
     rows = [row for cause in causes for row in cause.rows]
     assert [row["value"] for row in rows if row["value"] != "o"] == named
     if named:
-        assert rows[0]["reason"] == "of 64 × 64 pairs of rows, of which f.py:9 reads only sums"
+        assert rows[0]["reason"] == "of 64 × 64 pairs of rows, which f.py:9 only reduces"
 
 
-@pytest.mark.parametrize("table", ["parameter(1)", "copy(w)"])
-def test_a_product_with_a_table_is_not_made_of_pairs_of_rows(programs, table):
+@pytest.mark.parametrize(
+    ("table", "reduced", "is_named"),
+    [
+        ("parameter(1)", "f32[64]", False),
+        ("copy(w)", "f32[64]", False),
+        pytest.param("parameter(1)", "s32[64]", True, id="the number of the nearest row"),
+    ],
+)
+def test_a_product_with_a_table_is_made_of_pairs_only_for_numbers_of_rows(
+    programs, table, reduced, is_named
+):
     operand = "w" if table.startswith("parameter") else "t"
     copied = "" if operand == "w" else "2 | t | f32[4,64] | 34048 | 1024 | 1-3 | copy(w)"
     program = programs(
@@ -55,7 +64,7 @@ def test_a_product_with_a_table_is_not_made_of_pairs_of_rows(programs, table):
         {copied}
         2 | y | f32[64,4]  | 0     | 1024  | 1-4 | tanh(x)
         2 | s | f32[64,64] | 1024  | 16384 | 3-4 | dot(y, {operand})
-        2 | r | f32[64]    | 33792 | 256   | 4-4 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
+        2 | r | {reduced} | 33792 | 256   | 4-4 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
         """,
     )
-    assert not list(pair_scores(program))
+    assert bool([*pair_scores(program)]) == is_named

@@ -1,4 +1,4 @@
-"""A checkpoint of each layer keeps what another layer reads."""
+"""A checkpoint keeps what another layer, or another part, reads, and recomputes the rest."""
 
 import pytest
 
@@ -30,17 +30,20 @@ def step(*op_names):
 
 
 @pytest.mark.parametrize(
-    ("op_names", "kept"),
+    ("op_names", "kept", "kept_at_least"),
     [
-        (("jvp(net)/a/dot", "jvp(net)/a/tanh", "jvp(net)/b/dot", "jvp(net)/b/tanh"), {1}),
+        (("jvp(net)/a/dot", "jvp(net)/a/tanh", "jvp(net)/b/dot", "jvp(net)/b/tanh"), {1}, {2}),
         (
             ("jvp()/dot", "jvp()/tanh", "jvp()/dot", "jvp()/tanh"),
             {0, 1, 2},
+            {2},
         ),  # nothing says where a layer begins
-        (("jvp(net)/a/dot", "jvp(net)/a/tanh"), {0}),
+        (("jvp(net)/a/dot", "jvp(net)/a/tanh"), {0}, set()),
     ],
 )
-def test_the_most_keeps_what_another_layer_reads_and_the_least_nothing(op_names, kept):
+def test_checkpoints_keep_what_another_layer_reads_or_what_halves_the_values(
+    op_names, kept, kept_at_least
+):
     compiled = step(*(f"jit(f)/{name}" for name in op_names))
     labels = tuple(f"v{number}" for number in range(len(op_names)))
     found = Recompute(labels).apply(compiled, compiled.program)
@@ -53,7 +56,30 @@ def test_the_most_keeps_what_another_layer_reads_and_the_least_nothing(op_names,
         }
         for name, program in (("least", found.program), ("most", found.most))
     }
-    assert ends == {"least": set(), "most": kept}
+    assert ends == {"least": kept_at_least, "most": kept}
+
+
+def test_what_a_recomputed_value_is_computed_from_is_recomputed_before_it():
+    compiled = step("jit(f)/jvp()/dot", "jit(f)/jvp()/tanh")
+    found = Recompute(("v0", "v1")).apply(compiled, compiled.program)
+    again = found.program.values[len(compiled.program.values) :]
+    assert [(each.live_from, each.live_until) for each in again] == [(3, 4), (3, 3)]
+
+
+@pytest.mark.parametrize(("opcode", "recomputed"), [("while", 0), ("tanh", 1)])
+def test_what_loops_of_both_passes_read_is_kept_unless_the_loop_is_recomputed(opcode, recomputed):
+    values = (
+        value(0, 0, 5, 64),
+        value(1, 1, 2, 8, reads=(0,)),
+        value(2, 5, 6, 8, reads=(0, 1)),
+    )
+    known = (
+        facts(0, "f32[16]", "gather", "jit(f)/jvp(embed)/gather"),
+        facts(1, "f32[2]", opcode, f"jit(f)/jvp()/{opcode}"),
+        facts(2, "f32[2]", opcode, f"jit(f)/transpose(jvp())/{opcode}"),
+    )
+    compiled = compilation(values, known)
+    assert Recompute(("v0",)).apply(compiled, compiled.program).recomputed_count == recomputed
 
 
 def test_a_checkpoint_in_a_loop_keeps_what_an_iteration_reads():

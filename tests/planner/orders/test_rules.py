@@ -6,6 +6,7 @@ from xlagraph.planner.orders.rules import (
     Rule,
     breadth_first_order,
     depth_first_order,
+    may_make_most,
     post_order,
     rules_of,
 )
@@ -60,6 +61,22 @@ def test_breadth_first_may_run_the_users_of_one_instruction_in_any_order():
     parameter, sin1, sin2, cos1, cos2, add = CHAINS
     assert rules_of(schedulable(parameter, sin2, sin1, cos2, cos1, add)) == [Rule.BREADTH_FIRST]
     assert not rules_of(schedulable(parameter, sin2, sin1, cos1, cos2, add))
+
+
+def test_an_order_with_a_missing_dependence_is_mostly_that_of_its_scheduler():
+    chain = [(f"neg{number}", f"neg{number - 1}", 8) for number in range(2, 8)]
+    late = schedulable(
+        ("parameter", "", 8),
+        ("neg1", "parameter", 8),
+        *chain[:3],
+        ("exp1", "parameter", 8),  # which a barrier kept back
+        *chain[3:],
+        ("exp2", "exp1", 8),
+        ("add", "neg7 exp2", 8),
+    )
+    assert not rules_of(late)
+    assert may_make_most(Rule.DEPTH_FIRST, late)
+    assert not may_make_most(Rule.BREADTH_FIRST, late)
 
 
 def test_the_list_runs_what_frees_most_bytes():

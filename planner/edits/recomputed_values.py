@@ -1,0 +1,250 @@
+"""A program in which the backward pass recomputes values of the forward pass.
+
+A value is recomputed when the first one that is computed from it is needed again, and lives until
+its own last reader. A checkpoint keeps what its part of the forward pass reads of other parts.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import accumulate
+from typing import Final
+
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.edits.edit import Edited
+from xlagraph.planner.edits.loop_stacks import loop_stacks
+from xlagraph.planner.edits.passes import readers_by_pass
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.planner.value_changes import (
+    with_lengthened_values,
+    with_shortened_values,
+    with_shrunk_values,
+)
+
+__all__ = ["recomputed"]
+
+_PARTS: Final = tuple(1.2**exponent for exponent in range(1, 24))
+"""Numbers of parts that are tried, up to 66."""
+
+
+def recomputed(
+    compilation: PlannableCompilation,
+    program: PlannedProgram,
+    value_ids: Collection[int],
+    kept_at_most: Collection[int] = (),
+    *,
+    in_parts: bool = False,
+) -> Edited:
+    """Return the program that recomputes these values for the backward pass.
+
+    With the least memory, recomputed values take none; ``in_parts``, checkpoints are around the
+    parts of the forward pass that need the least. With the most, they keep ``kept_at_most``.
+    """
+    least: dict[int, Fraction] = {}
+    most: dict[int, Fraction] = {}
+    needed_until: dict[int, int] = {}
+    for stacks in loop_stacks(compilation, program, value_ids):
+        least |= dict.fromkeys(stacks.value_ids, stacks.kept_at_least)
+        most |= dict.fromkeys(stacks.value_ids, stacks.kept_at_most)
+        until = max(program.by_id[each].live_until for each in stacks.value_ids)
+        for each in stacks.read_ids - frozenset(value_ids):
+            needed_until[each] = max(until, needed_until.get(each, 0))
+    program = with_lengthened_values(program, needed_until)
+    stacked = frozenset(value_ids) & least.keys()
+    loops = frozenset(compilation.values[each].stack_loop for each in stacked)
+    forward = _Forward(compilation, program, frozenset(value_ids) - stacked, loops)
+    smallest, largest = with_shrunk_values(program, least), with_shrunk_values(program, most)
+    if in_parts:
+        fewest = forward.recomputing(smallest, forward.kept_between_parts())
+        with_most = forward.recomputing(largest, kept_at_most)
+    else:
+        fewest = forward.freeing(smallest)
+        with_most = forward.recomputing(largest, kept_at_most, is_each_alone=True)
+    return Edited(
+        fewest,
+        with_most,
+        stacked | forward.named.keys(),
+        recomputed_count=len(forward.named) + len(stacked),
+        stacked_ids=stacked,
+    )
+
+
+class _Forward:
+    """The forward pass of a program, with the values that the backward pass could recompute."""
+
+    def __init__(
+        self,
+        compilation: PlannableCompilation,
+        program: PlannedProgram,
+        value_ids: Collection[int],
+        loops: Collection[str | None],
+    ) -> None:
+        self._compilation, self._program = compilation, program
+        self._loops = loops
+        self._readers: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
+        named = (program.by_id[each] for each in value_ids if each in program.by_id)
+        self.named = {
+            each.value_id: each
+            for each in sorted(named, key=_begin)
+            if self._is_made_forward(each) and not each.lives_out
+            if self._read_by(each)[0] and not self._is_kept_for_a_loop(each)
+        }
+
+    def _is_made_forward(self, value: PlannedValue) -> bool:
+        stored = self._compilation.values.get(value.value_id)
+        is_backward = stored is not None and stored.is_backward
+        return not (value.is_stored or value.is_table or is_backward)
+
+    def _is_kept_for_a_loop(self, value: PlannedValue) -> bool:
+        """Return True if a loop of each pass reads a value, and the loop is not recomputed."""
+        backward, forward = (
+            {each.instruction for each in readers if self._is_of_loop(each)}
+            for readers in self._read_by(value)
+        )
+        return bool(backward) and not forward <= frozenset(self._loops)
+
+    def _is_of_loop(self, value: PlannedValue) -> bool:
+        return self._compilation.values[value.value_id].opcode == "while"
+
+    def _read_by(self, value: PlannedValue) -> tuple[list[PlannedValue], list[PlannedValue]]:
+        """Return what the backward pass computes from a value, then what the forward pass does."""
+        known = self._readers.get(value.value_id)
+        if known is None:
+            known = readers_by_pass(self._compilation, self._program, value)
+            self._readers[value.value_id] = known
+        return known
+
+    def freeing(self, program: PlannedProgram, kept: Collection[int] = ()) -> PlannedProgram:
+        """Return a program in which named values end with their last reader of the forward pass."""
+        lasts = {
+            value.value_id: max(map(_begin, self._read_by(value)[1]), default=value.live_from)
+            for value in self.named.values()
+            if value.value_id not in kept
+        }
+        return with_shortened_values(program, lasts)
+
+    def recomputing(
+        self, program: PlannedProgram, kept: Collection[int], *, is_each_alone: bool = False
+    ) -> PlannedProgram:
+        """Return a program that keeps some of the forward values, and recomputes the named ones.
+
+        ``is_each_alone`` takes what a value is computed from for given.
+        """
+        needed = self._needed_from({*kept, *self.named} if is_each_alone else kept)
+        again = [value for value in self.named.values() if value.value_id not in kept]
+        unused_id = max(program.by_id, default=0) + 1
+        repeated = (
+            program.by_id[value.value_id]._replace(
+                value_id=number,
+                buffer_set=number,
+                live_from=needed[value.value_id],
+                live_until=max(map(_begin, self._read_by(value)[0])),
+            )
+            for number, value in enumerate(again, unused_id)
+        )
+        kept_until = {each: needed[each] for each in kept if each in needed}
+        changed = with_lengthened_values(self.freeing(program, kept), kept_until)
+        return replace(changed, values=(*changed.values, *repeated))
+
+    def _needed_from(self, kept: Collection[int]) -> Mapping[int, int]:
+        """Return the step of the backward pass from which each value is needed again.
+
+        It is needed for what is computed from it, up to what is kept.
+        """
+        by_id = self._program.by_id
+        waiting = [*self.named.values(), *(by_id[each] for each in kept if each in by_id)]
+        reached = {each.value_id: each for each in waiting}
+        while waiting:
+            for reader in self._recomputing_readers(waiting.pop(), kept):
+                if reader.value_id not in reached:
+                    reached[reader.value_id] = reader
+                    waiting.append(reader)
+        needed: dict[int, int] = {}
+        for value in sorted(reached.values(), key=_begin, reverse=True):
+            steps = [
+                needed[reader.value_id]
+                for reader in self._recomputing_readers(value, kept)
+                if reader.value_id in needed
+            ]
+            if value.value_id in self.named:
+                steps += map(_begin, self._read_by(value)[0])
+            if steps:
+                needed[value.value_id] = min(steps)
+        return needed
+
+    def _recomputing_readers(
+        self, value: PlannedValue, kept: Collection[int]
+    ) -> Iterator[PlannedValue]:
+        """Yield what is computed from a value again: what the backward pass does not find kept."""
+        for reader in self._read_by(value)[1]:
+            number = reader.value_id
+            if number not in kept and (number in self.named or not self._read_by(reader)[0]):
+                yield reader
+
+    def kept_between_parts(self) -> frozenset[int]:
+        """Return what checkpoints keep around the parts that need the fewest bytes.
+
+        At one time are live what is kept between parts, and all that one part recomputes.
+        """
+        named = [*self.named.values()]
+        spans, crossing = self._crossing([each.live_from for each in named])
+        most = sum(each.size_bytes for each in named)
+        best, fewest = frozenset[int](), most
+        for parts in _PARTS:
+            ends = [*_ends_of_parts(named, crossing, int(most / parts))]
+            kept = frozenset(
+                value.value_id for value, (begin, end) in spans if _is_between(ends, begin, end)
+            )
+            inside = [0] * (len(ends) + 1)
+            for row, value in enumerate(named):
+                if value.value_id not in kept:
+                    inside[bisect_right(ends, row)] += value.size_bytes
+            total = max(inside) + sum(
+                value.size_bytes for value, _ in spans if value.value_id in kept
+            )
+            if total < fewest:
+                best, fewest = kept, total
+        return best
+
+    def _crossing(
+        self, begins: Sequence[int]
+    ) -> tuple[list[tuple[PlannedValue, tuple[int, int]]], list[int]]:
+        """Return the rows before which each forward value is kept, and the bytes of each row."""
+        spans: list[tuple[PlannedValue, tuple[int, int]]] = []
+        changes = [0] * (len(begins) + 1)
+        for value in self._program.values:
+            if not begins or value.live_from >= begins[-1] or not self._is_made_forward(value):
+                continue
+            backward, forward = self._read_by(value)
+            if value.value_id not in self.named and (backward or value.is_copy):
+                continue  # kept anyway, or given to the program
+            last = max(map(_begin, forward), default=value.live_from)
+            span = bisect_right(begins, value.live_from), bisect_right(begins, last)
+            if span[0] < span[1]:
+                spans.append((value, span))
+                changes[span[0]] += value.size_bytes
+                changes[span[1]] -= value.size_bytes
+        return spans, [*accumulate(changes)]
+
+
+def _ends_of_parts(
+    named: Sequence[PlannedValue], crossing: Sequence[int], most: int
+) -> Iterator[int]:
+    """Yield the rows at which parts of at most so many bytes begin, where few bytes are kept."""
+    begin = total = 0
+    for row, value in enumerate(named):
+        total += value.size_bytes
+        while total > most and begin < row:
+            begin = min(range(begin + 1, row + 1), key=lambda each: (crossing[each], -each))
+            yield begin
+            total = sum(each.size_bytes for each in named[begin : row + 1])
+
+
+def _is_between(ends: Sequence[int], begin: int, end: int) -> bool:
+    at = bisect_left(ends, begin)
+    return at < len(ends) and ends[at] < end
+
+
+def _begin(value: PlannedValue) -> int:
+    return value.live_from
