@@ -14,7 +14,7 @@ def repeated(reason: Reason) -> str:
     """Return how much more often one program computes ops that both have."""
     ((before, after),) = reason.turns
     is_more = after > before
-    often = f"{after} times" if is_more else f"1/{before}"
+    often = f"{Fraction(after, before)}{' times' if is_more else ''}"
     of = f" of {OF_GRADIENTS}" if OF_GRADIENTS in reason.scopes else ""
     text = f"{reason.count_b:,} of {counted(reason.of[1], 'op')}{of} computed"
     sizes = f", on {times(reason.factors)} each" if reason.factors else ""

@@ -29,6 +29,8 @@ _LEAST_OPS: Final = 5
 _LEAST_SHARE: Final = 0.6
 """Minimum number and share of the ops of both programs that one repeats equally often."""
 _TOLERANCE: Final = 0.05
+_MOST_PASSES: Final = 3
+"""Maximum of the smaller term of a ratio: 3/2 if a network is applied once more than twice."""
 _MOVING: Final = frozenset(("bitcast", "broadcast", "copy", "iota", "tuple", "while"))
 
 
@@ -115,7 +117,7 @@ def _of_lines(times: Mapping[_Op, Fraction]) -> list[_Op]:
 
 
 def _is_repetition(factor: Fraction) -> bool:
-    return factor != 1 and 1 in (factor.numerator, factor.denominator)
+    return factor != 1 and min(factor.numerator, factor.denominator) <= _MOST_PASSES
 
 
 def _counts(side: Reserved) -> dict[_Op, _Count]:

@@ -60,6 +60,12 @@ def test_a_second_gradient_repeats_the_ops_of_the_first():
     assert told(twice, once) == [text.format("1/2")]
 
 
+def test_a_network_that_is_applied_a_third_time_repeats_the_ops_of_its_forward_pass():
+    backward = ops("transpose(jvp())")
+    text = "6 of 12 ops of gradients computed 3/2 times as often (f.py:1)"
+    assert told([*ops("jvp()", 2), *backward], [*ops("jvp()", 3), *backward]) == [text]
+
+
 def test_parts_that_are_computed_one_by_one_are_no_longer_in_vmap():
     together, one_by_one = ops("vmap(net)", shape="f32[4,16]"), ops("net", 4)
     (text,) = told(together, one_by_one)
