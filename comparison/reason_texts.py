@@ -16,6 +16,7 @@ from xlagraph.comparison.replaced_values import (
     replaced,
     stacked,
 )
+from xlagraph.hlo.op_names import OF_ANY_LOOP
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -28,7 +29,6 @@ _WITHOUT_LINE: Final = {
     ReasonKind.CONSTANTS,
     ReasonKind.UNROLLED,
 }
-_LOOP_NAMES: Final = {"while", "body", "closed_call"}
 _LEAST_SHARE_OF_LINE: Final = 0.2
 
 
@@ -284,7 +284,7 @@ def _casts(more: int, dtype: str) -> str:
 def _of(scopes: set[str]) -> str:
     """Return the place of checkpoints, without the names that a loop adds to its body."""
     named = {
-        "/".join(name for name in scope.split("/") if name not in _LOOP_NAMES) for scope in scopes
+        "/".join(name for name in scope.split("/") if name not in OF_ANY_LOOP) for scope in scopes
     }
     if named - {""}:
         return f" of {folded(named)}"
