@@ -112,7 +112,8 @@ class Subject(NamedTuple):
     kind: ReasonKind
     before: str = ""
     """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT) or
-    iterations (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED), or
+    iterations (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED),
+    ``products`` if the ops are matrix products (AGAIN), or
     ``ops`` if no library, no transformation and no new scope makes the values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
