@@ -24,6 +24,7 @@ from xlagraph.comparison.joined_reasons import (
     join_unrolled,
     limit_checkpoints,
     looped,
+    name_first,
     name_inputs,
     name_platform,
     name_turns,
@@ -129,16 +130,15 @@ class _Explanation:
         join_unrolled(self.sides, self.turns, self.reasons_found)
         self._count_totals()
         self._count_libraries()
+        name_first(self.sides, self.reasons_found)
         name_turns(self.turns, self.reasons_found)
         join_loops(self.sides, self.reasons_found)
         name_inputs(self.sides, self.reasons_found)
         join_element_type(self.sides, self.reasons_found)
         join_fusions(self.sides, self.reasons_found)
         join_split(self.reasons_found)
-        unmatched = self.matching.only_a or self.matching.only_b
-        is_all_equal = not unmatched and not any(
-            reason.growth_bytes for reason in self.found.values()
-        )
+        growths = [reason.growth_bytes for reason in self.found.values()]
+        is_all_equal = not any((self.matching.only_a, self.matching.only_b, *growths))
         for kind, growth_bytes in (
             (ReasonKind.IDLE, self.b.idle_bytes - self.a.idle_bytes),
             (ReasonKind.FRAGMENTATION, self.b.fragmentation_bytes - self.a.fragmentation_bytes),

@@ -12,6 +12,7 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.loop_turns import LoopTurns
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.size_changes import element_factor
 from xlagraph.comparison.value_matching import Matching
 from xlagraph.hlo.op_names import has_checkpoint, own_op_name
 
@@ -27,6 +28,7 @@ __all__ = [
     "join_unrolled",
     "limit_checkpoints",
     "looped",
+    "name_first",
     "name_inputs",
     "name_platform",
     "name_turns",
@@ -124,12 +126,26 @@ def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
     if sizes and not known and len(of_sizes) == 1:
         ((before, after),) = of_sizes
         factor = Fraction(after or 1, before or 1)
-        if sizes.factors in ({factor}, {1 / factor}):
+        # a buffer can have a place for the start, beside one for each iteration
+        if sizes.factors in ({factor}, {1 / factor}, {Fraction(after + 1, before + 1)}):
             sizes.turns = known = of_sizes
     if others := [loop for loop in loops.others if loop.turns not in known]:
         reason = reasons.of(ReasonKind.TURNS)
         reason.turns = {loop.turns for loop in others}
         reason.scopes = {loop.place for loop in others}
+
+
+def name_first(sides: Sides, reasons: FoundReasons) -> None:
+    """Name the value of another size that is computed first: it depends on none of the others."""
+    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
+    if sizes is None or sizes.input_example is not None:
+        return
+    changed = [
+        b
+        for a, b in sides.matching.pairs
+        if b.is_computed and b.line and element_factor(a, b) in sizes.factors - {Fraction(1)}
+    ]
+    sizes.first = min(changed, key=lambda value: (value.live_from, value.name), default=None)
 
 
 def join_loops(sides: Sides, reasons: FoundReasons) -> None:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.reasons import Reason
-from xlagraph.comparison.repeated_ops import OF_GRADIENTS, WITHOUT_VMAP
+from xlagraph.comparison.repeated_ops import OF_GRADIENTS, PRODUCTS, WITHOUT_VMAP
 from xlagraph.presentation.byte_sizes import counted
 
 __all__ = ["looped", "repeated", "shapes", "times", "turns", "unrolled"]
@@ -12,9 +12,12 @@ __all__ = ["looped", "repeated", "shapes", "times", "turns", "unrolled"]
 
 def repeated(reason: Reason) -> str:
     """Return how much more often one program computes ops that both have."""
+    if reason.subject.before == PRODUCTS:
+        products = f"{reason.count_b:,} matrix products or convolutions, {reason.count_a:,} before"
+        return f"{products} ({folded(reason.inputs)})"
     ((before, after),) = reason.turns
     is_more = after > before
-    often = f"{after} times" if is_more else f"1/{before}"
+    often = f"{Fraction(after, before)}{' times' if is_more else ''}"
     of = f" of {OF_GRADIENTS}" if OF_GRADIENTS in reason.scopes else ""
     text = f"{reason.count_b:,} of {counted(reason.of[1], 'op')}{of} computed"
     sizes = f", on {times(reason.factors)} each" if reason.factors else ""

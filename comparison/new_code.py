@@ -10,7 +10,7 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import OF_ANY_LOOP, has_all_transformations, stem
+from xlagraph.hlo.op_names import OF_ANY_LOOP, has_all_transformations, primitive, stem
 
 __all__ = ["OF_GRADIENTS", "name_collectives", "name_new_code"]
 
@@ -68,7 +68,10 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
     )
     for is_new, less, more in ((True, sides.a, sides.b), (False, sides.b, sides.a)):
         code = _transformation_of_one(less, more, is_new=is_new)
-        code = code or _more_code(less, more, _library_file, is_new=is_new)
+        library = _more_code(less, more, _library_file, is_new=is_new)
+        # a library may use `jax.vmap` in its own code
+        if code is None or (library and "jax.vmap" in code.scopes and _makes(library, code)):
+            code = library
         of_library = code is not None
         if not has_other_fusions:
             code = code or _more_code(less, more, _last_names, is_new=is_new)
@@ -87,6 +90,11 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
             is_named = of_library or _has_own_scopes(code, less)
             code.subject = code.subject._replace(before="" if is_named else "ops")
             reasons.found[code.subject] = code
+
+
+def _makes(code: Reason, other: Reason) -> bool:
+    """Return True if code makes at least half of the values of other code."""
+    return 2 * len(code.labels & other.labels) >= len(other.labels)
 
 
 def _has_own_scopes(code: Reason, less: Reserved) -> bool:
@@ -156,6 +164,8 @@ def _more_code(
     )
     # what was in a fusion is not new, and without a fusion it is not more often
     names = {name for name in after if not before[name] and name not in less.mentions}
+    if name_of is _last_names:
+        names -= _moved(less, more)
     if not names and name_of is _last_names:
         more_often = {
             name: after[name] - count
@@ -178,6 +188,39 @@ def _more_code(
     counts = sum(before[name] for name in names), sum(after[name] for name in names)
     code.count_a, code.count_b = counts if is_new else counts[::-1]
     return code
+
+
+def _moved(less: Reserved, more: Reserved) -> set[str]:
+    """Return last names of ops that the other program computes at the same place as often.
+
+    They are in another scope, such as a function that a newer library compiles on its own.
+    """
+    places: list[Counter[tuple[str, int, str]]] = [
+        Counter(place for value in _computed(side) if (place := _place(value)))
+        for side in (less, more)
+    ]
+    before, after = places
+    return {
+        name
+        for value in _computed(more)
+        if (name := _last_names(value))
+        and (place := _place(value))
+        and before[place] >= after[place]
+    }
+
+
+def _computed(side: Reserved) -> list[HeldValue]:
+    return list({value.name: value for value in side.values if value.is_computed}.values())
+
+
+def _place(value: HeldValue) -> tuple[str, int, str] | None:
+    """Return the line and primitive of an op; of an installed package, only its name."""
+    if value.source_line is None:
+        return None
+    file, line = value.source_line
+    installed = from_packages(file)
+    package = installed.partition("/")[0] if installed != file else ""
+    return package or file, 0 if package else line, primitive(value.op_name) or ""
 
 
 def _is_more(before: int, after: int) -> bool:

@@ -16,6 +16,7 @@ from xlagraph.comparison.replaced_values import (
     replaced,
     stacked,
 )
+from xlagraph.hlo.op_names import OF_ANY_LOOP
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 __all__ = ["reason_text"]
@@ -28,7 +29,6 @@ _WITHOUT_LINE: Final = {
     ReasonKind.CONSTANTS,
     ReasonKind.UNROLLED,
 }
-_LOOP_NAMES: Final = {"while", "body", "closed_call"}
 _LEAST_SHARE_OF_LINE: Final = 0.2
 
 
@@ -157,14 +157,20 @@ def _mostly(reason: Reason) -> str:
     """Return the source line with most of the growth; empty if no line has a fair share."""
     if reason.subject.kind in _WITHOUT_LINE or not reason.growth_bytes:
         return ""
-    sign = 1 if reason.growth_bytes > 0 else -1
-    lines = reason.growth_by_line.items()
-    line, growth = max(lines, key=lambda item: sign * item[1], default=(("", 0), 0))
+    line = _line_of(reason)
+    growth = reason.growth_by_line[line]
     share = growth / reason.growth_bytes
     if share < _LEAST_SHARE_OF_LINE:
         return ""
     at = f"{place(line)}{_called(reason, line, growth)}"
     return f" (mostly {at})" if share > 1 / 2 else f" (most at {at}, {signed_bytes(growth)})"
+
+
+def _line_of(reason: Reason) -> SourceLine:
+    """Return the source line with most of the growth."""
+    sign = 1 if reason.growth_bytes > 0 else -1
+    lines = reason.growth_by_line
+    return max(lines, key=lambda line: sign * lines[line], default=("", 0))
 
 
 def _called(reason: Reason, user_line: SourceLine, growth_bytes: int) -> str:
@@ -212,6 +218,8 @@ def _sizes(reason: Reason) -> str:
     have = "has" if reason.count_b == 1 else "have"
     values = f"{counted(reason.count_b, 'value')} {have} {times(reason.factors)}{shapes(reason)}"
     if reason.input_example is None:
+        if reason.first and reason.first.line and reason.first.line != _line_of(reason):
+            values += f", the first at {place(reason.first.line)}"
         if len(reason.turns) != 1 or reason.subject.kind is ReasonKind.SPLIT:
             return values
         return f"{turns(*next(iter(reason.turns)))}: {values}"
@@ -284,7 +292,7 @@ def _casts(more: int, dtype: str) -> str:
 def _of(scopes: set[str]) -> str:
     """Return the place of checkpoints, without the names that a loop adds to its body."""
     named = {
-        "/".join(name for name in scope.split("/") if name not in _LOOP_NAMES) for scope in scopes
+        "/".join(name for name in scope.split("/") if name not in OF_ANY_LOOP) for scope in scopes
     }
     if named - {""}:
         return f" of {folded(named)}"

@@ -112,7 +112,8 @@ class Subject(NamedTuple):
     kind: ReasonKind
     before: str = ""
     """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT) or
-    iterations (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED), or
+    iterations (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED),
+    ``products`` if the ops are matrix products (AGAIN), or
     ``ops`` if no library, no transformation and no new scope makes the values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
@@ -144,6 +145,8 @@ class Reason:
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
+    first: HeldValue | None = None
+    """Value that the second program computes first, if no input has another size (SIZE)."""
     turns: set[tuple[int, int]] = field(default_factory=set)
     """Numbers of iterations of loops before and after (UNROLLED, TURNS); of loops that stack values
     (SIZE); how often ops are computed (AGAIN)."""
@@ -223,6 +226,7 @@ class Reason:
         self.inputs |= other.inputs
         self.input_count += other.input_count
         self.input_example = self.input_example or other.input_example
+        self.first = self.first or other.first
         self.of = self.of[0] + other.of[0], self.of[1] + other.of[1]
         self.factors |= other.factors
         self.turns |= other.turns

@@ -19,16 +19,23 @@ from xlagraph.hlo.op_names import (
 )
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["OF_GRADIENTS", "WITHOUT_VMAP", "name_repeated_ops"]
+__all__ = ["OF_GRADIENTS", "PRODUCTS", "WITHOUT_VMAP", "name_repeated_ops"]
 
 OF_GRADIENTS: Final = "gradients"
 """Only ops of the forward and backward pass of gradients are repeated."""
 WITHOUT_VMAP: Final = "vmap"
 """Repeated ops are in one `jax.vmap` less."""
+PRODUCTS: Final = "products"
+"""Only matrix products are repeated, other ops less or more often."""
 _LEAST_OPS: Final = 5
 _LEAST_SHARE: Final = 0.6
 """Minimum number and share of the ops of both programs that one repeats equally often."""
 _TOLERANCE: Final = 0.05
+_MOST_PASSES: Final = 3
+"""Maximum of the smaller term of a ratio: 3/2 if a network is applied once more than twice."""
+_PRODUCTS: Final = frozenset(("dot_general", "conv_general_dilated"))
+_LEAST_FACTOR: Final = 1.5
+"""Minimum number of products of one program, divided by that of the other."""
 _MOVING: Final = frozenset(("bitcast", "broadcast", "copy", "iota", "tuple", "while"))
 
 
@@ -72,6 +79,7 @@ def name_repeated_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     of_gradients = {op for op in times if op.name.is_of_gradient}
     found = _of_most(times, of_gradients) or _of_most(times, times.keys()) or _of_lines(times)
     if not found:
+        _name_products((a, b), (names_a, names_b), reasons)
         return
     factor, of = times[found[0]], len(of_gradients if of_gradients.issuperset(found) else times)
     reason = reasons.of(ReasonKind.AGAIN, after="new" if factor > 1 else "gone")
@@ -87,6 +95,32 @@ def name_repeated_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         reason.scopes.add(WITHOUT_VMAP)
     lines = Counter(line for op in found if (line := b[op].line))
     reason.inputs = {place(line) for line, _ in lines.most_common(1)}
+
+
+def _name_products(
+    counts: tuple[Mapping[_Op, _Count], ...],
+    names: tuple[Counter[_Name], ...],
+    reasons: FoundReasons,
+) -> None:
+    """Name the matrix products of both programs if one has many more, and of no op fewer."""
+    a, b = counts
+    products = [op for op in a.keys() & b.keys() if op.name.parts[-1] in _PRODUCTS]
+    growths = [b[op].times - a[op].times for op in products]
+    before, after = (sum(side[op].times for op in products) for side in counts)
+    is_one_way = min(growths, default=0) >= 0 or max(growths) <= 0
+    # fusions hide some of them
+    all_before, all_after = (sum(side[op.name] for op in products) for side in names)
+    is_more = all(
+        y >= _LEAST_FACTOR * x if after > before else x >= _LEAST_FACTOR * y
+        for x, y in ((before, after), (all_before, all_after))
+    )
+    if not is_one_way or abs(after - before) < _LEAST_OPS or not is_more:
+        return
+    word = "new" if after > before else "gone"
+    reason = reasons.of(ReasonKind.AGAIN, before=PRODUCTS, after=word)
+    reason.count_a, reason.count_b = before, after
+    line = b[max(products, key=lambda op: (abs(b[op].times - a[op].times), op))].line
+    reason.inputs = {place(line)} if line else set()
 
 
 def _of_most(times: Mapping[_Op, Fraction], ops: Set[_Op]) -> list[_Op]:
@@ -115,7 +149,7 @@ def _of_lines(times: Mapping[_Op, Fraction]) -> list[_Op]:
 
 
 def _is_repetition(factor: Fraction) -> bool:
-    return factor != 1 and 1 in (factor.numerator, factor.denominator)
+    return factor != 1 and min(factor.numerator, factor.denominator) <= _MOST_PASSES
 
 
 def _counts(side: Reserved) -> dict[_Op, _Count]:

@@ -35,7 +35,7 @@ __all__ = [
     "stem",
 ]
 
-OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call"))
+OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call", "eval_jaxpr"))
 """Names that JAX adds to the ops of every loop."""
 _MARKS: Final = {
     "jax": re.compile(r"(?:^|/)p?jit\(|\bjvp\("),
@@ -66,6 +66,7 @@ _FUNCTION: Final = re.compile(r"(?:jit|pjit|pmap|xmap)\(.*\)", re.DOTALL)
 _OTHER_VERSIONS: Final = (
     ("/jit(main)", ""),
     ("/closed_call", ""),
+    ("/eval_jaxpr", ""),
     ("/jit(dynamic_index_in_dim)", ""),
     ("/jit(dynamic_update_index_in_dim)", ""),
     ("(while)))", "()))/while"),

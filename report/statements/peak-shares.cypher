@@ -7,8 +7,8 @@ WHERE m.color = 0 AND l.physicalBytes > 0
 OPTIONAL MATCH (:Op {key: v.attributedOpName})-[:WITHIN]->(z:Scope)
 WHERE z.depth = depth
 RETURN c.key AS compilation, v.label AS value,
-       replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
-       '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+       replace(replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+       '/jit(main)', ''), '/closed_call', ''), '/eval_jaxpr', ''), '/jit(dynamic_index_in_dim)', ''),
        '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
        '(while))', '())/while'), '(while)', '()/while') AS opName,
        replace(coalesce(z.name, v.attributedOpName), '/jit(main)', '') AS scope,

@@ -83,6 +83,17 @@ def test_a_loop_of_more_iterations_is_named_with_its_stacks():
     assert lines([STACK], [longer]) == [(text, 640)]
 
 
+def test_the_first_value_of_another_size_is_named_if_no_input_has_one():
+    drawn = VALUE._replace(op_name="jit(f)/normal", held_bytes=0, user_line=("f.py", 3))
+    used = VALUE._replace(name="b", op_name="jit(f)/dot", user_line=("g.py", 5), live_from=2)
+    larger = [each._replace(shape="f32[32]", size_bytes=128) for each in (drawn, used)]
+    text = (
+        "1 value has 2 times as many elements, such as f32[16] → f32[32], the first at f.py:3"
+        " (mostly g.py:5 → f.py:1)"
+    )
+    assert lines([drawn, used], [larger[0], larger[1]._replace(held_bytes=128)]) == [(text, 64)]
+
+
 def test_a_buffer_that_a_loop_fills_as_long_as_it_needs_tells_no_iterations():
     buffer = STACK._replace(iterations=None)
     larger = buffer._replace(held_bytes=1280, shape="f32[20,16]", stack_turns=20)

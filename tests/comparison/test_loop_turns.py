@@ -87,6 +87,25 @@ def test_values_that_grow_as_a_loop_runs_less_often_are_those_of_its_iterations(
     assert first(before, after._replace(values=tuple(larger)))[0].startswith(text)
 
 
+def test_buffers_of_a_loop_with_a_place_for_the_start_grow_with_its_iterations():
+    before, after = (
+        Reserved(
+            (
+                *tuple(
+                    each._replace(shape=f"f32[{turns + 1},16]", held_bytes=64 * (turns + 1))
+                    for each in program(turns).values
+                    if each.loop
+                ),
+                STATE,
+            ),
+            turns={"loop": turns},
+        )
+        for turns in (4, 8)
+    )
+    text = "a loop has 8 iterations, was 4: 2 values have 1.8 times as many elements"
+    assert first(before, after)[0].startswith(text)
+
+
 def test_a_new_loop_is_said_before_values_that_replace_others():
     before, after = program(0, inside=False), program(8)
     other = [

@@ -6,11 +6,14 @@ from collections import Counter
 from tests.comparison.test_explaining import VALUE
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.mentions import Mentions
+from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import FoundReasons
 from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.sentences import sentences_of
+from xlagraph.comparison.value_matching import match_values
 
 OPS = ("dot", "exp", "div", "mul", "sub", "sin")
 
@@ -58,6 +61,23 @@ def test_a_second_gradient_repeats_the_ops_of_the_first():
     text = "12 of 12 ops of gradients computed {} as often (f.py:1)"
     assert told(once, twice) == [text.format("2 times")]
     assert told(twice, once) == [text.format("1/2")]
+
+
+def test_a_network_that_is_applied_a_third_time_repeats_the_ops_of_its_forward_pass():
+    backward = ops("transpose(jvp())")
+    text = "6 of 12 ops of gradients computed 3/2 times as often (f.py:1)"
+    assert told([*ops("jvp()", 2), *backward], [*ops("jvp()", 3), *backward]) == [text]
+
+
+def test_more_steps_of_a_gradient_in_the_program_have_more_matrix_products():
+    def steps(products, others):
+        dot = VALUE._replace(op_name="jit(f)/jvp()/dot_general")
+        return [*ops("jvp()", others), *(dot._replace(name=f"p{at}") for at in range(products))]
+
+    assert told(steps(4, 11), steps(10, 13)) == [
+        "10 matrix products or convolutions, 4 before (f.py:1)"
+    ]
+    assert told(steps(4, 11), steps(5, 13)) == []
 
 
 def test_parts_that_are_computed_one_by_one_are_no_longer_in_vmap():
@@ -147,3 +167,25 @@ def test_ops_in_scopes_that_only_one_program_has_precede_copies():
         reasons = explain_pair(before, after._replace(copies=1))
         found = sentences_of(reasons, ("a", "b"), (before.total_bytes, after.total_bytes))
         assert found[0].text.startswith(first)
+
+
+def of_library(name, op_name):
+    package = "/env/lib/python3.11/site-packages/optim"
+    return VALUE._replace(name=name, op_name=op_name, source_line=(f"{package}/{name[0]}.py", 7))
+
+
+def test_a_library_is_named_rather_than_the_vmap_in_its_code():
+    made = [of_library(f"m{n}", "jit(f)/vmap(ns)/dot") for n in range(5)]
+    texts = [
+        reason_text(each, ("a", "b"))
+        for each in explain_pair(program([VALUE]), program([VALUE, *made]))
+    ]
+    assert any("5 values made by optim/m.py, none before" in each for each in texts)
+
+
+def test_an_op_that_a_newer_library_has_in_another_scope_is_not_new():
+    before = program([VALUE, of_library("m1", "jit(f)/pow")])
+    after = program([VALUE, of_library("m2", "jit(f)/jit(bias)/pow")])
+    found = FoundReasons()
+    name_new_code(Sides(before, after, match_values(before.values, after.values)), found)
+    assert not found.found

@@ -29,8 +29,8 @@ WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
-WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
-     '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+WITH replace(replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+     '/jit(main)', ''), '/closed_call', ''), '/eval_jaxpr', ''), '/jit(dynamic_index_in_dim)', ''),
      '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
      '(while))', '())/while'), '(while)', '()/while') AS opName,
      v.userFile AS userFile, v.userLine AS userLine,

@@ -15,8 +15,8 @@
 // @note     An instruction without an op name counts for an op inside it, or for an
 //           operand's or a reader's op.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op.
-// @note     In loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and closed_call
-//           and jit(dynamic_index_in_dim) of newer JAX are removed.
+// @note     In loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…; closed_call,
+//           eval_jaxpr and jit(dynamic_index_in_dim) of newer JAX are removed.
 // @note     An op at the peak of only one side is matched without the name of the compiled
 //           function, which may have changed. It is listed under its name on the second side.
 // @status   stable
@@ -27,8 +27,8 @@ WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
-WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
-     '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+WITH replace(replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+     '/jit(main)', ''), '/closed_call', ''), '/eval_jaxpr', ''), '/jit(dynamic_index_in_dim)', ''),
      '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
      '(while))', '())/while'), '(while)', '()/while') AS op,
      'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,

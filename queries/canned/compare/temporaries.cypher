@@ -32,8 +32,8 @@ WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:ALLOCATES]->(a:Allocation {memorySpace: $memorySpace})
 WHERE a.role IS NULL OR NOT a.role IN ['parameter', 'output', 'liveOut', 'constant', 'threadLocal']
 MATCH (a)-[:HOLDS]->(v:Value)-[p:LIVE_AT_PEAK]->(:MemorySpace)
-WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
-     '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+WITH replace(replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+     '/jit(main)', ''), '/closed_call', ''), '/eval_jaxpr', ''), '/jit(dynamic_index_in_dim)', ''),
      '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
      '(while))', '())/while'), '(while)', '()/while') AS opName,
      v.userFile AS userFile, v.userLine AS userLine,

@@ -26,8 +26,8 @@
 // @note     Rows are values above 0 bytes, without thread-local ones, grouped by op name, opcode
 //           and tuple index. Unchanged groups are excluded. The largest absolute change is first.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op.
-// @note     In loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and closed_call
-//           and jit(dynamic_index_in_dim) of newer JAX are removed.
+// @note     In loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…; closed_call,
+//           eval_jaxpr and jit(dynamic_index_in_dim) of newer JAX are removed.
 // @note     If only one side has an op name, opcode and tuple index, its values are matched by
 //           shape, opcode and, for a fusion, its root operation, so that renaming a function
 //           or scope is not a change.
@@ -42,8 +42,8 @@ WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:ALLOCATES]->(a:Allocation {memorySpace: $memorySpace})-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
 OPTIONAL MATCH (i:Instruction)-[:DEFINES]->(v)
-WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
-     '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+WITH replace(replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+     '/jit(main)', ''), '/closed_call', ''), '/eval_jaxpr', ''), '/jit(dynamic_index_in_dim)', ''),
      '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
      '(while))', '())/while'), '(while)', '()/while') AS name,
      v.opcode AS opcode, v.shapeIndex AS shapeIndex, v.shape AS shape, i.rootOpcode AS rootOpcode,

@@ -66,7 +66,7 @@ def over_loops(op_name: str | None) -> str | None:
     """Return an op name as newer JAX writes it, without the calls that it adds in loops."""
     if op_name is None:
         return None
-    added = r"/(jit\(main\)|closed_call|jit\(dynamic_(update_)?index_in_dim\))"
+    added = r"/(jit\(main\)|closed_call|eval_jaxpr|jit\(dynamic_(update_)?index_in_dim\))"
     return re.sub(r"\(while(\){1,3})", r"(\1/while", re.sub(added, "", op_name))
 
 
