@@ -220,19 +220,19 @@ def _gpu_fusion_may_overwrite(
     written = output
     if written.opcode == "bitcast":
         written = body[written.operand(0).name]
-    reductions = _reductions(outputs, body)
+    hero = _hero_reduction(outputs, body)
     waiting = [parameter.name]
     reached = set(waiting)
     while waiting:
         name = waiting.pop()
-        if name in reductions:
+        if name == hero:
             continue
         for user in body.readers(name):
             if user.name not in reached:
                 reached.add(user.name)
                 waiting.append(user.name)
             if not all(
-                _may_lie_on_path(user, position, name, written, reductions)
+                _may_lie_on_path(user, position, name, written, hero)
                 for position in _positions(user, name)
             ):
                 return False
@@ -243,9 +243,8 @@ def _gpu_fusion_may_overwrite(
     return output.name in reached
 
 
-def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]:
-    """Return the reductions in the outputs, computed before any other output is written."""
-    found = set()
+def _hero_reduction(outputs: list[Instruction], body: Computation) -> str | None:
+    """Return the first reduction in the outputs, computed before any other output is written."""
     for output in outputs:
         source = output
         passed: set[str] = set()
@@ -255,12 +254,12 @@ def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]
             passed.add(source.name)
             source = body[source.operand(0).name]
         if source.opcode == "reduce":
-            found.add(source.name)
-    return frozenset(found)
+            return source.name
+    return None
 
 
 def _may_lie_on_path(
-    user: Instruction, position: int, name: str, written: Instruction, reductions: frozenset[str]
+    user: Instruction, position: int, name: str, written: Instruction, hero: str | None
 ) -> bool:
     if user.name == written.name and user.opcode == "scatter":
         count = (len(user.operands) - 1) // 2
@@ -269,7 +268,7 @@ def _may_lie_on_path(
     is_update = written.opcode == "dynamic-update-slice"
     if is_update and user.opcode == "dynamic-slice" and user.operands[:1] == written.operands[:1]:
         return user.operands[1:] == written.operands[2:]
-    if user.opcode in ("bitcast", "tuple") or user.name in reductions:
+    if user.opcode in ("bitcast", "tuple") or user.name == hero:
         return True
     if user.opcode != "copy" and _is_elementwise(user, position):
         return True

@@ -259,7 +259,9 @@ def _is_fused_gradient(program: PeakProgram, value: StoredValue) -> bool:
     if len(updated) < 2 or not any(each.is_backward for each in read):
         return False  # reading the whole module takes seconds
     fusion = program.operations.get(value.name)
-    inside = {} if fusion is None else {e.name: e for e in program.fused_operations(fusion)}
+    inside = (
+        {} if fusion is None else {each.name: each for each in program.fused_operations(fusion)}
+    )
     root = next((each for each in inside.values() if each.opcode == "tuple"), None)
     if fusion is None or root is None:
         return False

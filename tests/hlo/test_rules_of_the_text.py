@@ -229,6 +229,34 @@ def test_on_a_gpu_the_same_number_of_elements_of_one_width_suffices():
 
 
 @pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        pytest.param("negate(%first)", True, id="alone: it is computed before all results"),
+        pytest.param("reduce(%p0, %zero), dimensions={0}, to_apply=%add", False, id="with another"),
+    ],
+)
+def test_a_fusion_of_a_gpu_may_overwrite_what_its_first_reduction_reads(second, expected):
+    made = module(
+        """
+  %a = f32[8]{0} parameter(0)
+  ROOT %fusion = (f32[], f32[8]{0}, f32[]) fusion(%a), kind=kInput, calls=%fused
+""",
+        (
+            "%fused (p0: f32[8]) -> (f32[], f32[8], f32[]) {",
+            f"""
+  %p0 = f32[8]{{0}} parameter(0)
+  %zero = f32[] constant(0)
+  %new = f32[8]{{0}} negate(%p0)
+  %first = f32[] reduce(%new, %zero), dimensions={{0}}, to_apply=%add
+  %second = f32[] {second}
+  ROOT %all = (f32[], f32[8]{{0}}, f32[]) tuple(%first, %new, %second)
+""",
+        ),
+    )
+    assert may(made, is_gpu=True, index="{1}") is expected
+
+
+@pytest.mark.parametrize(
     ("instruction", "operand", "expected"),
     [
         ("negate(%a)", 0, True),
