@@ -264,7 +264,7 @@ class FoundReasons:
         return self.found.setdefault(key, Reason(key))
 
     def absorb(self, kinds: Collection[ReasonKind], into: Reason) -> None:
-        """Let a reason have the bytes and lines of all others of some kinds, which follow from it."""
+        """Add all reasons of some kinds to one that they follow from, without their counts."""
         for each in [each for each in self.found.values() if each.subject.kind in kinds]:
             if each is not into:
                 into.absorb(self.found.pop(each.subject))
