@@ -93,8 +93,8 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     only, others = (only_b, names_a) if only_b else (only_a, names_b)
     if only_a and only_b:
         inputs.inputs = input_names(only) - others
-        if not inputs.inputs:  # in a list, what follows a new part has the name of another one
-            inputs.scopes = names_b - names_a
+        # in a list, what follows a new part has the name of another one
+        inputs.scopes = input_names(only_a) - names_b if inputs.inputs else names_b - names_a
         return
     own = names_b if only_b else names_a
     # names are better known than which of several values of one shape is new
@@ -201,16 +201,13 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
             for side, of, cast, other in zip(of_type, counts, casts, casts[::-1], strict=True)
         )
     ]
-    known = list(reasons.found.values())
-    typed = [each for each in known if each.subject.kind is ReasonKind.DTYPE]
+    typed = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.DTYPE]
     if len(only) != 1 or any(each.input_count for each in typed):
         return
     (dtype,) = only
     is_new = bool(of_type[1][dtype])
     reason = reasons.of(ReasonKind.NARROWED, **{"after" if is_new else "before": dtype})
-    for each in known:
-        if each in typed or each.subject.kind in (ReasonKind.CASTS, *_NEW_VALUES):
-            reason.absorb(reasons.found.pop(each.subject))
+    reasons.absorb((ReasonKind.DTYPE, ReasonKind.CASTS, *_NEW_VALUES), reason)
     reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
     reason.of = counts[0], counts[1]
 
@@ -229,8 +226,7 @@ def join_fusions(sides: Sides, reasons: FoundReasons) -> None:
         return
     reason = reasons.of(ReasonKind.FUSED, after=_word(after > 0))
     reason.count_a, reason.count_b = before, after
-    if replaced := reasons.found.pop(Subject(ReasonKind.REPLACED), None):
-        reason.absorb(replaced)
+    reasons.absorb((ReasonKind.REPLACED,), reason)
 
 
 def _fusions(values: Sequence[HeldValue]) -> int | None:
@@ -282,11 +278,8 @@ def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None
 
 def join_split(reasons: FoundReasons) -> None:
     """Join values without a partner if the program is split over another number of devices."""
-    known = list(reasons.found.values())
-    for split in [each for each in known if each.subject.kind is ReasonKind.SPLIT]:
-        for each in known:
-            if each.subject.kind in _NEW_VALUES:
-                split.absorb(reasons.found.pop(each.subject))
+    for split in [each for each in reasons.found.values() if each.subject.kind is ReasonKind.SPLIT]:
+        reasons.absorb(_NEW_VALUES, split)
 
 
 def join_placed(reasons: FoundReasons) -> None:
@@ -305,13 +298,12 @@ def join_order(sides: Sides, reasons: FoundReasons) -> None:
     """Join what follows from the order if both sides have the same values in another one."""
     orders = [_order(side.values) for side in (sides.a, sides.b)]
     joined = (ReasonKind.PEAK, ReasonKind.PLACED, ReasonKind.IDLE)
-    subjects = [Subject(kind) for kind in joined if Subject(kind) in reasons.found]
-    if orders[0] == orders[1] or Counter(orders[0]) != Counter(orders[1]) or not subjects:
+    is_joined = any(each.kind in joined for each in reasons.found)
+    if orders[0] == orders[1] or Counter(orders[0]) != Counter(orders[1]) or not is_joined:
         return
     reason = reasons.of(ReasonKind.ORDER)
     reason.count_a = reason.count_b = len(orders[0])
-    for subject in subjects:
-        reason.absorb(reasons.found.pop(subject))
+    reasons.absorb(joined, reason)
 
 
 def branches_of(sides: Sides, values: Sequence[HeldValue]) -> set[str]:

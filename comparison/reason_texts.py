@@ -102,9 +102,10 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _outputs(reason)
         case ReasonKind.INPUTS:
             named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            which = "new" if reason.count_a else "gone"
-            new = f"; {which} names: {folded(reason.scopes)}" if reason.scopes else ""
-            return replaced(reason, "input") + named + new
+            which = "; new names:" if reason.count_a else "; gone names:"
+            which = " instead of" if reason.inputs and not reason.is_only_one_side else which
+            others = f"{which} {folded(reason.scopes)}" if reason.scopes else ""
+            return replaced(reason, "input") + named + others
         case ReasonKind.CONSTANTS:
             return replaced(reason, "constant") + read_by(reason)
         case ReasonKind.STACKED:

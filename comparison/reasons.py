@@ -1,6 +1,7 @@
 """Reasons why one program reserves more than another, with the values behind each."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -261,6 +262,12 @@ class FoundReasons:
         """Return the reason with a subject, a new one if there is none."""
         key = Subject(kind, before, after)
         return self.found.setdefault(key, Reason(key))
+
+    def absorb(self, kinds: Collection[ReasonKind], into: Reason) -> None:
+        """Add all reasons of some kinds to one that they follow from, without their counts."""
+        for each in [each for each in self.found.values() if each.subject.kind in kinds]:
+            if each is not into:
+                into.absorb(self.found.pop(each.subject))
 
 
 def _larger(value: HeldValue | None, other: HeldValue | None) -> HeldValue | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from xlagraph.planner.needed_copies import Donor
-from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import Overwrite, PlannedProgram, PlannedValue
 
 __all__ = ["AddedCopy", "shifted", "with_copies"]
 
@@ -62,14 +62,17 @@ def with_copies(
             later = later._replace(live_until=last, lives_out=False)
         return _with_copied_operands(later, copied_ids)
 
-    overwrites = {
-        value_id: tuple(
-            overwrite._replace(value_id=copied_ids[overwrite.value_id])
-            if overwrite.value_id in copied_ids
-            else overwrite
-            for overwrite in found
+    def overwritten(each: Overwrite) -> Overwrite:
+        # the result's table shows the copy, so that the result itself is shown last by its maker
+        is_shown_last = each.is_operand and each.value_id in of_results
+        return Overwrite(
+            copied_ids.get(each.value_id, each.value_id),
+            each.is_operand,
+            each.may_share_block or is_shown_last,
         )
-        for value_id, found in program.overwrites.items()
+
+    overwrites = {
+        value_id: tuple(map(overwritten, found)) for value_id, found in program.overwrites.items()
     }
     values = (*map(changed, program.values), *of_parameters.values(), *of_results.values())
     return (

@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from xlagraph.comparison.held_values import HeldValue, ReservedPart
+from tests.comparison.test_explaining import INPUT
+from xlagraph.comparison.explaining import explain_pair
+from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 
@@ -58,3 +60,9 @@ def test_a_line_of_a_library_has_its_path_in_the_package_and_an_op_made_of_two_o
     reason.count(None, value)
     text = "1 new value at the peak: dot_general f32[16] (mostly mctx/_src/search.py:298)"
     assert reason_text(reason, ("a", "b")) == text
+
+
+def test_inputs_that_replace_others_are_named_with_these():
+    key = INPUT._replace(op_name="key", shape="u32[2]", dtype="u32", held_bytes=8)
+    (reason,) = explain_pair(Reserved((INPUT,)), Reserved((key,)))
+    assert reason_text(reason, ("a", "b")) == "1 input replaced by 1 other: key instead of p"

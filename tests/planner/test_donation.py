@@ -86,6 +86,20 @@ def test_the_result_may_be_written_over_what_it_reads_itself_only_if_it_may_over
     assert donated(*values, until=5, overwrites=may).in_place
 
 
+def test_a_reader_of_a_result_that_is_copied_may_take_its_block():
+    """The table of results shows the copy, so that the result's maker shows it last."""
+    values = (
+        parameter(),
+        output(5, reads=(1,), operands=(1,)),
+        value(4, 7, 10, reads=(9,), operands=(9,), instruction="reader"),
+    )
+    for is_operand in (True, False):
+        may = {4: (Overwrite(9, is_operand, may_share_block=False),)}
+        found = donated(*values, until=5, overwrites=may)
+        assert found.copied_last
+        assert found.program.overwrites[4][0].may_share_block is is_operand
+
+
 def test_the_copy_that_preserved_the_parameter_is_not_needed():
     copy = value(2, 1, 5, buffer_set=2, is_copy=True, reads=(1,), operands=(1,), instruction="copy")
     loop = value(9, 5, 10, buffer_set=2, lives_out=True, reads=(2,), instruction="while")
