@@ -156,14 +156,16 @@ def _read_in_order(fusion: Instruction, operands: list[int], program: Program) -
     if body is None:
         return []
     outline = body.outline()
-    others = _read_in_other_order(outline, ())
+    is_tpu = _is_tiled(fusion.shape)
+    others = _read_in_other_order(outline, (), is_tpu=is_tpu)
     if outline.rows and not others and outline.unread is None:
         return operands
     in_order = _parameters_except(others, outline)
     first = fusion.operand_names.index
     numbers = [first(fusion.operand_names[operand]) for operand in operands]
     if outline.unread is not None:
-        certain = _parameters_except(_read_in_other_order(outline, outline.unread), outline)
+        uncertain = _read_in_other_order(outline, outline.unread, is_tpu=is_tpu)
+        certain = _parameters_except(uncertain, outline)
         if not certain.issuperset(in_order.intersection(numbers)):
             raise ProgramError(f"{body.name} has an instruction that cannot be read")
     return [
@@ -171,15 +173,29 @@ def _read_in_order(fusion: Instruction, operands: list[int], program: Program) -
     ]
 
 
-def _read_in_other_order(outline: ComputationOutline, last: Iterable[str]) -> set[str]:
+def _is_tiled(shape: Shape | None) -> bool:
+    """Return True for the layout of an array, or of an element, on a TPU."""
+    if shape is not None and shape.is_tuple:
+        return any(map(_is_tiled, shape.elements))
+    return shape is not None and ":T(" in (shape.layout or "")
+
+
+def _read_in_other_order(
+    outline: ComputationOutline, last: Iterable[str], *, is_tpu: bool
+) -> set[str]:
     """Return what an instruction does not read element by element, directly or indirectly.
 
-    ``last`` names what is known to be read like that. Operands precede their readers.
+    ``last`` names what is known to be read like that. Operands precede their readers. A TPU also
+    reads element by element what it reduces to another result of the fusion (seen in dumps).
     """
     names_of = outline.operand_names
     read = set(last)
+    reduced: frozenset[str] = frozenset()
     for name, opcode, argument in reversed(outline.rows):
-        if name in read or opcode not in _NO_OTHER_ORDER:
+        if is_tpu and opcode == "tuple" and not reduced:
+            reduced = frozenset(names_of(argument))
+        is_in_order = opcode in _NO_OTHER_ORDER or (opcode == "reduce" and name in reduced)
+        if name in read or not is_in_order:
             is_update = opcode == "dynamic-update-slice" and name not in read
             read.update(names_of(argument)[1:] if is_update else names_of(argument))
     return read

@@ -228,32 +228,42 @@ def test_on_a_gpu_the_same_number_of_elements_of_one_width_suffices():
     assert not may(made)
 
 
+ANOTHER = "  %second = f32[] reduce(%p0, %zero), dimensions={0}, to_apply=%add"
+INNER = ANOTHER.replace("second", "inner") + "\n  %second = f32[] negate(%inner)"
+
+
 @pytest.mark.parametrize(
-    ("second", "expected"),
+    ("second", "on_cpu", "on_gpu", "on_tpu"),
     [
-        pytest.param("negate(%first)", True, id="alone: it is computed before all results"),
-        pytest.param("reduce(%p0, %zero), dimensions={0}, to_apply=%add", False, id="with another"),
+        pytest.param("  %second = f32[] negate(%zero)", False, True, True, id="one reduction"),
+        pytest.param(ANOTHER, False, False, True, id="two reductions"),
+        pytest.param(INNER, False, False, False, id="a reduction that is no result"),
     ],
 )
-def test_a_fusion_of_a_gpu_may_overwrite_what_its_first_reduction_reads(second, expected):
-    made = module(
-        """
-  %a = f32[8]{0} parameter(0)
-  ROOT %fusion = (f32[], f32[8]{0}, f32[]) fusion(%a), kind=kInput, calls=%fused
-""",
-        (
-            "%fused (p0: f32[8]) -> (f32[], f32[8], f32[]) {",
+def test_a_fusion_may_overwrite_what_it_reduces_to_another_result(second, on_cpu, on_gpu, on_tpu):
+    def reducing(layout):
+        return module(
             f"""
-  %p0 = f32[8]{{0}} parameter(0)
-  %zero = f32[] constant(0)
-  %new = f32[8]{{0}} negate(%p0)
-  %first = f32[] reduce(%new, %zero), dimensions={{0}}, to_apply=%add
-  %second = f32[] {second}
-  ROOT %all = (f32[], f32[8]{{0}}, f32[]) tuple(%first, %new, %second)
+  %a = f32[8]{layout} parameter(0)
+  ROOT %fusion = (f32[], f32[8]{layout}, f32[]) fusion(%a), kind=kInput, calls=%fused
 """,
-        ),
-    )
-    assert may(made, is_gpu=True, index="{1}") is expected
+            (
+                "%fused (p0: f32[8]) -> (f32[], f32[8], f32[]) {",
+                f"""
+  %p0 = f32[8]{layout} parameter(0)
+  %zero = f32[] constant(0)
+  %new = f32[8]{layout} negate(%p0)
+  %first = f32[] reduce(%new, %zero), dimensions={{0}}, to_apply=%add
+{second}
+  ROOT %all = (f32[], f32[8]{layout}, f32[]) tuple(%first, %new, %second)
+""",
+            ),
+        )
+
+    tiled = "{0:T(128)}"
+    assert may(reducing("{0}"), index="{1}") is on_cpu
+    assert may(reducing("{0}"), index="{1}", is_gpu=True) is on_gpu
+    assert may(reducing(tiled), index="{1}", shape=f"f32[8]{tiled}") is on_tpu
 
 
 @pytest.mark.parametrize(
