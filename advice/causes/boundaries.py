@@ -14,6 +14,7 @@ from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reads_of_parts
+from xlagraph.advice.causes.returned_values import source_of_copies
 from xlagraph.hlo.instruction import first_number
 from xlagraph.hlo.op_names import last_part
 from xlagraph.hlo.shapes import WHOLE
@@ -247,39 +248,53 @@ def _updates_an_input(program: PeakProgram, gradient: StoredValue) -> bool:
 def _is_fused_gradient(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for a gradient that is computed and used for an update by the same fusion.
 
-    Such a fusion, as compilers for GPUs make it, has one op name. The gradient is an element that
-    only values of the backward pass are computed into; the updated parameter is computed from it.
+    Such a fusion, as compilers for GPUs and TPUs make it, has one op name. Of the values of its
+    dimensions that are not of the backward pass, such as a parameter and its state, the gradient
+    depends on none; the updated parameter depends on the gradient and on one of them.
     """
-    updated = [
+    results = [
         each
         for each in program.made_by.get(value.name, ())
-        if each.dimensions == value.dimensions and _takes_an_input(program, each)
+        if each.dimensions == value.dimensions and each.dtype == value.dtype
     ]
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    if len(updated) < 2 or not any(each.is_backward for each in read):
+    others = {
+        each.name
+        for each in read
+        if each.dimensions == value.dimensions and not _is_made_backward(program, each)
+    }
+    if len(results) < 2 or not any(each.is_backward for each in read) or not others:
         return False  # reading the whole module takes seconds
     fusion = program.operations.get(value.name)
     inside = (
         {} if fusion is None else {each.name: each for each in program.fused_operations(fusion)}
     )
-    root = next((each for each in inside.values() if each.opcode == "tuple"), None)
+    root = next((each for each in reversed(inside.values()) if each.opcode == "tuple"), None)
     if fusion is None or root is None:
         return False
-    elements = {
-        each.label: root.operands[first_number(each.shape_index or WHOLE)].name for each in updated
-    }
-    own = elements[value.label]
-    given = {
-        _source(program.operations, fusion.operands[inside[name].numbers["number"][0]].name)
-        for name in _leading_to(inside, own)
-        if inside[name].opcode == "parameter"
-    }
-    return given <= {each.name for each in read if each.is_backward or not each.dimensions} and any(
-        own in _leading_to(inside, element) for element in elements.values() if element != own
+    own, *elements = (
+        root.operands[first_number(each.shape_index or WHOLE)].name
+        for each in sorted(results, key=lambda each: each is not value)
+    )
+
+    def reads_others(leading: set[str]) -> bool:
+        parameters = (inside[each] for each in leading if inside[each].opcode == "parameter")
+        given = (fusion.operands[each.numbers["number"][0]].name for each in parameters)
+        return not others.isdisjoint(_maker(program.operations, each) for each in given)
+
+    return not reads_others(_leading_to(inside, own)) and any(
+        own in leading and reads_others(leading)
+        for leading in (_leading_to(inside, each) for each in elements if each != own)
     )
 
 
-def _source(operations: Mapping[str, Operation], name: str) -> str:
+def _is_made_backward(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a value that the backward pass computes, perhaps copied."""
+    source = source_of_copies(program, value)
+    return source is not None and source.is_backward and source.opcode != "parameter"
+
+
+def _maker(operations: Mapping[str, Operation], name: str) -> str:
     """Return the operation that makes the elements of another one."""
     while operations[name].opcode in ("get-tuple-element", "bitcast"):
         name = operations[name].operands[0].name

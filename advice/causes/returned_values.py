@@ -19,6 +19,7 @@ __all__ = [
     "is_gradient_only",
     "is_held_by_result",
     "returned_forward_values",
+    "source_of_copies",
     "unchanged_inputs",
     "without_new_value",
 ]
@@ -127,7 +128,7 @@ def _copied_inputs(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredVa
     """Yield the results that are copies of inputs, which are not donated, with these inputs."""
     for value in program.own_results:
         known = program.program.by_id[value.value_id]
-        old = _source(program, value) if known.is_copy else None
+        old = source_of_copies(program, value) if known.is_copy else None
         planned = None if old is None else program.planned(old)
         if old is None or planned is None or program.compilation.is_donated(old.value_id):
             continue
@@ -135,7 +136,7 @@ def _copied_inputs(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredVa
             yield value, old
 
 
-def _source(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+def source_of_copies(program: PeakProgram, value: StoredValue) -> StoredValue | None:
     """Return the value at the beginning of a chain of copies and fetches, which compute nothing."""
     seen: set[int] = set()
     while value.value_id not in seen:
