@@ -137,7 +137,7 @@ class _Explanation:
         join_element_type(self.sides, self.reasons_found)
         join_fusions(self.sides, self.reasons_found)
         join_split(self.reasons_found)
-        growths = [reason.growth_bytes for reason in self.found.values()]
+        growths = (reason.growth_bytes for reason in self.found.values())
         is_all_equal = not any((self.matching.only_a, self.matching.only_b, *growths))
         for kind, growth_bytes in (
             (ReasonKind.IDLE, self.b.idle_bytes - self.a.idle_bytes),
@@ -215,8 +215,9 @@ class _Explanation:
         return self.of(ReasonKind.PEAK if a.size_bytes == b.size_bytes else ReasonKind.PADDING)
 
     def _reason_of_one(self, value: HeldValue, *, is_new: bool) -> Reason:
-        if _is_copy(value):
-            return self.of(ReasonKind.COPIES)
+        if _is_copy(value):  # of a stack for the backward pass, it goes with its checkpoint
+            change = self.checkpoints.around(value) if "while" in stem(value.op_name) else None
+            return self.of(change or ReasonKind.COPIES)
         if value.part is ReservedPart.OUTPUTS:
             if is_new and self._take(self.undonated_sizes, value):
                 return self.of(ReasonKind.UNDONATED)
@@ -260,8 +261,7 @@ class _Explanation:
         return next(map(self._of_unrolled, loops), None)
 
     def _of_unrolled(self, loop: ChangedLoop) -> Reason:
-        before, after = map(str, loop.turns)
-        reason = self.of(ReasonKind.UNROLLED, before=before, after=after)
+        reason = self.of(ReasonKind.UNROLLED, before=str(loop.turns[0]), after=str(loop.turns[1]))
         reason.turns.add(loop.turns)
         reason.scopes.add(loop.place)
         return reason

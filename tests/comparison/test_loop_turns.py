@@ -5,6 +5,7 @@ from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
 from xlagraph.comparison.loop_turns import loop_turns
 from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.reasons import ReasonKind
 from xlagraph.comparison.sentences import sentences_of
 
 STATE = VALUE._replace(
@@ -203,3 +204,17 @@ def test_the_counter_of_a_loop_is_no_op_of_its_body():
     before, after = program(4), program(0, 4, inside=False)
     before = before._replace(values=(*before.values, *counter))
     assert [each.turns for each in loop_turns(before, after).unrolled] == [(4, 0)]
+
+
+def test_copies_of_a_loops_stacks_go_with_the_checkpoint_in_the_loop():
+    def made(checkpoint, **facts):
+        return VALUE._replace(
+            op_name=f"jit(f)/transpose(jvp())/while/body/{checkpoint}exp", **facts
+        )
+
+    copy = VALUE._replace(name="c", opcode="copy", op_name="jit(f)/jvp()/while", held_bytes=640)
+    of_input = copy._replace(name="d", op_name="p", held_bytes=8)
+    before = Reserved((made("checkpoint/rematted_computation/"),))
+    found = explain_pair(before, Reserved((made("", held_bytes=0), copy, of_input), copies=2))
+    growth = {each.subject.kind: each.growth_bytes for each in found}
+    assert growth == {ReasonKind.UNCHECKPOINTED: 640 - 64, ReasonKind.COPIES: 8}
