@@ -62,7 +62,7 @@ _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.HALF: _CPU_WIDENS,
 }
 _OF_END: Final = 0.8
-"""Part to expect of the end of a checkpoint's range: nine of eleven saved 0.7 to 1.1 of it."""
+"""Part to expect of the end of a checkpoint's range; most programs saved 0.7 to 1.1 of it."""
 _LIKELIHOODS: Final = {
     ChangeKind.RECOMPUTE: 0.9,
     ChangeKind.LATE: 0.5,
