@@ -89,7 +89,7 @@ def test_a_compilation_that_changes_during_download_is_skipped(graph, web, write
     module = dump.with_name(f"{name(1)}.txt")
     module.write_text("HloModule f\n")
     sizes = iter([160, 16_000])  # lengths differ: server times have no fractions
-    web.after = {module.name: lambda: dump.write_text(dump_text(next(sizes)))}
+    web.while_sending = {module.name: lambda: dump.write_text(dump_text(next(sizes)))}
     summary = ingest(graph, f"{web.address}/", jobs=1)
     (message,) = messages(summary)
     assert message.startswith(f"{web.address}/run/{dump.name}: ")
@@ -100,7 +100,7 @@ def test_a_compilation_that_changed_after_listing_is_read_in_its_new_state(graph
     dump = write("run")
     module = dump.with_name(f"{name(1)}.txt")
     module.write_text("HloModule f\n")
-    web.after = {
+    web.while_sending = {
         module.name: lambda: (
             web.gets[f"/run/{module.name}"] == 1 and dump.write_text(dump_text(160))
         )

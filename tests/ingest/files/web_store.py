@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import IO
 
 
 class WebStore:
@@ -17,8 +18,8 @@ class WebStore:
         """Number of times that the content of each file is cut off."""
         self.dropped: set[str] = set()
         """Suffixes of names whose content is always cut off."""
-        self.after: dict[str, Callable[[], object]] = {}
-        """Action after a file with this suffix was sent."""
+        self.while_sending: dict[str, Callable[[], object]] = {}
+        """Action before a file with this suffix ends, so that its reader waits for it."""
         self.gets: Counter[str] = Counter()
         """Number of requests for each path."""
         self.at_once = self.most_at_once = 0
@@ -59,9 +60,14 @@ class _Handler(SimpleHTTPRequestHandler):
         finally:
             with store.lock:
                 store.at_once -= 1
-        for end, act in store.after.items():
+
+    def copyfile(self, source: IO[bytes], outputfile: IO[bytes]) -> None:  # type: ignore[override]
+        content = source.read()
+        outputfile.write(content[:-1])
+        for end, act in self.store.while_sending.items():
             if self.path.endswith(end):
                 act()
+        outputfile.write(content[-1:])
 
     def log_message(self, *_: object) -> None:
         pass
