@@ -61,8 +61,8 @@ _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.LATE: _RECOMPUTES_EARLY,
     ChangeKind.HALF: _CPU_WIDENS,
 }
-_OF_END: Final = 0.8
-"""Part to expect of the end of a checkpoint's range; most programs saved 0.7 to 1.1 of it."""
+_OF_LARGEST: Final = 0.8
+"""Part of the largest saving of a checkpoint to expect. Most programs saved 0.7 to 1.1 of it."""
 _LIKELIHOODS: Final = {
     ChangeKind.RECOMPUTE: 0.9,
     ChangeKind.LATE: 0.5,
@@ -317,8 +317,9 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
         return _CPU_DROPS_BARRIERS, _LIKELIHOODS[change]
     if change is ChangeKind.RECOMPUTE:
         most = max(found.bytes, found.at_most or 0)
+        middle = (found.bytes + most) / 2
         text = _OTHER_PROGRAM if found.bytes else _KEEPS_INPUTS
-        return text, 2 * _OF_END * most / (found.bytes + most or 1)
+        return text, _OF_LARGEST * most / (middle or 1)
     if drops_barriers and change is ChangeKind.MOVE:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM

@@ -126,7 +126,7 @@ def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
     if sizes and not known and len(of_sizes) == 1:
         ((before, after),) = of_sizes
         factor = Fraction(after or 1, before or 1)
-        # a buffer can have a place for the start, beside one for each iteration
+        # a buffer may contain the start, too: one part more than iterations
         if sizes.factors in ({factor}, {1 / factor}, {Fraction(after + 1, before + 1)}):
             sizes.turns = known = of_sizes
     if others := [loop for loop in loops.others if loop.turns not in known]:

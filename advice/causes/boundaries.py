@@ -257,20 +257,22 @@ def _is_fused_gradient(program: PeakProgram, value: StoredValue) -> bool:
         for each in program.made_by.get(value.name, ())
         if each.dimensions == value.dimensions and each.dtype == value.dtype
     ]
+    if len(results) < 2:
+        return False
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     others = {
         each.name
         for each in read
         if each.dimensions == value.dimensions and not _is_made_backward(program, each)
     }
-    if len(results) < 2 or not any(each.is_backward for each in read) or not others:
+    if not others or not any(each.is_backward for each in read):
         return False  # reading the whole module takes seconds
     fusion = program.operations.get(value.name)
-    inside = (
-        {} if fusion is None else {each.name: each for each in program.fused_operations(fusion)}
-    )
+    if fusion is None:
+        return False
+    inside = {each.name: each for each in program.fused_operations(fusion)}
     root = next((each for each in reversed(inside.values()) if each.opcode == "tuple"), None)
-    if fusion is None or root is None:
+    if root is None:
         return False
     own, *elements = (
         root.operands[first_number(each.shape_index or WHOLE)].name

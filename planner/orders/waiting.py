@@ -51,8 +51,8 @@ def waiting_values(
             for step, earlier in needed.items()
         }
         is_ready = all(step is None or new_step[step] <= here.peak_step for step in latest.values())
-        at_least = [step for step in value.uses if new_step[step] >= here.peak_step]
-        reader = max(at_least, key=new_step.__getitem__, default=None)
+        not_before = [step for step in value.uses if new_step[step] >= here.peak_step]
+        reader = max(not_before, key=new_step.__getitem__, default=None)
         found.append(
             WaitingValue(
                 value.value_id,

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING, AnyStr
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead, SupportsWrite
 
 
 class WebStore:
@@ -61,7 +64,7 @@ class _Handler(SimpleHTTPRequestHandler):
             with store.lock:
                 store.at_once -= 1
 
-    def copyfile(self, source: IO[bytes], outputfile: IO[bytes]) -> None:  # type: ignore[override]
+    def copyfile(self, source: "SupportsRead[AnyStr]", outputfile: "SupportsWrite[AnyStr]") -> None:
         content = source.read()
         outputfile.write(content[:-1])
         for end, act in self.store.while_sending.items():
