@@ -135,7 +135,7 @@ class PotentialSavings:
         """Savings as text: `1.0 MiB`, `1.0 MiB to 4.0 MiB`, or `up to 1.0 MiB` if uncertain."""
         if self.in_memory_order is not None:
             found = self.in_memory_order
-            saved = range_text(found.bytes, found.at_most)
+            saved = range_text(found.bytes, found.at_most, is_certain=False)
             return f"unknown in this order; {saved} more with the memory-optimized one"
         if self.doubt == _RECOMPUTES_EARLY:
             return "unknown in this order of instructions"

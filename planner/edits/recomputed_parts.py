@@ -5,11 +5,9 @@ which drops the barriers, all layers may be recomputed before the first one is n
 instructions that the backward pass needs again are added to the module, and the scheduler's rule
 orders them with all others.
 
-Checkpoints keep what is live between two parts. Parts end where few bytes are live: at the values
-that are handed from layer to layer.
+The parts are those that need the fewest bytes (`recomputed_values`) in the order of that rule.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
@@ -23,6 +21,7 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.planner.edits.loop_stacks import loop_stacks
+from xlagraph.planner.edits.recomputed_values import parts_of_forward_pass
 from xlagraph.planner.memory_plan import plan_memory
 from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.ordered_program import Reordering
@@ -32,12 +31,8 @@ from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["recomputed_in_parts", "saved_in_parts"]
 
-_RISE: Final = 1.5
-"""Factor by which live bytes rise and fall again within a part."""
-_FEWEST: Final = 5
-"""Fewest values between parts: a few parts are no layers, and fused otherwise if recomputed."""
-_SMALL: Final = 16
-"""A value of less than one in so many of the bytes of the largest one ends no part."""
+_FEWEST: Final = 3
+"""Fewest parts: two are no layers, and fused otherwise if recomputed."""
 _UNCHANGED: Final = frozenset(("get-tuple-element", "bitcast", "tuple"))
 _FORWARDING: Final = _UNCHANGED | {"while", "copy"}
 
@@ -66,10 +61,11 @@ def recomputed_in_parts(
     """
     program = found.schedulable
     forward = _forward(program, compilation)
-    kept = _live_between_parts(found, forward)
-    if len(kept) < _FEWEST:
+    ordered = found.program(found.flat(order_of(program, rule)))
+    parts = parts_of_forward_pass(compilation, ordered)
+    if parts.count < _FEWEST:
         return None
-    added = _Added.of(found, forward, kept)
+    added = _Added.of(found, forward, {ordered.by_id[each].buffer_set for each in parts.kept})
     if not added.clones:
         return None
     longer = added.reordering(compilation)
@@ -92,75 +88,6 @@ def _forward(program: SchedulableProgram, compilation: PlannableCompilation) -> 
         if step in needed:
             needed.update(program.instructions[step].operands)
     return frozenset(step for step in order if step in needed or step not in later) - marked
-
-
-def _live_between_parts(found: Reordering, forward: Collection[int]) -> set[int]:
-    """Return the buffer sets that checkpoints keep: what is live where few bytes are.
-
-    A part ends at the fewest live bytes before they rise by `_RISE`, after they fell as much.
-    """
-    spans = _spans(found, forward)
-    starts: defaultdict[int, list[int]] = defaultdict(list)
-    ends: defaultdict[int, list[int]] = defaultdict(list)
-    for number, (begin, end, _) in spans.items():
-        starts[begin].append(number)
-        ends[end].append(number)
-    kept: set[int] = set()
-    live: set[int] = set()
-    fewest: frozenset[int] = frozenset()
-    total = least = most = 0  # `most` is 0 until the bytes have risen
-    for at in sorted(starts.keys() | ends.keys()):
-        live.difference_update(ends[at])
-        live.update(starts[at])
-        total += sum(spans[each][2] for each in starts[at])
-        total -= sum(spans[each][2] for each in ends[at])
-        if not live:
-            continue
-        if most and total * _RISE > most:
-            most = max(most, total)
-        elif most or not fewest or total <= least:
-            fewest, least, most = frozenset(live), total, 0
-        elif total >= _RISE * least:
-            kept |= fewest
-            most = total
-    return kept if most else kept | fewest
-
-
-def _spans(found: Reordering, forward: Collection[int]) -> dict[int, tuple[int, int, int]]:
-    """Return the begin and end of the larger buffer sets in the forward pass, and their bytes."""
-    program, by_id = found.schedulable, found.planned.by_id
-    place = {step: at for at, step in enumerate(_longest(program, forward))}
-    spans: dict[int, tuple[int, int, int]] = {}
-    for value in program.values:
-        planned = by_id.get(value.value_id)
-        if value.defined_at not in place or planned is None:
-            continue
-        if planned.is_stored or planned.is_table:
-            continue
-        begin = place[value.defined_at]
-        end = max((place[each] for each in value.uses if each in place), default=begin)
-        known = spans.get(planned.buffer_set, (begin, end, 0))
-        spans[planned.buffer_set] = min(known[0], begin), max(known[1], end), planned.size_bytes
-    spans = {number: each for number, each in spans.items() if each[0] < each[1]}
-    least = max((each[2] for each in spans.values()), default=0) // _SMALL
-    return {number: each for number, each in spans.items() if each[2] >= least}
-
-
-def _longest(program: SchedulableProgram, forward: Collection[int]) -> list[int]:
-    """Return what the last of the longest chain of instructions needs, in post-order.
-
-    Others of the forward pass are computed for the backward pass alone.
-    """
-    order = [step for step in post_order(program, program.entry) if step in forward]
-    depths: dict[int, int] = {}
-    for step in order:
-        operands = program.instructions[step].operands
-        depths[step] = 1 + max((depths.get(each, 0) for each in operands), default=0)
-    needed = {max(order, key=depths.__getitem__, default=-1)}
-    for step in reversed(order):
-        if step in needed:
-            needed.update(program.instructions[step].operands)
-    return [step for step in order if step in needed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edited
@@ -22,10 +22,23 @@ from xlagraph.planner.value_changes import (
     with_shrunk_values,
 )
 
-__all__ = ["recomputed"]
+__all__ = ["Parts", "parts_of_forward_pass", "recomputed"]
 
 _PARTS: Final = tuple(1.2**exponent for exponent in range(1, 24))
 """Numbers of parts that are tried, up to 66."""
+
+
+class Parts(NamedTuple):
+    """Parts of a forward pass with a checkpoint around each."""
+
+    kept: frozenset[int]
+    """Values that the checkpoints keep: what a part reads of others."""
+    count: int
+
+
+def parts_of_forward_pass(compilation: PlannableCompilation, program: PlannedProgram) -> Parts:
+    """Return the parts of the whole forward pass outside of loops that need the fewest bytes."""
+    return _Forward(compilation, program, program.by_id, ()).parts()
 
 
 def recomputed(
@@ -56,7 +69,7 @@ def recomputed(
     forward = _Forward(compilation, program, frozenset(value_ids) - stacked, loops)
     smallest, largest = with_shrunk_values(program, least), with_shrunk_values(program, most)
     if in_parts:
-        fewest = forward.recomputing(smallest, forward.kept_between_parts())
+        fewest = forward.recomputing(smallest, forward.parts().kept)
         with_most = forward.recomputing(largest, kept_at_most)
     else:
         fewest = forward.freeing(smallest)
@@ -182,15 +195,15 @@ class _Forward:
             if number not in kept and (number in self.named or not self._read_by(reader)[0]):
                 yield reader
 
-    def kept_between_parts(self) -> frozenset[int]:
-        """Return what checkpoints keep around the parts that need the fewest bytes.
+    def parts(self) -> Parts:
+        """Return the parts that need the fewest bytes.
 
         At one time are live what is kept between parts, and all that one part recomputes.
         """
         named = [*self.named.values()]
         spans, crossing = self._crossing([each.live_from for each in named])
         most = sum(each.size_bytes for each in named)
-        best, fewest = frozenset[int](), most
+        best, fewest = Parts(frozenset(), 1), most
         for parts in _PARTS:
             ends = [*_ends_of_parts(named, crossing, int(most / parts))]
             kept = frozenset(
@@ -204,7 +217,7 @@ class _Forward:
                 value.size_bytes for value, _ in spans if value.value_id in kept
             )
             if total < fewest:
-                best, fewest = kept, total
+                best, fewest = Parts(kept, len(inside)), total
         return best
 
     def _crossing(
