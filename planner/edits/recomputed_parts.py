@@ -63,7 +63,7 @@ def recomputed_in_parts(
     forward = _forward(program, compilation)
     ordered = found.program(found.flat(order_of(program, rule)))
     parts = parts_of_forward_pass(compilation, ordered)
-    if parts.count < _FEWEST:
+    if parts.part_count < _FEWEST:
         return None
     added = _Added.of(found, forward, {ordered.by_id[each].buffer_set for each in parts.kept})
     if not added.clones:

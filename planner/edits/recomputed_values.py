@@ -33,7 +33,7 @@ class Parts(NamedTuple):
 
     kept: frozenset[int]
     """Values that the checkpoints keep: what a part reads of others."""
-    count: int
+    part_count: int
 
 
 def parts_of_forward_pass(compilation: PlannableCompilation, program: PlannedProgram) -> Parts:
