@@ -5,6 +5,7 @@ its own last reader. A checkpoint keeps what its part of the forward pass reads 
 """
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -246,12 +247,17 @@ def _ends_of_parts(
 ) -> Iterator[int]:
     """Yield the rows at which parts of at most so many bytes begin, where few bytes are kept."""
     begin = total = 0
+    lowest = deque[int]()  # rows after `begin` that keep less than all rows after them
     for row, value in enumerate(named):
         total += value.size_bytes
-        while total > most and begin < row:
-            begin = min(range(begin + 1, row + 1), key=lambda each: (crossing[each], -each))
+        while lowest and crossing[lowest[-1]] >= crossing[row]:
+            lowest.pop()
+        if row:
+            lowest.append(row)
+        while total > most and lowest:
+            total -= sum(each.size_bytes for each in named[begin : lowest[0]])
+            begin = lowest.popleft()
             yield begin
-            total = sum(each.size_bytes for each in named[begin : row + 1])
 
 
 def _is_between(ends: Sequence[int], begin: int, end: int) -> bool:
