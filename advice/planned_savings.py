@@ -167,7 +167,7 @@ def savings_of_edit(
     found = _savings(program, after)
     if kind is ChangeKind.RECOMPUTE and not found.is_certain and after.edited is not None:
         stacks = _savings_of_stacks(program, edit, after.edited)
-        if not program.compilation.keeps_barriers:
+        if not program.compilation.orders_recomputation:
             found = _without_barriers(program, edit, found, stacks)
         elif stacks is not None:
             found = replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
@@ -312,15 +312,14 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
     is_in_vain = is_cpu and change in _CPU_EXPECTS_NOTHING
     if is_in_vain and (change is ChangeKind.HALF or program.recomputes_early):
         return _CPU_EXPECTS_NOTHING[change], 0.0
-    drops_barriers = not program.compilation.keeps_barriers
-    if drops_barriers and change is ChangeKind.RECOMPUTE:
+    if change is ChangeKind.RECOMPUTE and not program.compilation.orders_recomputation:
         return _CPU_DROPS_BARRIERS, _LIKELIHOODS[change]
     if change is ChangeKind.RECOMPUTE:
         most = max(found.bytes, found.at_most or 0)
         middle = (found.bytes + most) / 2
         text = _OTHER_PROGRAM if found.bytes else _KEEPS_INPUTS
         return text, _OF_LARGEST * most / (middle or 1)
-    if drops_barriers and change is ChangeKind.MOVE:
+    if change is ChangeKind.MOVE and not program.compilation.keeps_barriers:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM
     return doubt, _LIKELIHOODS.get(change, 1.0)

@@ -8,7 +8,6 @@ from typing import Final
 
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
 from xlagraph.hlo.metadata import makes_every_op
-from xlagraph.hlo.op_names import framework_of
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
@@ -74,8 +73,8 @@ class PeakProgram:
 
     @cached_property
     def recomputes_early(self) -> bool:
-        """True if values are recomputed long before they are read: no barrier orders them."""
-        return not self.compilation.keeps_barriers and recomputes_early(self.schedulable)
+        """True if values are recomputed long before they are read: nothing orders them."""
+        return not self.compilation.orders_recomputation and recomputes_early(self.schedulable)
 
     @cached_property
     def schedulable(self) -> SchedulableProgram | None:
@@ -98,10 +97,10 @@ class PeakProgram:
         except QueryError:
             return None
 
-    @cached_property
+    @property
     def framework(self) -> str | None:
         """The framework that compiled the program; None if unknown."""
-        return framework_of([self.stored.key, *(each.op_name for each in self.stored.instructions)])
+        return self.compilation.framework
 
     @cached_property
     def rows(self) -> Mapping[str, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from xlagraph.hlo.op_names import framework_of
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.kept_results import kept
@@ -95,6 +96,19 @@ class PlannableCompilation:
         """
         has_pages = any(each.page is not None for each in self.program.allocations)
         return self.platform != "cpu" or has_pages
+
+    @cached_property
+    def framework(self) -> str | None:
+        """The framework that compiled the program; None if unknown."""
+        return framework_of([self.key, *(value.op_name for value in self.values.values())])
+
+    @property
+    def orders_recomputation(self) -> bool:
+        """True if what a checkpoint recomputes waits for the backward pass.
+
+        Barriers order it, or operands: `tf.recompute_grad` reads a gradient before it recomputes.
+        """
+        return self.keeps_barriers or self.framework == "tensorflow"
 
     @cached_property
     def array_parameters(self) -> tuple[StoredValue, ...]:

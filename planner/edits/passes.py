@@ -6,7 +6,7 @@ from xlagraph.hlo.op_names import scope_names
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["inputs_of_layers", "readers_by_pass"]
+__all__ = ["Passes", "inputs_of_layers"]
 
 
 def inputs_of_layers(
@@ -32,9 +32,10 @@ def inputs_of_layers(
         names = scope_names(compilation.values[value_id].known_op_name)[:-1]
         return layers.get(value_id, names[:depth])
 
+    passes = Passes(compilation, program)
+
     def forward_readers(value_id: int) -> list[int]:
-        read_by = readers_by_pass(compilation, program, program.by_id[value_id])[1]
-        return [each.value_id for each in read_by]
+        return [each.value_id for each in passes.readers(program.by_id[value_id])[1]]
 
     found: set[int] = set()
     inner, known = [*layers], set(layers)
@@ -55,21 +56,77 @@ def inputs_of_layers(
     return found
 
 
-def readers_by_pass(
-    compilation: PlannableCompilation, program: PlannedProgram, value: PlannedValue
-) -> tuple[list[PlannedValue], list[PlannedValue]]:
-    """Return the values that are computed from a value: backward ones, then forward ones."""
-    backward: list[PlannedValue] = []
-    forward: list[PlannedValue] = []
-    for reader in _planned_readers(compilation, program, value):
-        stored = compilation.values.get(reader.value_id)
-        if not reader.is_table:
-            (backward if stored is not None and stored.is_backward else forward).append(reader)
-    return backward, forward
+class Passes:
+    """What is computed from values in the forward and the backward pass of a program.
 
+    Op names mark the backward pass. What depends on it belongs to it, such as sums of gradients and
+    the update, and so does what it alone needs and the order computes after the forward pass.
+    """
 
-def _planned_readers(
-    compilation: PlannableCompilation, program: PlannedProgram, value: PlannedValue
-) -> list[PlannedValue]:
-    by_id = program.by_id
-    return [by_id[each] for each in compilation.readers.get(value.value_id, ()) if each in by_id]
+    def __init__(self, compilation: PlannableCompilation, program: PlannedProgram) -> None:
+        self._readers, self._by_id = compilation.readers, program.by_id
+        self._known: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
+        self._marked = {
+            value.value_id
+            for value in program.values
+            if (stored := compilation.values.get(value.value_id)) is not None and stored.is_backward
+        }
+        self._backward = self._depending(program)
+        self._backward |= self._computed_late(program)
+
+    def readers(self, value: PlannedValue) -> tuple[list[PlannedValue], list[PlannedValue]]:
+        """Return what the backward pass computes from a value, then what the forward pass does."""
+        if value.value_id not in self._known:
+            backward: list[PlannedValue] = []
+            forward: list[PlannedValue] = []
+            for reader in self._read_by(value.value_id):
+                (backward if reader.value_id in self._backward else forward).append(reader)
+            self._known[value.value_id] = backward, forward
+        return self._known[value.value_id]
+
+    def _read_by(self, value_id: int) -> list[PlannedValue]:
+        found = [
+            self._by_id[each] for each in self._readers.get(value_id, ()) if each in self._by_id
+        ]
+        return [reader for reader in found if not reader.is_table]
+
+    def _depending(self, program: PlannedProgram) -> set[int]:
+        """Return the marked values, and all that depends on those that read forward values.
+
+        Marked values that read none, such as zeros, may be merged with those of the forward pass.
+        """
+        read_forward: set[int] = set()
+        for value in program.values:
+            if not (value.is_stored or value.is_table or value.value_id in self._marked):
+                read_forward.update(self._readers.get(value.value_id, ()))
+        waiting = [*(self._marked & read_forward)]
+        found = set(self._marked)
+        while waiting:
+            for reader in self._readers.get(waiting.pop(), ()):
+                if reader not in found:
+                    found.add(reader)
+                    waiting.append(reader)
+        return found
+
+    def _computed_late(self, program: PlannedProgram) -> set[int]:
+        """Return what only the backward pass needs, and follows all that the forward pass needs."""
+        needed: set[int] = set()
+        only: set[int] = set()
+        last: int | None = None
+        for value in sorted(program.values, key=lambda each: each.live_from, reverse=True):
+            number = value.value_id
+            if value.is_stored or value.is_table or number in self._backward:
+                continue
+            readers = [each.value_id for each in self._read_by(number)]
+            if not any(each in self._marked or each in needed for each in readers):
+                continue
+            needed.add(number)
+            if not value.lives_out and all(
+                each in self._backward or each in only for each in readers
+            ):
+                only.add(number)
+            else:
+                last = max(value.live_from, last or 0)
+        if last is None:
+            return set()
+        return {each for each in only if self._by_id[each].live_from > last}

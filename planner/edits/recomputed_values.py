@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edited
 from xlagraph.planner.edits.loop_stacks import loop_stacks
-from xlagraph.planner.edits.passes import readers_by_pass
+from xlagraph.planner.edits.passes import Passes
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.planner.value_changes import (
     with_lengthened_values,
@@ -96,7 +96,7 @@ class _Forward:
     ) -> None:
         self._compilation, self._program = compilation, program
         self._loops = loops
-        self._readers: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
+        self._read_by = Passes(compilation, program).readers
         named = (program.by_id[each] for each in value_ids if each in program.by_id)
         self.named = {
             each.value_id: each
@@ -120,14 +120,6 @@ class _Forward:
 
     def _is_of_loop(self, value: PlannedValue) -> bool:
         return self._compilation.values[value.value_id].opcode == "while"
-
-    def _read_by(self, value: PlannedValue) -> tuple[list[PlannedValue], list[PlannedValue]]:
-        """Return what the backward pass computes from a value, then what the forward pass does."""
-        known = self._readers.get(value.value_id)
-        if known is None:
-            known = readers_by_pass(self._compilation, self._program, value)
-            self._readers[value.value_id] = known
-        return known
 
     def freeing(self, program: PlannedProgram, kept: Collection[int] = ()) -> PlannedProgram:
         """Return a program in which named values end with their last reader of the forward pass."""

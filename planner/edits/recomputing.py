@@ -21,7 +21,7 @@ from xlagraph.planner.edits.effect_sentences import (
     why_nothing_is_saved,
 )
 from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of_scope
-from xlagraph.planner.edits.passes import inputs_of_layers, readers_by_pass
+from xlagraph.planner.edits.passes import Passes, inputs_of_layers
 from xlagraph.planner.edits.patterns import in_scope, matching, similar_scopes
 from xlagraph.planner.edits.recomputed_values import recomputed
 from xlagraph.planner.edits.resizing import ids_of
@@ -109,13 +109,11 @@ class Checkpoint(Edit):
                 similar_scopes(self.scope, op_names),
             )
         inner = {value.value_id for value in made}
+        passes = Passes(compilation, program)
         return set(stacks) | {
             value.value_id
             for value in made
-            if all(
-                reader.value_id in inner
-                for reader in readers_by_pass(compilation, program, value)[1]
-            )
+            if all(reader.value_id in inner for reader in passes.readers(value)[1])
         }
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
@@ -169,8 +167,9 @@ class Defer(_Timing):
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         removed: set[int] = set()
         begins: dict[int, int] = {}
+        passes = Passes(compilation, program)
         for value in _planned(program, ids_of(compilation, self.labels)):
-            readers, _ = readers_by_pass(compilation, program, value)
+            readers, _ = passes.readers(value)
             recomputing = [each for each in readers if is_recomputed(_op_name(compilation, each))]
             scope = _scope(compilation, value)
             if any(_scope(compilation, reader) != scope for reader in recomputing):

@@ -50,7 +50,7 @@ def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None
     reorder = None
     if changes.schedule is not None:
         reorder = Reorder.of(stored, read, Schedule(changes.schedule))
-    is_early = bool(changes.checkpoint) and reorder is None and not read.keeps_barriers
+    is_early = bool(changes.checkpoint) and reorder is None and not read.orders_recomputation
     return whatif_of(
         *(read, changes, find_batch(graph, read, changes), reorder),
         notes=notes,
