@@ -97,7 +97,7 @@ class _Search:
         for rank, members in sorted([(_rank(members), members) for members in self._sets.values()]):
             lives_out = not rank[1]
             block = _own_block(self._program, members)
-            if block is None and not lives_out and self._program.heaps_take_all:
+            if block is None and not lives_out and self._program.needs_heap(members):
                 heap_values += members
                 continue
             if block is None:
@@ -155,7 +155,7 @@ class _Search:
         """
         if not rank[1] or _own_block(self._program, members) is not None:
             return True
-        if self._program.heaps_take_all:
+        if self._program.needs_heap(members):
             return False
         row = bisect_left(self._ranks, rank)
         held = self._counts[row] if row < len(self._counts) else self._reusable.held_count

@@ -114,6 +114,12 @@ class PlannedProgram:
     heaps_take_all: bool = False
     """True if all temporaries lie in heaps, also those that fit into the block of a result or of a
     donated parameter while it is free, as planned by libtpu 0.0.52."""
+    heap_ids: frozenset[int] = frozenset()
+    """Values whose sets lie in heaps although other temporaries use the blocks of results."""
+
+    def needs_heap(self, members: Iterable[PlannedValue]) -> bool:
+        """Return True if a set of temporaries takes no block of a result or of a parameter."""
+        return self.heaps_take_all or any(each.value_id in self.heap_ids for each in members)
 
     @cached_property
     def by_id(self) -> dict[int, PlannedValue]:

@@ -10,6 +10,7 @@ from xlagraph.hlo.op_names import framework_of
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.kept_results import kept
+from xlagraph.planner.compilation.platform_rules import alignments_of, written_by_others
 from xlagraph.planner.compilation.records import (
     StoredMaker,
     StoredOverwrite,
@@ -32,13 +33,6 @@ from xlagraph.runtime.memory import collector_paused
 
 __all__ = ["PlannableCompilation", "plannable_compilation"]
 
-_ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
-    "cpu": (64, 16),
-    "gpu": (256, 128),
-    "rocm": (256, 128),
-}
-"""Possible alignments by platform, largest first; each dump shows which one it uses."""
-_ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
 _LAST: Final = 1 << 40
 """Place in the post-order of instructions that no module text mentions."""
 
@@ -186,6 +180,7 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
         for allocation in allocations
         if allocation.parameter_number is not None
     }
+    is_tpu = "HBM" in space_names.values()
     return PlannableCompilation(
         key=stored.key,
         platform=totals.platform,
@@ -193,9 +188,10 @@ def _plannable(stored: StoredCompilation) -> PlannableCompilation:
             values,
             allocations,
             _overwrites_by_id(overwrites, values, allocations),
-            _ALIGNMENTS.get(totals.platform, _ALIGNMENTS_OF_OTHERS),
+            alignments_of(totals.platform),
             _given_bytes(values, allocations),
-            heaps_take_all="HBM" in space_names.values() and not share_blocks(values, allocations),
+            heaps_take_all=is_tpu and not share_blocks(values, allocations),
+            heap_ids=written_by_others(ranged) if is_tpu else frozenset(),
         ),
         values={value.value_id: value for value in stored.values},
         parameters={

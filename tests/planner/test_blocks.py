@@ -38,6 +38,14 @@ def test_a_compiler_may_put_all_temporaries_into_heaps():
     assert [each.value_id for each in first.heap_values] == [2]
 
 
+def test_sets_of_values_that_a_compiler_keeps_in_heaps_take_no_block():
+    values = (value(1, 0, 1), value(2, 1, 3, buffer_set=1), value(3, 4, 10, lives_out=True))
+    usual = program(*values)
+    assert not choose_blocks(usual, values).heap_values
+    found = choose_blocks(replace(usual, heap_ids=frozenset({1})), values)
+    assert [each.value_id for each in found.heap_values] == [1, 2]
+
+
 @pytest.mark.parametrize(("allocation", "shared"), [(9, False), (0, True)])
 def test_a_plan_shows_whether_temporaries_share_blocks(allocation, shared):
     donated = value(1, 0, 2, allocation=0, is_stored=True)

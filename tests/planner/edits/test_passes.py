@@ -1,0 +1,65 @@
+"""Which readers of a value belong to the forward pass of a program, and which to the backward."""
+
+import pytest
+
+from tests.advice.small_compilations import compilation, facts
+from tests.planner.small_programs import value
+from xlagraph.planner.edits.passes import Passes
+
+FORWARD, BACKWARD, UPDATE = "jit(f)/jvp()/exp", "jit(f)/transpose(jvp())/mul", "jit(f)/add"
+STEPS = {
+    # id: op name, the values that it reads
+    1: (BACKWARD, []),  # zeros, merged with those of the forward pass
+    2: (FORWARD, [1]),
+    3: (FORWARD, [2]),
+    4: (FORWARD, [3]),  # the loss
+    5: (FORWARD, [2]),  # computed when the backward pass needs it
+    6: (BACKWARD, [3, 5]),
+    7: (UPDATE, [2, 6]),
+}
+
+
+@pytest.fixture
+def passes():
+    read_until = {each: max((s for s in STEPS if each in STEPS[s][1]), default=8) for each in STEPS}
+    planned = [
+        value(each, each, read_until[each], reads=tuple(reads), lives_out=each in (4, 7))
+        for each, (_, reads) in STEPS.items()
+    ]
+    known = [facts(each, "f32[4]", op_name=name) for each, (name, _) in STEPS.items()]
+    made = compilation(planned, known)
+    return made.program, Passes(made, made.program)
+
+
+@pytest.mark.parametrize(
+    ("read", "backward", "forward"),
+    [
+        (1, [], [2]),
+        (2, [5, 7], [3]),  # what only the backward pass needs, and what depends on it
+        (3, [6], [4]),
+        (5, [6], []),
+    ],
+)
+def test_readers_belong_to_the_pass_that_they_depend_on_or_are_computed_for(
+    passes, read, backward, forward
+):
+    program, found = passes
+    readers_of_both = found.readers(program.by_id[read])
+    assert [[each.value_id for each in readers] for readers in readers_of_both] == [
+        backward,
+        forward,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("op_name", "platform", "is_ordered"),
+    [
+        ("jit(f)/transpose(jvp())/mul", "cpu", False),
+        ("gradient_tape/mul", "cpu", True),
+        ("jit(f)/transpose(jvp())/mul", "gpu", True),
+    ],
+)
+def test_tensorflow_orders_what_a_checkpoint_recomputes_on_a_cpu_too(op_name, platform, is_ordered):
+    known = [facts(1, "f32[4]", op_name=op_name)]
+    made = compilation([value(1, 0, 1)], known, platform=platform)
+    assert made.orders_recomputation is is_ordered
