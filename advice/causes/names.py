@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["pattern_of"]
+__all__ = ["have_same_end", "pattern_of"]
 
 _PART: Final = re.compile(r"\[[^]]*\]|[^\[]+")
 _SHOWN: Final = 3
@@ -24,6 +24,12 @@ def pattern_of(names: Iterable[str]) -> str:
     text = " and ".join(patterns[:_SHOWN])
     left = len(patterns) - _SHOWN
     return f"{text} and {left} more" if left > 0 else text
+
+
+def have_same_end(name: str, other: str) -> bool:
+    """Return True if names end with the same key: ``p['w']`` and ``state[0].mu['w']``."""
+    ends = [_PART.findall(each)[1:][-1:] for each in (name, other)]
+    return ends[0] == ends[1] != []
 
 
 def _common(keys: tuple[str, ...]) -> str:

@@ -1,11 +1,15 @@
 """Find inputs that are replicated on every device, though they could be split."""
 
+import math
+import operator
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, cast
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.names import have_same_end
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
@@ -14,7 +18,9 @@ from xlagraph.planner.edits.batch import BatchDimension, scaled_batch
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["replicated_batch", "replicated_parameters"]
+__all__ = ["replicated_batch", "replicated_parameters", "replicated_state"]
+
+_TILES: Final = re.compile(r"\{devices=\[([\d,]+)\]")
 
 _TALKING: Final = (
     "all-", "collective-", "reduce-scatter", "partition-id", "replica-id", "ragged-all-to-all",
@@ -38,6 +44,14 @@ _REPLICATED: Final[Remedies] = {
     " (tf.experimental.dtensor.relayout); otherwise the activations are replicated.",
     "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the parameter and on the"
     " activations that use it; otherwise the activations are replicated.",
+}
+_REPLICATED_STATE: Final[Remedies] = {
+    "jax": "Make the state with the shardings of the parameters: jax.jit(optimizer.init,"
+    " out_shardings=...), or jax.device_put; and give them to in_shardings and out_shardings of the"
+    " step.",
+    "tensorflow": "Give the slots of the optimizer the DTensor layouts of their variables.",
+    "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the optimizer's state, as on the"
+    " parameters.",
 }
 
 
@@ -63,6 +77,70 @@ def replicated_parameters(
             tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
             _REPLICATED,
         )
+
+
+def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
+    """Yield replicated inputs of the name and the whole shape of an input that is split.
+
+    An optimizer's state is, if it was made without the shardings of the parameters.
+    """
+    split: defaultdict[tuple[int, ...], list[tuple[str, int]]] = defaultdict(list)
+    replicated: list[StoredValue] = []
+    for row in inputs:
+        value = program.by_label.get(str(row["value"]))
+        if value is None or not value.dimensions or value.op_name is None:
+            continue
+        tiles = _TILES.match(str(row["sharding"]))
+        if tiles is not None:
+            parts = [int(each) for each in tiles[1].split(",")][: len(value.dimensions)]
+            whole = tuple(map(operator.mul, value.dimensions, parts))
+            split[whole].append((value.op_name, math.prod(parts)))
+        elif row["sharding"] == "{replicated}":
+            replicated.append(value)
+    rows: list[Mapping[str, Cell]] = []
+    parts_of: dict[int, int] = {}
+    for value in sorted(replicated, key=lambda value: -value.size_bytes):
+        like = [
+            each
+            for each in split[value.dimensions]
+            if each[1] > 1 and have_same_end(each[0], value.op_name or "")
+        ]
+        if like:
+            name, count = like[0]
+            rows.append(evidence_row(value, f"replicated; {name} is split into {count} parts"))
+            parts_of[value.value_id] = count
+    if rows:
+        yield Cause(
+            "waste/gathered",
+            "State of split parameters is replicated on every device",
+            ChangeKind.SHARD,
+            Scale(_with_copies_and_results(program, parts_of)),
+            tuple(rows),
+            _REPLICATED_STATE,
+        )
+
+
+def _with_copies_and_results(
+    program: PeakProgram, parts_of: Mapping[int, int]
+) -> dict[str, Fraction]:
+    """Return the part to keep of inputs, of their copies, and of the results that replace them."""
+    by_id = program.program.by_id
+    replaced = {by_id[each].allocation: each for each in parts_of}
+    shapes = {program.values[each].dimensions for each in parts_of}
+    factors: dict[str, Fraction] = {}
+    for planned in program.program.values:
+        value = program.values[planned.value_id]
+        if value.dimensions in shapes:
+            same = program.sources_of(value)
+            old = replaced.get(planned.allocation) if planned.lives_out else None
+            for origin in {*same & parts_of.keys(), *(() if old is None else (old,))}:
+                kept = Fraction(1, parts_of[origin])
+                factors |= {
+                    program.values[each].label: kept
+                    for each in same
+                    if program.values[each].dimensions == value.dimensions
+                }
+    return factors
 
 
 def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:

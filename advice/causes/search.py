@@ -32,7 +32,11 @@ from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.repeated_parts import repeated_parts
-from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
+from xlagraph.advice.causes.replicated_parameters import (
+    replicated_batch,
+    replicated_parameters,
+    replicated_state,
+)
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     returned_forward_values,
@@ -66,6 +70,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
         knows_merged=bool(answers.get("lifetime/not-recomputed")),
     )
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
+    yield from replicated_state(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from causes_of_values(program)
     yield from wide_floats(program)

@@ -1,7 +1,6 @@
 """`advise` names causes: the reader of an old value, activations of a checkpoint."""
 
 from dataclasses import replace
-from fractions import Fraction
 
 import pytest
 
@@ -9,12 +8,10 @@ from tests.advice.small_compilations import share_one_buffer_set, with_dependenc
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.advice.causes.loop_states import rewritten_inputs
-from xlagraph.advice.causes.replicated_parameters import replicated_batch, replicated_parameters
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
 )
-from xlagraph.graph import Cell
 from xlagraph.planner.compilation.records import StoredPosition
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.planned_program import Overwrite
@@ -311,43 +308,6 @@ def test_a_checkpoint_outside_of_loops_that_recomputes_nothing_is_named(programs
     (cause,) = kept_by_checkpoints(program, rows, knows_merged=False)
     assert cause.title.startswith("A checkpoint recomputes nothing")
     assert not list(kept_by_checkpoints(program, rows, knows_merged=True))
-
-
-def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
-    program = programs(
-        "0 | 4096 | parameter 0, shape |s8[4096]| at ShapeIndex {}",
-        "0 | w | s8[4096] | 0 | 4096 | 0-1 | parameter(0)",
-    )
-    row: dict[str, Cell] = {"value": "w", "devices": 8, "sharding": "{replicated}"}
-    (cause,) = replicated_parameters(program, [row])
-    assert changed(cause).kept_by_label == {"w": Fraction(1, 8)}
-    assert "with_sharding_constraint" in cause.remedies["jax"]
-    assert not list(replicated_parameters(program, [{**row, "sharding": None}]))
-
-
-@pytest.mark.parametrize(
-    ("sharding", "between", "named"),
-    [
-        ("{replicated}", "negate", ["x"]),
-        ("{replicated}", "all-reduce", []),
-        ("{devices=[8]<=[8]}", "negate", []),
-    ],
-)
-def test_a_batch_is_named_if_all_devices_compute_the_same(programs, sharding, between, named):
-    program = programs(
-        """
-        0 | 8192 | parameter 0, shape |f32[16,128]| at ShapeIndex {}
-        1 | 8192 | preallocated-temp
-        """,
-        f"""
-        0 | x | f32[16,128] | 0 | 8192 | 0-1 | parameter(0)
-        1 | y | f32[16,128] | 0 | 8192 | 1-1 | {between}(x)
-        """,
-    )
-    row: dict[str, Cell] = {"value": "x", "devices": 8, "sharding": sharding}
-    of_a_loop: dict[str, Cell] = {"value": "state{0}", "devices": 8, "sharding": None}
-    causes = list(replicated_batch(program, [row, of_a_loop]))
-    assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""Inputs that every device holds, though they could be split."""
+
+from fractions import Fraction
+
+import pytest
+
+from xlagraph.advice.causes.replicated_parameters import (
+    replicated_batch,
+    replicated_parameters,
+    replicated_state,
+)
+from xlagraph.graph import Cell
+
+
+def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
+    program = programs(
+        "0 | 4096 | parameter 0, shape |s8[4096]| at ShapeIndex {}",
+        "0 | w | s8[4096] | 0 | 4096 | 0-1 | parameter(0)",
+    )
+    row: dict[str, Cell] = {"value": "w", "devices": 8, "sharding": "{replicated}"}
+    (cause,) = replicated_parameters(program, [row])
+    assert cause.edit.kept_by_label == {"w": Fraction(1, 8)}
+    assert "with_sharding_constraint" in cause.remedies["jax"]
+    assert not list(replicated_parameters(program, [{**row, "sharding": None}]))
+
+
+@pytest.mark.parametrize(("key", "named"), [("w", {"m": Fraction(1, 4)}), ("v", {})])
+def test_state_is_named_if_the_parameter_of_its_name_and_shape_is_split(programs, key, named):
+    program = programs(
+        """
+        0 | 4096 | parameter 0, shape |f32[4,256]| at ShapeIndex {}
+        1 | 16384 | parameter 1, shape |f32[16,256]| at ShapeIndex {}
+        """,
+        f"""
+        0 | p | f32[4,256] | 0 | 4096 | 0-1 | parameter(0) | p['{key}']
+        1 | m | f32[16,256] | 0 | 16384 | 0-1 | parameter(1) | s.mu['w']
+        """,
+    )
+    shardings = {"p": "{devices=[4,1]<=[4]}", "m": "{replicated}"}
+    rows: list[dict[str, Cell]] = [
+        {"value": name, "devices": 4, "sharding": text} for name, text in shardings.items()
+    ]
+    found = [cause.edit.kept_by_label for cause in replicated_state(program, rows)]
+    assert found == ([named] if named else [])
+
+
+@pytest.mark.parametrize(
+    ("sharding", "between", "named"),
+    [
+        ("{replicated}", "negate", ["x"]),
+        ("{replicated}", "all-reduce", []),
+        ("{devices=[8]<=[8]}", "negate", []),
+    ],
+)
+def test_a_batch_is_named_if_all_devices_compute_the_same(programs, sharding, between, named):
+    program = programs(
+        """
+        0 | 8192 | parameter 0, shape |f32[16,128]| at ShapeIndex {}
+        1 | 8192 | preallocated-temp
+        """,
+        f"""
+        0 | x | f32[16,128] | 0 | 8192 | 0-1 | parameter(0)
+        1 | y | f32[16,128] | 0 | 8192 | 1-1 | {between}(x)
+        """,
+    )
+    row: dict[str, Cell] = {"value": "x", "devices": 8, "sharding": sharding}
+    of_a_loop: dict[str, Cell] = {"value": "state{0}", "devices": 8, "sharding": None}
+    causes = list(replicated_batch(program, [row, of_a_loop]))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
