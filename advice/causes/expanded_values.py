@@ -77,7 +77,7 @@ def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Ca
 
 def _cause(program: PeakProgram, region: "_Region", length: int) -> Cause:
     values = [each for each in program.temporaries if program.set_of(each) in region.sets]
-    reader = min(region.ends, key=lambda name: program.rows.get(name, 0))
+    reader = min(region.ends, key=lambda name: (program.rows.get(name, 0), name))
     place = file_and_line(*program.place_of(reader)) or reader
     given, made = (human_bytes(region.bytes_of(each)) for each in (region.given, region.made))
     reason = (

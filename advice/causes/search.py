@@ -42,6 +42,7 @@ from xlagraph.advice.causes.returned_values import (
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
 from xlagraph.advice.causes.table_gradients import dense_gradients
+from xlagraph.advice.causes.unread_parts import full_factors, whole_spectra
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
@@ -110,6 +111,8 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from large_constants(program)
     yield from one_hot_products(program)
     yield from full_sorts(program)
+    yield from full_factors(program)
+    yield from whole_spectra(program)
     yield from pair_differences(program)
     yield from pair_scores(program)
     yield from mapped_axes(program)
