@@ -1,4 +1,4 @@
-"""`advise` names factors with columns that nothing reads, and complex transforms of real numbers."""
+"""`advise` names factors with columns that nothing reads, and spectra of real numbers."""
 
 from fractions import Fraction
 
