@@ -18,7 +18,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["computed_ahead", "made_for"]
+__all__ = ["MIXING", "computed_ahead", "made_for"]
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a value is searched."""
@@ -32,7 +32,7 @@ _FORWARDING: Final = frozenset(
         "opt-barrier", "add-dependency",
     )
 )  # fmt: skip
-_MIXING: Final = frozenset(
+MIXING: Final = frozenset(
     (
         "reduce", "reduce-window", "select-and-scatter", "sort", "scatter", "convolution", "fft",
         "custom-call", "cholesky", "triangular-solve", "conditional", "topk", "infeed", "recv",
@@ -264,5 +264,5 @@ def _keeps_parts(program: PeakProgram, name: str) -> bool:
     """Return True if each part of an instruction's result needs that part of large operands."""
     known = program.instructions[name]
     if known.opcode == "fusion":
-        return bool(known.fused_opcodes) and not _MIXING & set(known.fused_opcodes or ())
-    return known.opcode not in _MIXING
+        return bool(known.fused_opcodes) and not MIXING & set(known.fused_opcodes or ())
+    return known.opcode not in MIXING

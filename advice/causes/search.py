@@ -13,6 +13,7 @@ from xlagraph.advice.causes.boundaries import (
 from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.diagonals import read_diagonals
+from xlagraph.advice.causes.expanded_values import expanded_values
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.full_sorts import full_sorts
 from xlagraph.advice.causes.gathered_rows import gathered_rows
@@ -45,6 +46,7 @@ from xlagraph.advice.causes.returned_values import (
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
 from xlagraph.advice.causes.table_gradients import dense_gradients
+from xlagraph.advice.causes.unread_parts import full_factors, whole_spectra
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
@@ -81,6 +83,14 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
 
 def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     """Yield the causes that say why a value exists, by what the program computes."""
+    named: set[str] = set()
+    for cause in _certain_causes(program):
+        named |= cause.labels
+        yield cause
+    yield from expanded_values(program, named)
+
+
+def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from forced_copies(program)
     yield from copies_in_other_layouts(program)
     yield from rewritten_inputs(program)
@@ -106,6 +116,8 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     yield from large_constants(program)
     yield from one_hot_products(program)
     yield from full_sorts(program)
+    yield from full_factors(program)
+    yield from whole_spectra(program)
     yield from pair_differences(program)
     yield from pair_scores(program)
     yield from mapped_axes(program)

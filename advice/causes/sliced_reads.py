@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection
 
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
 
 __all__ = ["parts_of_reads"]
@@ -48,7 +49,7 @@ def _parts(
     for each in called:
         for place, read in enumerate(each.operands):
             if read.name in names:
-                if each.opcode in SAME_ELEMENTS:
+                if each.opcode in SAME_ELEMENTS | ELEMENTWISE and each is not called[-1]:
                     names.add(each.name)
                 else:
                     parts.append(_parts(program, each, place, opcodes))

@@ -1,0 +1,263 @@
+"""Find values far larger than what they are computed from, of which only reductions are read.
+
+Kernels between all pairs of points, and likelihoods of all samples of a posterior, exist at once
+only because one expression computes them for all rows. A loop over the rows needs those of a few.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.needed_only import FORWARDING
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.shapes import index_numbers
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
+from xlagraph.planner.dimensions.following import FollowedDimensions, follow
+from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["expanded_values"]
+
+_LEAST_SHARE: Final = 0.2
+"""Least share of the reserved bytes that such values take at the peak."""
+_GROWTH: Final = 4
+"""Least bytes of these values for each byte of a value that they are computed from, or that is
+computed from them."""
+_ENTERING: Final = frozenset(("while", "conditional", "call"))
+_ROW_BY_ROW: Final = "TopK"
+"""Target of the custom call that takes the largest elements of each row."""
+_SUMMING: Final = ("reduce", "dot")
+_MIXING: Final = MIXING - {"reduce"}
+
+_EXPANDED: Final[Remedies] = {
+    "jax": "Compute a few rows at a time, and reduce them immediately: jax.lax.map(f, rows,"
+    " batch_size=k), where f computes what is read of one row (of one query, test point or"
+    " sample), instead of one expression or jax.vmap(f) for all rows; sums over the rows belong"
+    " in the carry of jax.lax.scan. Many libraries have an argument for it (batch_size,"
+    " chunk_size).",
+    "tensorflow": "Compute a few rows at a time in tf.map_fn or a tf.while_loop, and reduce them"
+    " immediately.",
+    "pytorch": "Compute a few rows at a time and reduce them immediately; torch.func.vmap has a"
+    " chunk_size.",
+}
+
+
+def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]:
+    """Yield such values of the forward pass, unless other causes have named them."""
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    dimensions: _Dimensions | None = None
+    seen: set[int | None] = set()
+    for value in program.at_peak:
+        if program.instructions[value.name].loop is not None:
+            continue  # a loop over rows may compute a few already
+        if program.set_of(value) in seen or value.size_bytes * 8 < least or not value.dimensions:
+            continue
+        region = _Region(program, value)
+        is_closed = region.grow()
+        seen |= region.sets
+        if not is_closed or region.labels & set(named):
+            continue
+        held = sum(
+            each.size_bytes for each in program.at_peak if program.set_of(each) in region.sets
+        )
+        if held < least or 2 * region.boundary_bytes > held or program.module is None:
+            continue
+        dimensions = dimensions or _Dimensions(program, follow(program.module))
+        axis = dimensions.axis_of_parts(region)
+        if axis is not None:
+            yield _cause(program, region, dimensions.length(axis))
+
+
+def _cause(program: PeakProgram, region: "_Region", length: int) -> Cause:
+    values = [each for each in program.temporaries if program.set_of(each) in region.sets]
+    reader = min(region.ends, key=lambda name: (program.rows.get(name, 0), name))
+    place = file_and_line(*program.place_of(reader)) or reader
+    given, made = (human_bytes(region.bytes_of(each)) for each in (region.given, region.made))
+    reason = (
+        f"computed for all {length} rows from {given}; what reads them, such as {place},"
+        f" makes {made}"
+    )
+    part = Fraction(1, min(length, PARTS))
+    return Cause(
+        "peak/contributors",
+        "Values far larger than what they are computed from are stored, although only reductions"
+        " are read",
+        ChangeKind.PARTS,
+        ComputeInParts({each.label: part for each in values}),
+        tuple(evidence_row(each, reason) for each in values),
+        _EXPANDED,
+        likelihood=0.9,
+    )
+
+
+@dataclass
+class _Region:
+    """Temporaries that are computed from each other, with the small values around them."""
+
+    program: PeakProgram
+    first: StoredValue
+    sets: set[int | None] = field(default_factory=set)
+    values: list[StoredValue] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    """Instructions that make these values."""
+    ends: set[str] = field(default_factory=set)
+    """Instructions that read these values, and make only small ones."""
+    given: set[int] = field(default_factory=set)
+    made: set[int] = field(default_factory=set)
+
+    @property
+    def labels(self) -> set[str]:
+        return {each.label for each in self.values}
+
+    @property
+    def boundary_bytes(self) -> int:
+        return self.bytes_of(self.given) + self.bytes_of(self.made)
+
+    def bytes_of(self, value_ids: Collection[int]) -> int:
+        return sum(self.program.values[each].size_bytes for each in value_ids)
+
+    def grow(self) -> bool:
+        """Add all large values around; return False if one of them cannot be made in parts."""
+        program = self.program
+        self.sets.add(program.set_of(self.first))
+        waiting = list(self.sets)
+        while waiting:
+            number = waiting.pop()
+            members = () if number is None else program.program.sets[number]
+            values = [program.values[each.value_id] for each in members]
+            self.values += values
+            for value in values:
+                if value.is_phi or value.is_backward:
+                    return False
+                for name in (value.name, *program.readers_of.get(value.value_id, ())):
+                    found = self._around(name)
+                    if found is None:
+                        return False
+                    waiting += found - self.sets
+                    self.sets |= found
+        return bool(self.ends)
+
+    def _around(self, name: str) -> set[int | None] | None:
+        """Return the sets of the large values that an instruction reads and makes."""
+        program = self.program
+        known = program.instructions[name]
+        if known.opcode in FORWARDING - _ENTERING:
+            return set()
+        if (
+            known.opcode in _ENTERING
+            or known.loop != program.instructions[self.first.name].loop
+            or program.is_backward(name)
+        ):
+            return None
+        is_small = self._is_small
+        made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
+        read = [program.values[each] for each in program.read_by.get(name, ())]
+        if all(map(is_small, made)):
+            is_sum = any(map(known.computes_with, _SUMMING)) or known.target == _ROW_BY_ROW
+            if not is_sum:
+                return None
+            self.ends.add(name)
+        else:
+            if any(map(known.computes_with, _MIXING)):
+                return None
+            self.names.add(name)
+        self.made |= {each.value_id for each in made if is_small(each)}
+        self.given |= {each.value_id for each in read if is_small(each)} - self.made
+        found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
+        return found if found <= self._temporaries else None
+
+    def _is_small(self, value: StoredValue) -> bool:
+        return value.size_bytes * _GROWTH < self.first.size_bytes
+
+    @cached_property
+    def _temporaries(self) -> frozenset[int | None]:
+        return frozenset(map(self.program.set_of, self.program.temporaries))
+
+
+class _Dimensions:
+    """The dimensions of a program's values."""
+
+    def __init__(self, program: PeakProgram, followed: FollowedDimensions) -> None:
+        self._program = program
+        self._followed = followed
+
+    def length(self, axis: int) -> int:
+        """Return the length of a dimension."""
+        return self._followed.lengths.length(axis)
+
+    def axis_of_parts(self, region: _Region) -> int | None:
+        """Return the first dimension along which a loop can compute the values of a region.
+
+        All have it, and what is reduced over it is not read to compute other ones.
+        """
+        for axis in self._parts(self._of(region.first)):
+            if (
+                self.length(axis) >= PARTS
+                and all(self._has(axis, each, region.first) for each in region.values)
+                and all(self._keeps(axis, name) for name in region.names)
+                and self._dependents(axis, region).isdisjoint(region.names | region.ends)
+            ):
+                return axis
+        return None
+
+    def _has(self, axis: int, value: StoredValue, first: StoredValue) -> bool:
+        """Return True if a value has a dimension, of which others of its shape may be repeated.
+
+        Different lengths are in the same order in values that are computed with each other.
+        """
+        lengths = [each for each in value.dimensions if each > 1]
+        return axis in self._parts(self._of(value)) or (
+            lengths == [each for each in first.dimensions if each > 1]
+            and len(set(lengths)) == len(lengths)
+        )
+
+    def _of(self, value: StoredValue) -> Sequence[int]:
+        return self._followed.at(value.name, index_numbers(value.shape_index)) or ()
+
+    def _parts(self, dimensions: Sequence[int]) -> list[int]:
+        return [part for each in dimensions for part in self._followed.lengths.parts(each)]
+
+    def _keeps(self, axis: int, name: str) -> bool:
+        """Return True if nothing inside of an instruction is reduced over a dimension."""
+        operation = self._program.operations.get(name)
+        if operation is None:
+            return False
+        inside = self._program.fused_operations(operation) or (operation,)
+        results = self._followed.results
+        for each in inside:
+            if each.opcode in _SUMMING:
+                read = [results.get(operand.name, ()) for operand in each.operands]
+                made = results.get(each.name, ())
+                if self._is_in(axis, *read) and not self._is_in(axis, made):
+                    return False
+        return True
+
+    def _is_in(self, axis: int, *trees: Tree) -> bool:
+        return any(axis in self._parts(array) for tree in trees for array in arrays(tree))
+
+    def _dependents(self, axis: int, region: _Region) -> set[str]:
+        """Return the instructions that depend on what is reduced over a dimension."""
+        program = self._program
+        users: defaultdict[str, set[str]] = defaultdict(set)
+        for name, read in program.read_by.items():
+            for each in read:
+                users[program.values[each].name].add(name)
+        makers = {
+            program.values[each].name
+            for each in region.made
+            if axis not in self._parts(self._of(program.values[each]))
+        }
+        found: set[str] = set()
+        waiting = list(makers)
+        while waiting:
+            near = users[waiting.pop()] - found
+            found |= near
+            waiting += near
+        return found

@@ -1,0 +1,76 @@
+"""`advise` names values far larger than what they are computed from, of which sums are read."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.advice.small_compilations import with_results
+from xlagraph.advice.causes.expanded_values import expanded_values
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+from xlagraph.planner.edits.resizing import ComputeInParts
+
+MODULE = """HloModule m
+
+ENTRY e {
+  x = f32[32,2]{1,0} parameter(0)
+  y = f32[64,2]{1,0} parameter(1)
+  k = f32[32,64]{1,0} dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  zero = f32[] constant(0)
+  most = f32[32]{0} reduce(k, zero), dimensions={1}, to_apply=add
+  rows = f32[32,64]{1,0} broadcast(most), dimensions={0}
+  p = f32[32,64]{1,0} subtract(k, rows)
+  s = f32[64]{0} reduce(p, zero), dimensions={0}, to_apply=add
+  columns = f32[32,64]{1,0} broadcast(s), dimensions={1}
+  q = f32[32,64]{1,0} subtract(p, columns)
+  ROOT r = f32[32]{0} reduce(q, zero), dimensions={1}, to_apply=add
+}
+"""
+GIVEN = """
+0 | 256  | parameter 0, shape |f32[32,2]| at ShapeIndex {}
+1 | 512  | parameter 1, shape |f32[64,2]| at ShapeIndex {}
+2 | 33280 | preallocated-temp
+3 | 256 | maybe-live-out
+"""
+VALUES = """
+0 | x | f32[32,2]  | 0     | 256  | 0-{end} | parameter(0)
+1 | y | f32[64,2]  | 0     | 512  | 0-{end} | parameter(1)
+2 | k | f32[32,64] | 0     | 8192 | 1-4 | {k}(x, y) | jit(f)/{mark}exp @ f.py:5
+2 | most | f32[32] | 32768 | 128  | 2-4 | reduce(k) | jit(f)/max @ f.py:6
+2 | p | f32[32,64] | 8192  | 8192 | 3-6 | subtract(k, most) | jit(f)/sub @ f.py:7
+"""
+ONE_SUM = "3 | s | f32[64] | 0 | 256 | 4-6 | reduce(p) | jit(f)/sum @ f.py:8"
+SUMS_OF_BOTH = """
+2 | s | f32[64]    | 33024 | 256  | 4-6 | reduce(p) | jit(f)/sum @ f.py:8
+2 | q | f32[32,64] | 16384 | 8192 | 5-7 | subtract(p, s) | jit(f)/sub @ f.py:9
+3 | r | f32[32]    | 0     | 128  | 6-8 | reduce(q) | jit(f)/sum @ f.py:9
+"""
+
+
+def causes(programs, *, k="dot", mark="", sums=ONE_SUM, result="s", named=()):
+    program = programs(GIVEN, VALUES.format(k=k, mark=mark, end=8 if "q |" in sums else 6) + sums)
+    program.stored.operations = operations_of_text(MODULE)
+    with_results(program, result)
+    return list(expanded_values(program, named))
+
+
+def test_pairs_of_which_sums_are_read_could_be_computed_in_parts(programs):
+    (cause,) = causes(programs)
+    part = Fraction(1, 8)
+    assert isinstance(cause.edit, ComputeInParts)
+    assert cause.edit.kept_by_label == {"k": part, "p": part}
+    assert "for all 32 rows from 768 B" in str(cause.rows[0]["reason"])
+    assert "such as f.py:6, makes 384 B" in str(cause.rows[0]["reason"])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"named": ("p",)}, id="another cause names them"),
+        pytest.param({"result": "p"}, id="they are returned"),
+        pytest.param({"k": "cholesky"}, id="all rows are needed for each"),
+        pytest.param({"mark": "transpose(jvp())/"}, id="of the backward pass"),
+        pytest.param({"sums": SUMS_OF_BOTH, "result": "r"}, id="sums over both are read with them"),
+    ],
+)
+def test_others_are_not_named(programs, changed):
+    assert causes(programs, **changed) == []
