@@ -12,6 +12,11 @@ from xlagraph.advice.causes.replicated_parameters import (
 from xlagraph.graph import Cell
 
 
+def changed(cause):
+    assert cause.edit is not None
+    return cause.edit
+
+
 def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
     program = programs(
         "0 | 4096 | parameter 0, shape |s8[4096]| at ShapeIndex {}",
@@ -19,7 +24,7 @@ def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
     )
     row: dict[str, Cell] = {"value": "w", "devices": 8, "sharding": "{replicated}"}
     (cause,) = replicated_parameters(program, [row])
-    assert cause.edit.kept_by_label == {"w": Fraction(1, 8)}
+    assert changed(cause).kept_by_label == {"w": Fraction(1, 8)}
     assert "with_sharding_constraint" in cause.remedies["jax"]
     assert not list(replicated_parameters(program, [{**row, "sharding": None}]))
 
@@ -40,7 +45,7 @@ def test_state_is_named_if_the_parameter_of_its_name_and_shape_is_split(programs
     rows: list[dict[str, Cell]] = [
         {"value": name, "devices": 4, "sharding": text} for name, text in shardings.items()
     ]
-    found = [cause.edit.kept_by_label for cause in replicated_state(program, rows)]
+    found = [changed(cause).kept_by_label for cause in replicated_state(program, rows)]
     assert found == ([named] if named else [])
 
 
