@@ -9,7 +9,7 @@ would end the process with a stack overflow.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -83,7 +83,8 @@ def read_statement(text: str) -> Statement:
     return Statement(tuple(words), tuple(calls), frozenset(parameters), is_single, tokens)
 
 
-def check_statement(text: str, *, procedures: Collection[str] | None) -> Statement:
+@lru_cache(maxsize=64)
+def check_statement(text: str, *, procedures: frozenset[str] | None) -> Statement:
     """Return the statement of a text; raise QueryRefused if it does more than read.
 
     It is also raised for a statement that is too long or too deeply nested for the engines.

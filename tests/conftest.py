@@ -55,14 +55,14 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, None, None]:
-    """Keep files together, and all tests of the session's Neo4j; let the longest begin.
+    """Keep files together, and all tests of a Neo4j process; let the longest begin.
 
-    Each server takes half a minute of a processor until it has planned what tests ask.
+    Each process takes half a minute of a processor until it has planned what tests ask.
     """
     # before pytest-xdist reads the groups
     for item in items:
-        group = "neo4j" if _uses_neo4j(item) else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
+        file = item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(_process(item) or file))
     yield
     is_grouped = all("@" in item.nodeid for item in items)
     if getattr(config.option, "loadgroup", False) and not is_grouped:
@@ -71,13 +71,17 @@ def pytest_collection_modifyitems(
 
 
 def _place(item: pytest.Item) -> int:
-    """Return the place of a test: the session's Neo4j, other long files, then the rest."""
-    return 0 if _uses_neo4j(item) else 1 if item.nodeid.startswith(_LONG) else 2
+    """Return the place of a test: those of a Neo4j, other long files, then the rest."""
+    return 0 if _process(item) else 1 if item.nodeid.startswith(_LONG) else 2
 
 
-def _uses_neo4j(item: pytest.Item) -> bool:
+def _process(item: pytest.Item) -> str | None:
+    """Return the name of the Java process that a test shares with others."""
+    names = getattr(item, "fixturenames", ())
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return "neo4j_server" in getattr(item, "fixturenames", ()) or "neo4j" in parameters
+    if "neo4j_server" in names or "neo4j" in parameters:
+        return "neo4j"
+    return "start_server" if "start_server" in names else None
 
 
 TREE = Path(__file__).resolve().parents[1]

@@ -11,18 +11,26 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.neo4j_server.artifacts import VERSION, NoNeo4j
-from tests.neo4j_server.server import Neo4jServer, own_server
+from tests.neo4j_server.server import (
+    Neo4jServer,
+    ServerProcess,
+    Settings,
+    own_server,
+    server_process,
+)
 from xlagraph.graph import Graph, open_graph
 
 Fill = Callable[[Graph, Path], object]
 """Fills an empty graph; the folder is there for dumps."""
 GraphOf = Callable[[Fill], Graph]
+StartServer = Callable[..., AbstractContextManager[Neo4jServer]]
+"""Starts a server in a folder, with settings, and with Browser if ``has_browser``."""
 _FILLED_BY: dict[str, Fill] = {}
 """What the graph of a server holds, by its address, where `graph_of` filled it."""
 _KEEP_PLANS = {"dbms.cypher.min_replan_interval": "1h"}
@@ -66,7 +74,7 @@ def _some_server(home: Path) -> Iterator[Neo4jServer]:
             yield container
             return
     try:
-        with own_server(home, _KEEP_PLANS, is_short_lived=True) as (server, _):
+        with own_server(home, _KEEP_PLANS, is_short_lived=True) as server:
             yield server
     except NoNeo4j as reason:
         raise NoNeo4j(f"NEO4J_URI is not set, no Docker engine answers, {reason}") from reason
@@ -90,6 +98,28 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
     """A real Neo4j for the whole session."""
     with skipped_without_neo4j(), _some_server(tmp_path_factory.mktemp("neo4j")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartServer]:
+    """Starts servers for tests of settings, all in one process until a test kills that."""
+    with ExitStack() as ended_here:
+        running: list[ServerProcess] = []
+
+        @contextmanager
+        def start(
+            home: Path, *settings: Settings, has_browser: bool = False
+        ) -> Iterator[Neo4jServer]:
+            with skipped_without_neo4j():
+                if not running or running[-1].process.poll() is not None:
+                    new = server_process(
+                        tmp_path_factory.mktemp("java"), is_short_lived=True, has_browser=True
+                    )
+                    running.append(ended_here.enter_context(new))
+                with running[-1].server(home, *settings, has_browser=has_browser) as server:
+                    yield server
+
+        yield start
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def neo4j_server(settings: Settings) -> Iterator[str]:
         finally:
             in_child("neo4j_empty", uri)
         return
-    with recipe() as found, found.own_server(settings.fresh("neo4j")) as (server, _):
+    with recipe() as found, found.own_server(settings.fresh("neo4j")) as server:
         yield server.uri
 
 

@@ -35,7 +35,6 @@ from xlagraph.graph.ladybug.reading_ahead import ReadingAhead
 from xlagraph.graph.ladybug.result_rows import Table, check_counts, read_table
 from xlagraph.graph.ladybug.statement_process import query_in_process
 from xlagraph.graph.read_only import (
-    Statement,
     check_statement,
     given_parameters,
 )
@@ -137,8 +136,8 @@ class LadybugGraph(Graph):
         if limits.get("in_process") and self._path.exists():
             timeout_seconds = limits.get("timeout_seconds")
             return query_in_process(_open_to_read, self._path, text, given, timeout_seconds)
-        text, given = _prepared(statement, text, given)
-        for pattern, test, its_parameters in checked_patterns(statement.tokens, given):
+        asked, given = _prepared(text, given)
+        for pattern, test, its_parameters in checked_patterns(text, given):
             if self._run(test, its_parameters)[1] != ((True,),):
                 raise QueryFailed(
                     f"the embedded engine cannot read the pattern '{pattern}': it knows the syntax"
@@ -146,13 +145,13 @@ class LadybugGraph(Graph):
                 )
         is_fresh = self._connection is None
         try:
-            columns, rows = self._run(text, given, **limits)
+            columns, rows = self._run(asked, given, **limits)
         except _MemoryFull:
             # the engine keeps memory of earlier statements until the file is closed
             if is_fresh or not self._path.exists():
                 raise
             self.close()
-            columns, rows = self._run(text, given, **limits)
+            columns, rows = self._run(asked, given, **limits)
         if "COUNT" in statement.words:
             check_counts(rows)
         return Result(columns, rows)
@@ -234,13 +233,11 @@ def _allowed(
     for text, parameters in statements:
         with suppress(GraphError):
             statement = check_statement(text, procedures=None)
-            yield _prepared(statement, text, given_parameters(statement, parameters))
+            yield _prepared(text, given_parameters(statement, parameters))
 
 
-def _prepared(
-    statement: Statement, text: str, given: dict[str, Cell]
-) -> tuple[str, dict[str, Cell]]:
-    check_meanings(statement.tokens, given)
+def _prepared(text: str, given: dict[str, Cell]) -> tuple[str, dict[str, Cell]]:
+    check_meanings(text, given)
     check_lists(given)
     return with_ordered_maps(text, given)
 

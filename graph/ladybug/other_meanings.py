@@ -13,12 +13,14 @@ Each rule was found by running generated statements on both engines:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Final, NamedTuple
 
 from xlagraph.graph.cypher_tokens import Token
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryRefused
+from xlagraph.graph.read_only import read_statement
 
 __all__ = ["check_meanings", "checked_patterns"]
 
@@ -52,6 +54,10 @@ class _Clause(NamedTuple):
     """Tokens of the WHERE, without those in braces."""
 
 
+_FAR: Final = 1 << 62
+"""Numbers of this size may be so far apart that the engine's range overflows."""
+
+
 class _Step(NamedTuple):
     """A relationship of a pattern; its ends are positions, or names of variables."""
 
@@ -61,9 +67,21 @@ class _Step(NamedTuple):
     has_direction: bool
 
 
-def check_meanings(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> None:
+def check_meanings(text: str, parameters: Mapping[str, Cell]) -> None:
     """Raise QueryRefused for a statement that means something else to the embedded engine."""
-    _check_words(tokens, parameters)
+    # other values make no difference, so that a statement is checked once for most parameters
+    telling = {
+        (name, given)
+        for name, given in parameters.items()
+        if given == "" or (isinstance(given, int) and abs(given) >= _FAR)
+    }
+    _check_meanings(text, frozenset(telling))
+
+
+@lru_cache(maxsize=64)
+def _check_meanings(text: str, telling: frozenset[tuple[str, int | str]]) -> None:
+    tokens = read_statement(text).tokens
+    _check_words(tokens, dict(telling))
     _check_unions(tokens)
     named = _named(tokens)
     known: set[str] = set()
@@ -76,12 +94,13 @@ def check_meanings(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> N
 
 
 def checked_patterns(
-    tokens: Sequence[Token], parameters: Mapping[str, Cell]
+    text: str, parameters: Mapping[str, Cell]
 ) -> Iterator[tuple[str, str, dict[str, Cell]]]:
     """Yield the patterns of `=~` that are one literal or parameter.
 
     Each has a statement, with its parameters, that returns false if the engine cannot read it.
     """
+    tokens = read_statement(text).tokens if "=~" in text else ()
     none = Token("", "", 0)
     for operator, pattern, after in zip(tokens, tokens[1:], (*tokens[2:], none), strict=False):
         name = pattern.parameter if pattern.kind == "parameter" else None
@@ -151,7 +170,7 @@ def _is_far(tokens: Sequence[Token], parameters: Mapping[str, Cell]) -> bool:
         for token in tokens
         if token.kind == "parameter" or (token.kind == "number" and token.text.isdigit())
     )
-    return any(isinstance(number, int) and abs(number) >= 1 << 62 for number in found)
+    return any(isinstance(number, int) and abs(number) >= _FAR for number in found)
 
 
 def _can_be_indexed(token: Token) -> bool:

@@ -7,8 +7,7 @@ from playwright.sync_api import Page
 
 from tests.browser.links import PICTURES, Command, server_with_browser, write_odd_run
 from tests.browser.neo4j_browser import Neo4jBrowser
-from tests.graph_fixtures import skipped_without_neo4j
-from tests.neo4j_server.artifacts import LONG_TERM
+from tests.graph_fixtures import StartServer
 from tests.neo4j_server.server import Neo4jServer
 from tests.queries.query_cases import write_dumps
 from xlagraph.cli import main
@@ -17,12 +16,14 @@ from xlagraph.ingest import ingest
 
 
 @pytest.fixture(scope="module")
-def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+def browser_server(
+    tmp_path_factory: pytest.TempPathFactory, start_server: StartServer
+) -> Iterator[Neo4jServer]:
     """A server with Browser and pictures; tests must not change its graph."""
     home = tmp_path_factory.mktemp("server")
     write_odd_run(home / "runs")
     write_dumps(PICTURES, home / "runs")
-    with skipped_without_neo4j(), server_with_browser(home, LONG_TERM) as server:
+    with server_with_browser(home, start_server) as server:
         with open_graph(server.uri) as graph:
             assert ingest(graph, home / "runs", jobs=1).ok
         yield server

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser.neo4j_browser import Neo4jBrowser
-from tests.neo4j_server.server import ASK_FOR_PASSWORD, Neo4jServer, own_server, with_password
+from tests.graph_fixtures import StartServer
+from tests.neo4j_server.server import ASK_FOR_PASSWORD, Neo4jServer, with_password
 from tests.ports import reserved_port
 from tests.queries.query_cases import read_cases
 from tests.queries.three_runs import STEP
@@ -23,17 +24,15 @@ Command = Callable[..., str]
 
 
 @contextmanager
-def server_with_browser(home: Path, version: str) -> Iterator[Neo4jServer]:
+def server_with_browser(home: Path, start: StartServer) -> Iterator[Neo4jServer]:
     """Start an empty server with a password and Browser, and set the environment."""
     with (
         reserved_port() as port,  # the address of Browser is read from the settings
-        own_server(
+        start(
             home,
             ASK_FOR_PASSWORD | {"server.http.listen_address": f"127.0.0.1:{port}"},
-            version=version,
-            is_short_lived=True,
             has_browser=True,
-        ) as (server, _),
+        ) as server,
         pytest.MonkeyPatch.context() as environment,
     ):
         environment.setenv("NEO4J_PASSWORD", SECRET)

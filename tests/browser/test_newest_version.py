@@ -1,6 +1,7 @@
 """The newest server version gives the same answers as a file, and its Browser shows them."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from tests.graph.made_rows import facts, untimed
 from tests.graph.neo4j.leftovers import assert_no_leftovers, first_column
 from tests.graph_fixtures import empty, skipped_without_neo4j
 from tests.neo4j_server.artifacts import NEWEST
-from tests.neo4j_server.server import Neo4jServer
+from tests.neo4j_server.server import Neo4jServer, own_server
 from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import STEM, dump, write_dump, write_runs
 from xlagraph.graph import open_graph, remove
@@ -28,9 +29,10 @@ from xlagraph.queries import load_catalogue
 @pytest.fixture(scope="module")
 def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     """A server of the newest version, with Browser; it is empty."""
+    start = partial(own_server, version=NEWEST, is_short_lived=True)
     with (
         skipped_without_neo4j(),
-        server_with_browser(tmp_path_factory.mktemp("newest"), NEWEST) as server,
+        server_with_browser(tmp_path_factory.mktemp("newest"), start) as server,
     ):
         yield server
 

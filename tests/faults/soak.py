@@ -145,7 +145,7 @@ def cuts(given: argparse.Namespace, folder: Path) -> None:
 def with_server(folder: Path, work: Callable[[Neo4jServer], None]) -> None:
     """Call a function with a server of the tests."""
     try:
-        with own_server(folder / "home") as (server, _):
+        with own_server(folder / "home") as server:
             work(server)
     except NoNeo4j as reason:
         say(f"left out: {reason}")

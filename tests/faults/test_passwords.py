@@ -13,8 +13,8 @@ import pytest
 
 from tests.faults.harness.changing_dumps import ChangingDumps
 from tests.faults.harness.forked_commands import Commands, Ended
-from tests.graph_fixtures import skipped_without_neo4j
-from tests.neo4j_server.server import ASK_FOR_PASSWORD, Neo4jServer, own_server, with_password
+from tests.graph_fixtures import StartServer
+from tests.neo4j_server.server import ASK_FOR_PASSWORD, Neo4jServer, with_password
 from tests.ports import reserved_port
 from xlagraph.graph import GraphUnreachable, open_graph
 
@@ -54,7 +54,9 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
 
 @pytest.fixture(scope="module")
 def locked_server(
-    certificates: Path | None, tmp_path_factory: pytest.TempPathFactory
+    certificates: Path | None,
+    tmp_path_factory: pytest.TempPathFactory,
+    start_server: StartServer,
 ) -> Iterator[Neo4jServer]:
     """A server that requires a password and accepts TLS."""
     settings = dict(ASK_FOR_PASSWORD)
@@ -66,10 +68,7 @@ def locked_server(
             "server.bolt.tls_level": "OPTIONAL",
         }
     home = tmp_path_factory.mktemp("locked")
-    with (
-        skipped_without_neo4j(),
-        own_server(home, settings, is_short_lived=True) as (server, _),
-    ):
+    with start_server(home, settings) as server:
         yield with_password(server, SECRET)
 
 

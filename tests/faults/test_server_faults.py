@@ -19,8 +19,8 @@ from tests.faults.harness.changing_dumps import ChangingDumps, wide_dump
 from tests.faults.harness.dropping_proxy import DroppingProxy
 from tests.faults.harness.forked_commands import Commands
 from tests.faults.harness.graph_states import CleanGraphs, all_rows, key_of, put_dump
-from tests.graph_fixtures import empty, skipped_without_neo4j
-from tests.neo4j_server.server import Neo4jServer, own_server
+from tests.graph_fixtures import StartServer, empty
+from tests.neo4j_server.server import Neo4jServer
 from tests.ports import reserved_port
 from tests.tiny_dumps import dump
 from xlagraph.graph import (
@@ -109,17 +109,15 @@ class Started(NamedTuple):
 
     home: Path
     server: Neo4jServer
-    process: "subprocess.Popen[str]"
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+def started(
+    tmp_path_factory: pytest.TempPathFactory, start_server: StartServer
+) -> Iterator[Started]:
     home = tmp_path_factory.mktemp("small")
-    with (
-        skipped_without_neo4j(),
-        own_server(home, LITTLE_MEMORY, is_short_lived=True) as (server, process),
-    ):
-        yield Started(home, server, process)
+    with start_server(home, LITTLE_MEMORY) as server:
+        yield Started(home, server)
 
 
 @pytest.fixture
@@ -258,6 +256,7 @@ def test_a_killed_server_that_restarts_gets_everything(
     tmp_path: Path,
     no_connection_named: None,
     started: Started,
+    start_server: StartServer,
     small_server: Neo4jServer,
 ):
     """Must be the last test of this server."""
@@ -268,9 +267,10 @@ def test_a_killed_server_that_restarts_gets_everything(
         uri = f"bolt://127.0.0.1:{proxy.port}"
         running = commands.start("ingest", dumps.folder, "--graph", uri)
         running.wait_until(lambda: proxy.drops > 0)
-        started.process.send_signal(signal.SIGKILL)
-        started.process.wait()
-        with own_server(started.home, LITTLE_MEMORY, is_short_lived=True) as (again, _):
+        assert small_server.process
+        small_server.process.send_signal(signal.SIGKILL)
+        small_server.process.wait()
+        with start_server(started.home, LITTLE_MEMORY) as again:
             proxy.lead_to(again.uri)
             ended = running.wait()
             assert ended.code == 0, ended

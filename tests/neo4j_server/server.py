@@ -35,6 +35,8 @@ LOOPBACK_ALONE = {
     "db.tx_log.preallocate": "false",
     "internal.server.bolt.thread_pool_shutdown_wait_time": "1s",
 }
+_ANSWERS = ("ready ", "failed")
+"""How the lines begin that `Serve.java` prints when it was told to start a server."""
 ASK_FOR_PASSWORD = {"dbms.security.auth_enabled": "true"}
 
 _JAVA_OPTIONS = (
@@ -74,6 +76,8 @@ class Neo4jServer:
     database: str | None = None
     browser_url: str | None = None
     """Address of Browser if the server was started with it."""
+    process: "subprocess.Popen[str] | None" = None
+    """The Java process that runs it, if it was started here."""
 
     def environment(self) -> dict[str, str]:
         """Return the variables that name it to xlagraph."""
@@ -103,6 +107,86 @@ class Neo4jServer:
             return list(session.run(text, parameters))
 
 
+@dataclass(frozen=True)
+class ServerProcess:
+    """A Java process that runs servers, each with its folder and settings."""
+
+    process: "subprocess.Popen[str]"
+    errors: Path
+
+    @contextmanager
+    def server(
+        self, home: Path, settings: Settings | None = None, *, has_browser: bool = False
+    ) -> Iterator[Neo4jServer]:
+        """Start a server in a folder; used again, the folder keeps its graph.
+
+        It listens on loopback only, on free ports if settings name none.
+        """
+        configuration = LOOPBACK_ALONE | dict(settings or {})
+        if has_browser:
+            configuration["server.http.enabled"] = "true"
+        (home / "conf").mkdir(parents=True, exist_ok=True)
+        (home / "conf" / "neo4j.conf").write_text(
+            "".join(f"{name}={setting}\n" for name, setting in configuration.items())
+        )
+        assert self.process.stdout is not None
+        self._say(f"start {home}")
+        said = next((line for line in self.process.stdout if line.startswith(_ANSWERS)), "")
+        ready = re.match(r"ready bolt=(\d+)(?: http=(\d+))?", said)
+        if ready is None:
+            raise NoNeo4j(f"the server did not start: {self.errors.read_text()[-2000:]}")
+        page = f"http://127.0.0.1:{ready[2]}/browser/" if has_browser else None
+        try:
+            yield Neo4jServer(
+                f"bolt://127.0.0.1:{ready[1]}", browser_url=page, process=self.process
+            )
+        finally:
+            if self.process.poll() is None:  # a test may have killed it
+                self._say(f"stop {home}")
+
+    def _say(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+
+@contextmanager
+def server_process(
+    folder: Path,
+    *,
+    version: str = VERSION,
+    is_short_lived: bool = False,
+    has_browser: bool = False,
+) -> Iterator[ServerProcess]:
+    """Start a Java process with Maven's artifacts; its errors are written into a folder.
+
+    One that ``is_short_lived`` starts faster, and is slower afterwards. A second server in it needs
+    a third of the first one's processor time, because its classes are compiled.
+    """
+    java = find_java(version)
+    classes = [server_program(java, version), f"{server_libraries(version)}/*"]
+    if has_browser:
+        classes.append(f"{browser_artifact()}/*")
+    options = [*_JAVA_OPTIONS, *(_SHORT_LIVED if is_short_lived else ())]
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "stderr.txt").open("a") as errors:
+        process = subprocess.Popen(
+            [java, *options, "-cp", ":".join(map(str, classes)), "Serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    try:
+        yield ServerProcess(process, folder / "stderr.txt")
+    finally:
+        process.kill()  # a normal shutdown takes seconds, and committed data stays without it
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+
+
 @contextmanager
 def own_server(
     home: Path,
@@ -111,46 +195,15 @@ def own_server(
     version: str = VERSION,
     is_short_lived: bool = False,
     has_browser: bool = False,
-) -> Iterator[tuple[Neo4jServer, "subprocess.Popen[str]"]]:
-    """Start a server from Maven's artifacts in a folder; used again, the folder keeps its graph.
-
-    It listens on loopback only, on free ports if settings name none. One that
-    ``is_short_lived`` starts faster, and is slower afterwards.
-    """
-    java = find_java(version)
-    classes = [server_program(java, version), f"{server_libraries(version)}/*"]
-    configuration = LOOPBACK_ALONE | dict(settings or {})
-    if has_browser:
-        classes.append(f"{browser_artifact()}/*")
-        configuration["server.http.enabled"] = "true"
-    (home / "conf").mkdir(parents=True, exist_ok=True)
-    (home / "conf" / "neo4j.conf").write_text(
-        "".join(f"{name}={setting}\n" for name, setting in configuration.items())
-    )
-    options = [*_JAVA_OPTIONS, *(_SHORT_LIVED if is_short_lived else ())]
-    with (home / "stderr.txt").open("a") as errors:
-        process = subprocess.Popen(
-            [java, *options, "-cp", ":".join(map(str, classes)), "Serve", home],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if ready := re.match(r"ready bolt=(\d+)(?: http=(\d+))?", line):
-                page = f"http://127.0.0.1:{ready[2]}/browser/" if has_browser else None
-                yield Neo4jServer(f"bolt://127.0.0.1:{ready[1]}", browser_url=page), process
-                break
-        else:
-            raise NoNeo4j(f"the server did not start: {(home / 'stderr.txt').read_text()[-2000:]}")
-    finally:
-        process.kill()  # a normal shutdown takes seconds, and committed data stays without it
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
+) -> Iterator[Neo4jServer]:
+    """Start a server in a process of its own."""
+    with (
+        server_process(
+            home, version=version, is_short_lived=is_short_lived, has_browser=has_browser
+        ) as java,
+        java.server(home, settings, has_browser=has_browser) as server,
+    ):
+        yield server
 
 
 def with_password(server: Neo4jServer, password: str) -> Neo4jServer:

@@ -184,10 +184,10 @@ def _serve() -> None:
 
 def import_commands() -> None:
     """Import the modules of all commands, which takes longer than most of their work."""
-    from xlagraph import cli, graph, ingest, queries
+    from xlagraph import advice, cli, comparison, exports, graph, ingest, planner, queries, report
 
     import_module("pyarrow.parquet")
-    for package in (cli, graph, ingest, queries):
+    for package in (advice, cli, comparison, exports, graph, ingest, planner, queries, report):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.faults.harness.graph_states import all_rows
 from tests.graph.made_rows import untimed
-from tests.graph_fixtures import skipped_without_neo4j
-from tests.neo4j_server.server import neo4j_admin, own_server
+from tests.graph_fixtures import StartServer, skipped_without_neo4j
+from tests.neo4j_server.server import neo4j_admin
 from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph, remove
@@ -61,7 +61,9 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engines]:
+def engines(
+    dumps: Path, tmp_path_factory: pytest.TempPathFactory, start_server: StartServer
+) -> Iterator[Engines]:
     """The same dumps ingested into a file, and imported into a Neo4j from three exports."""
     folder = tmp_path_factory.mktemp("imported")
     with skipped_without_neo4j():
@@ -87,7 +89,7 @@ def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
         )
         assert imported.returncode == 0, imported.stdout[-3000:] + imported.stderr[-3000:]
         with (
-            own_server(folder / "home", is_short_lived=True) as (server, _),
+            start_server(folder / "home") as server,
             open_graph(server.uri) as graph,
         ):
             # makes the constraints by which tests look up keys

@@ -6,14 +6,13 @@ import pytest
 
 from xlagraph.graph import QueryFailed, QueryRefused, open_graph
 from xlagraph.graph.ladybug.other_meanings import check_meanings
-from xlagraph.graph.read_only import read_statement
 
 _OPTIONAL = "MATCH (i:Instruction) OPTIONAL MATCH (i)<-[:USED_BY]-(v:Value) WHERE "
 _EXISTS = "MATCH (i:Instruction) WHERE EXISTS { MATCH (v:Value)-[:USED_BY]->(i) WHERE "
 
 
 def checked(text: str, **parameters: str | int) -> None:
-    check_meanings(read_statement(text).tokens, parameters)
+    check_meanings(text, parameters)
 
 
 @pytest.mark.parametrize(
