@@ -1,7 +1,8 @@
-"""Leave out values for which the change that a query proposes has no effect, or cannot be made."""
+"""The values that the change of a query concerns: without those for which it has no effect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from xlagraph.advice.causes.cause import evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.advice.causes.returned_values import (
@@ -10,9 +11,12 @@ from xlagraph.advice.causes.returned_values import (
     without_new_value,
 )
 from xlagraph.graph.engine import Cell
+from xlagraph.hlo.op_names import is_checkpointed, is_recomputed
+from xlagraph.planner.edits.passes import Passes
+from xlagraph.planner.planned_program import PlannedValue
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["changeable_rows"]
+__all__ = ["changeable_rows", "kept_for_fetches"]
 
 Rows = Sequence[Mapping[str, Cell]]
 
@@ -33,6 +37,52 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
             ]
         case _:
             return rows
+
+
+def kept_for_fetches(program: PeakProgram, known: Collection[Cell]) -> Iterator[Mapping[str, Cell]]:
+    """Yield the rows of values that the backward pass reads only where a TPU has fetched them.
+
+    What fetches a value into faster memory has the op name of the value, so that no query shows
+    them. Known values, and those that a checkpoint reads, are left out.
+    """
+    if not program.compilation.is_tpu or program.peak_step is None:
+        return
+    passes = Passes(program.compilation, program.program)
+    for value in program.at_peak:
+        if value.label in known or value.is_backward or is_recomputed(value.known_op_name):
+            continue
+        backward, forward = passes.readers(program.program.by_id[value.value_id])
+        readers = [each for each in backward if each.live_from > program.peak_step]
+        if (
+            readers
+            and not any(reader.live_from > program.peak_step for reader in forward)
+            and not any(map(is_checkpointed, _read_in_the_end(program, passes, readers)))
+        ):
+            yield {
+                **evidence_row(value, ""),
+                "physicalBytes": value.size_bytes,
+                "keptBytes": value.size_bytes,
+                "liveFrom": value.live_from,
+                "neededAt": min(reader.live_from for reader in readers),
+                "ofCheckpoint": False,
+            }
+
+
+def _read_in_the_end(
+    program: PeakProgram, passes: Passes, readers: Iterable[PlannedValue]
+) -> Iterator[str | None]:
+    """Yield the op names of the backward pass that read values, through what fetches them."""
+    waiting = {reader.value_id: reader for reader in readers}
+    seen: set[int] = set()
+    while waiting:
+        number, reader = waiting.popitem()
+        seen.add(number)
+        value = program.values[number]
+        if value.is_backward:
+            yield value.known_op_name
+        else:
+            found = passes.readers(reader)[0]
+            waiting |= {each.value_id: each for each in found if each.value_id not in seen}
 
 
 def _is_recomputable(program: PeakProgram, label: str) -> bool:

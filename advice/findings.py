@@ -19,7 +19,7 @@ from xlagraph.advice.causes.search import (
     UNUSED_DONATIONS,
     find_causes,
 )
-from xlagraph.advice.changeable_rows import changeable_rows
+from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.edits_of_rows import edit_of_rows
 from xlagraph.advice.planned_donations import best_donation, naming_arguments
@@ -53,6 +53,7 @@ _MOST_ARGUMENTS: Final = 24
 _INPUTS_OF_DEVICES: Final = load_statement(__file__, "inputs-of-devices")
 _UNUSED_DONATIONS: Final = load_statement(__file__, "unused-donations")
 _PACKED: Final = "reuse/fragmentation"
+_KEPT: Final = "lifetime/kept-for-backward"
 _FACTS: Final = frozenset(("alias/copies", "waste/duplicates"))
 """Queries whose rows have a known cause, or only say where bytes are."""
 _HOPELESS: Final = frozenset((ChangeKind.HALF, ChangeKind.MOVE))
@@ -204,6 +205,9 @@ class _Search:
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
         if self._program.obstacle is None:
+            if query.id == _KEPT:
+                known = {row["value"] for row in rows}
+                rows = [*rows, *kept_for_fetches(self._program, known)]
             rows = changeable_rows(self._program, advice.change, rows)
             if advice.change is ChangeKind.DONATE:
                 return self._of_donation(query, advice, rows)

@@ -99,7 +99,8 @@ class Passes:
         for value in program.values:
             if not (value.is_stored or value.is_table or value.value_id in self._marked):
                 read_forward.update(self._readers.get(value.value_id, ()))
-        waiting = [*(self._marked & read_forward)]
+        self._first = self._marked & read_forward
+        waiting = [*self._first]
         found = set(self._marked)
         while waiting:
             for reader in self._readers.get(waiting.pop(), ()):
@@ -109,24 +110,18 @@ class Passes:
         return found
 
     def _computed_late(self, program: PlannedProgram) -> set[int]:
-        """Return what only the backward pass needs, and follows all that the forward pass needs."""
-        needed: set[int] = set()
-        only: set[int] = set()
-        last: int | None = None
+        """Return what only the backward pass needs, and the order computes after it has begun.
+
+        What fetches a value has results that nothing reads, such as flags.
+        """
+        begin = min((self._by_id[each].live_from for each in self._first), default=None)
+        late: set[int] = set()
         for value in sorted(program.values, key=lambda each: each.live_from, reverse=True):
-            number = value.value_id
-            if value.is_stored or value.is_table or number in self._backward:
+            if begin is None or value.live_from < begin:
+                break
+            if value.is_stored or value.is_table or value.lives_out:
                 continue
-            readers = [each.value_id for each in self._read_by(number)]
-            if not any(each in self._marked or each in needed for each in readers):
-                continue
-            needed.add(number)
-            if not value.lives_out and all(
-                each in self._backward or each in only for each in readers
-            ):
-                only.add(number)
-            else:
-                last = max(value.live_from, last or 0)
-        if last is None:
-            return set()
-        return {each for each in only if self._by_id[each].live_from > last}
+            readers = (each.value_id for each in self._read_by(value.value_id))
+            if all(each in self._backward or each in late for each in readers):
+                late.add(value.value_id)
+        return late

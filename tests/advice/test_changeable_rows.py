@@ -1,8 +1,12 @@
 """Rows of values for which the change of a query has no effect are left out."""
 
+from dataclasses import replace
+
+import pytest
+
 from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.returned_values import unchanged_inputs
-from xlagraph.advice.changeable_rows import changeable_rows
+from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 
@@ -62,3 +66,34 @@ def test_a_state_that_a_loop_writes_over_a_copy_of_an_input_is_a_new_value(retur
     share_one_buffer_set(program, "c", "loop")
     assert list(unchanged_inputs(program)) == []
     assert changeable_rows(program, ChangeKind.DONATE, [{"value": "w"}]) == [{"value": "w"}]
+
+
+@pytest.mark.parametrize(
+    ("platform", "of_grad", "kept"),
+    [
+        ("tpu", "jit(f)/transpose(jvp())/mul", ["act"]),
+        ("tpu", "jit(f)/transpose(jvp())/checkpoint/mul", []),
+        ("cpu", "jit(f)/transpose(jvp())/mul", []),
+    ],
+)
+def test_values_that_a_tpu_fetches_for_the_backward_pass_are_kept_for_it(
+    returning, platform, of_grad, kept
+):
+    program = returning(
+        """
+        0 | 4096  | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 16384 | preallocated-temp
+        2 | 4096  | maybe-live-out
+        """,
+        f"""
+        0 | p     | f32[1024] | 0     | 4096 | 0-6 | parameter(0)
+        1 | act   | f32[1024] | 0     | 4096 | 1-4 | tanh(p)          | jit(f)/jvp()/tanh
+        1 | wide  | f32[2048] | 4096  | 8192 | 2-3 | exponential(act) | jit(f)/jvp()/exp
+        1 | seed  | f32[1024] | 12288 | 4096 | 3-5 | slice(wide)      | jit(f)/transpose(jvp())/neg
+        1 | fetch | f32[1024] | 4096  | 4096 | 4-5 | copy(act)
+        2 | grad  | f32[1024] | 0     | 4096 | 5-6 | multiply(fetch, seed) | {of_grad}
+        """,
+        "grad",
+    )
+    program.compilation = replace(program.compilation, platform=platform)
+    assert [row["value"] for row in kept_for_fetches(program, ())] == kept
