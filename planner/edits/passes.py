@@ -60,7 +60,7 @@ class Passes:
     """What is computed from values in the forward and the backward pass of a program.
 
     Op names mark the backward pass. What depends on it belongs to it, such as sums of gradients and
-    the update, and so does what it alone needs and the order computes after the forward pass.
+    the update, and so does what it alone needs and the order computes once it has begun.
     """
 
     def __init__(self, compilation: PlannableCompilation, program: PlannedProgram) -> None:
