@@ -15,7 +15,7 @@ from xlagraph.comparison.explaining import explain_pair, merge_reasons
 from xlagraph.comparison.groups import By, group_growths
 from xlagraph.comparison.held_values import read_reserved
 from xlagraph.comparison.pairing import Pairing, pair_compilations
-from xlagraph.comparison.proved_causes import name_causes
+from xlagraph.comparison.proved_causes import join_moved, name_causes
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import Sentence, sentences_of
 from xlagraph.graph.engine import Graph
@@ -88,7 +88,7 @@ def _reasons(
         explained = explain_pair(reserved[key_a], reserved[key_b])
         if pair is changed[0]:
             name_causes(graph, explained, (key_a, key_b))
-        for reason in explained:
+        for reason in join_moved(explained):
             reason.compilations = (key_a, key_b)
             reasons.append(reason)
     for kind, others in ((ReasonKind.UNPAIRED, unpaired), (ReasonKind.OTHER, changed[_MOST_READ:])):

@@ -12,6 +12,7 @@ from xlagraph.comparison.replaced_values import (
     has_own_lines,
     in_brackets,
     largest,
+    of_other_shape,
     read_by,
     replaced,
     stacked,
@@ -41,7 +42,7 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
         code = f"{_code(reason.code)}; " if reason.code else ""
         return code + _text(reason, names) + ("" if has_own_lines(reason) else _mostly(reason))
     less = "less than before: " if reason.cause_remains else "no longer: "
-    before = "" if reason.growth_bytes > 0 else less
+    before = "" if (reason.placed_bytes or reason.growth_bytes) > 0 else less
     return f"{before}{reason.cause}; {_text(reason, names)}"
 
 
@@ -111,7 +112,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.STACKED:
             return f"{stacked(reason)}{_kept(after)}{largest(reason)}"
         case ReasonKind.REPLACED:
-            return f"{replaced(reason, 'value')} at the peak{_kept(after)}{largest(reason)}"
+            values = f"{replaced(reason, 'value')} at the peak{_kept(after)}{largest(reason)}"
+            return of_other_shape(reason) or values
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
@@ -249,7 +251,10 @@ def _outputs(reason: Reason) -> str:
     # the largest one can be new although there are fewer, or the reverse
     if not more or reason.example[more > 0] is None or more * reason.growth_bytes < 0:
         before = f", {reason.count_a:,} before" if more else ""
-        return f"{counted(reason.count_b, 'output')}{before}, some of other values{such_as}"
+        moved = "now temporary" if reason.placed_bytes > 0 else "no longer temporary"
+        such_as = f"{such_as}, which is {moved}" if reason.placed_bytes else such_as
+        outputs = counted(reason.count_b, "output")
+        return f"{outputs}{before}, some of other values{such_as}"
     if more > 0:
         return f"{counted(more, 'new output')}{such_as}"
     return f"{are(-more, 'output', 'gone')}{such_as}"

@@ -146,6 +146,8 @@ class Reason:
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
+    is_of_all_inputs: bool = False
+    """True if the programs have no name of an input in common (INPUTS)."""
     first: HeldValue | None = None
     """Value that the second program computes first, if no input has another size (SIZE)."""
     turns: set[tuple[int, int]] = field(default_factory=set)
@@ -227,6 +229,7 @@ class Reason:
         self.inputs |= other.inputs
         self.input_count += other.input_count
         self.input_example = self.input_example or other.input_example
+        self.is_of_all_inputs |= other.is_of_all_inputs
         self.first = self.first or other.first
         self.of = self.of[0] + other.of[0], self.of[1] + other.of[1]
         self.factors |= other.factors
