@@ -125,7 +125,10 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             values = counted(reason.count_b, "temporary value")
             return f"{values} {verb} the bytes of inputs or outputs"
         case ReasonKind.PEAK:
-            return f"same values, but {'more' if is_more else 'fewer'} of them live at the peak"
+            share = reason.recomputed_bytes / (reason.growth_bytes or 1)
+            recomputed = ", mostly what a checkpoint recomputes" if share > 1 / 2 else ""
+            more = "more" if is_more else "fewer"
+            return f"same values, but {more} of them live at the peak{recomputed}"
         case ReasonKind.IDLE:
             return f"{'more' if is_more else 'less'} temporary memory idle at the peak"
         case ReasonKind.FRAGMENTATION if reason.only_reason:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue, SourceLine
+from xlagraph.hlo.op_names import is_recomputed
 
 __all__ = ["CONSEQUENCES", "FoundReasons", "Reason", "ReasonKind", "Subject"]
 
@@ -159,6 +160,8 @@ class Reason:
     """Number of elements after, divided by the number before (SIZE, AGAIN)."""
     placed_bytes: int = 0
     """Part of the growth of a donation: temporaries that moved into or out of outputs."""
+    recomputed_bytes: int = 0
+    """Part of the growth: values that a checkpoint recomputes on both sides."""
     growth_by_line: Counter[SourceLine] = field(default_factory=Counter)
     """Growth by the user's line, else by the line of a library."""
     growth_by_library_line: Counter[tuple[SourceLine, SourceLine]] = field(default_factory=Counter)
@@ -201,6 +204,8 @@ class Reason:
         self.growth_bytes += growth_bytes
         self.count_a += a is not None
         self.count_b += b is not None
+        if a and b and is_recomputed(a.op_name) and is_recomputed(b.op_name):
+            self.recomputed_bytes += growth_bytes
         value = b or a
         if holder := b if growth_bytes > 0 else a:
             self.growth_by_label[growth_bytes > 0, holder.label] += growth_bytes
@@ -249,6 +254,7 @@ class Reason:
         self.count_b += other.count_b
 
     def _add_lines(self, other: "Reason") -> None:
+        self.recomputed_bytes += other.recomputed_bytes
         # `Counter.update` adds, and keeps negative growth
         self.growth_by_label.update(other.growth_by_label)
         self.growth_by_line.update(other.growth_by_line)

@@ -91,3 +91,15 @@ def test_an_output_that_is_temporary_instead_is_one_reason_with_its_cause():
     assert (reason_text(reason, ("a", "b")), reason.growth_bytes) == (text, 2)
     outputs = Reason(Subject(ReasonKind.OUTPUTS), -62, 2, 1, example=(STACK, None))
     assert len(join_moved([outputs, placed])) == 2
+
+
+def test_values_that_a_checkpoint_recomputes_later_are_named_as_these():
+    name = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/exp"
+    again = STACK._replace(part=ReservedPart.LIVE, op_name=name)
+    reason = Reason(Subject(ReasonKind.PEAK))
+    reason.count(again, again._replace(held_bytes=0))
+    text = "same values, but fewer of them live at the peak"
+    assert reason_text(reason, ("a", "b")) == f"{text}, mostly what a checkpoint recomputes"
+    kept = STACK._replace(part=ReservedPart.LIVE, held_bytes=256)
+    reason.count(kept, kept._replace(held_bytes=0))
+    assert reason_text(reason, ("a", "b")) == text
