@@ -80,7 +80,11 @@ def compare(
 def _reasons(
     graph: Graph, pairs: Sequence[ComparedPair], unpaired: Sequence[ComparedPair]
 ) -> list[Reason]:
-    changed = [pair for pair in pairs if pair.a and pair.b and pair.a.totals != pair.b.totals]
+    # the only pair may have other inputs or outputs, and as many bytes
+    is_only = len(pairs) == 1
+    changed = [
+        pair for pair in pairs if pair.a and pair.b and (is_only or pair.a.totals != pair.b.totals)
+    ]
     reasons: list[Reason] = []
     for pair in changed[:_MOST_READ]:
         key_a, key_b = (side.key if side else "" for side in (pair.a, pair.b))
