@@ -30,6 +30,12 @@ _WITHOUT_LINE: Final = {
     ReasonKind.CONSTANTS,
     ReasonKind.UNROLLED,
 }
+_OF_TRANSFORMATIONS: Final = {
+    "while": "a loop",
+    "checkpoint": "a checkpoint",
+    "rematted_computation": "what a checkpoint recomputes",
+}
+"""Names of scopes that JAX adds."""
 _LEAST_SHARE_OF_LINE: Final = 0.2
 
 
@@ -92,7 +98,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.REPEATED:
             return _repeated(reason)
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
-            scopes = "a loop" if reason.scopes == {"while"} else folded(reason.scopes)
+            scopes = folded({_OF_TRANSFORMATIONS.get(each, each) for each in reason.scopes})
             when = "at the peak, none before" if kind is ReasonKind.SCOPE_NEW else "gone, none left"
             return f"{counted(max(reason.count_a, reason.count_b), 'value')} of {scopes} {when}"
         case ReasonKind.COPIES:

@@ -157,8 +157,9 @@ def _of_no_bytes(
 
 
 def _is_whole(reason: Reason) -> bool:
-    """Return True for code that only one side has, and that makes some values there."""
-    is_code = reason.is_only_one_side and not reason.subject.before
+    """Return True for code that only one side has, or most of it, and that makes some values."""
+    is_one_sided = reason.is_only_one_side or not reason.scopes.isdisjoint(OF_GRADIENTS)
+    is_code = is_one_sided and not reason.subject.before
     return is_code and reason.count_a + reason.count_b >= _LEAST_OF_CODE
 
 
