@@ -1,10 +1,10 @@
 """Find checkpoints that exist on one side only, by op names."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from xlagraph.comparison.argument_names import pattern
-from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.reasons import ReasonKind
 from xlagraph.hlo.op_names import (
     OF_ANY_LOOP,
@@ -59,14 +59,14 @@ def are_gradients_of_one(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> bool
 
 
 def changed_checkpoints(
-    a: Sequence[HeldValue], b: Sequence[HeldValue], *, are_unrolled: bool = False
+    a: Reserved, b: Reserved, *, are_unrolled: bool = False
 ) -> ChangedCheckpoints:
     """Return the scopes whose checkpoints were removed or added.
 
     If loops are unrolled, one in such a loop may be gone with the loop.
     None if only one program computes gradients, which keep the values, not the checkpoint.
     """
-    if are_gradients_of_one(a, b):
+    if are_gradients_of_one(a.values, b.values):
         return ChangedCheckpoints(frozenset(), frozenset())
     inside_a, all_a = _scopes(a)
     inside_b, all_b = _scopes(b)
@@ -107,11 +107,11 @@ def _without_loops(scope: Scope) -> Scope:
     return tuple(name for name in scope if name not in OF_ANY_LOOP)
 
 
-def _scopes(values: Iterable[HeldValue]) -> tuple[set[Scope], set[Scope]]:
+def _scopes(side: Reserved) -> tuple[set[Scope], set[Scope]]:
     """Return the scopes with a checkpoint, and all scopes."""
-    inside: set[Scope] = set()
+    inside: set[Scope] = {()} if side.mentions.is_recomputing else set()
     every: set[Scope] = {()}
-    for op_name in {value.op_name for value in values}:
+    for op_name in {value.op_name for value in side.values}:
         names = stem(op_name)
         every |= {names[:end] for end in range(1, len(names))}
         if has_checkpoint(op_name):

@@ -15,7 +15,7 @@ from xlagraph.comparison.explaining import explain_pair, merge_reasons
 from xlagraph.comparison.groups import By, group_growths
 from xlagraph.comparison.held_values import read_reserved
 from xlagraph.comparison.pairing import Pairing, pair_compilations
-from xlagraph.comparison.proved_causes import name_causes
+from xlagraph.comparison.proved_causes import join_moved, name_causes
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import Sentence, sentences_of
 from xlagraph.graph.engine import Graph
@@ -80,7 +80,11 @@ def compare(
 def _reasons(
     graph: Graph, pairs: Sequence[ComparedPair], unpaired: Sequence[ComparedPair]
 ) -> list[Reason]:
-    changed = [pair for pair in pairs if pair.a and pair.b and pair.a.totals != pair.b.totals]
+    # the only pair may have other inputs or outputs, and as many bytes
+    is_only = len(pairs) == 1
+    changed = [
+        pair for pair in pairs if pair.a and pair.b and (is_only or pair.a.totals != pair.b.totals)
+    ]
     reasons: list[Reason] = []
     for pair in changed[:_MOST_READ]:
         key_a, key_b = (side.key if side else "" for side in (pair.a, pair.b))
@@ -88,7 +92,7 @@ def _reasons(
         explained = explain_pair(reserved[key_a], reserved[key_b])
         if pair is changed[0]:
             name_causes(graph, explained, (key_a, key_b))
-        for reason in explained:
+        for reason in join_moved(explained):
             reason.compilations = (key_a, key_b)
             reasons.append(reason)
     for kind, others in ((ReasonKind.UNPAIRED, unpaired), (ReasonKind.OTHER, changed[_MOST_READ:])):

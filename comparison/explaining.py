@@ -79,7 +79,7 @@ class _Explanation:
         self.matching: Matching = match_values(a.values, b.values)
         self.turns = loop_turns(a, b)
         self.checkpoints: ChangedCheckpoints = changed_checkpoints(
-            a.values, b.values, are_unrolled=bool(self.turns.unrolled)
+            a, b, are_unrolled=bool(self.turns.unrolled)
         )
         self.reasons_found = FoundReasons()
         self.found, self.of = self.reasons_found.found, self.reasons_found.of

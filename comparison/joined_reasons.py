@@ -92,6 +92,7 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     names_a, names_b = input_names(sides.a.values), input_names(sides.b.values)
     only, others = (only_b, names_a) if only_b else (only_a, names_b)
     if only_a and only_b:
+        inputs.is_of_all_inputs = bool(names_a and names_b) and names_a.isdisjoint(names_b)
         inputs.inputs = input_names(only) - others
         # in a list, what follows a new part has the name of another one
         inputs.scopes = input_names(only_a) - names_b if inputs.inputs else names_b - names_a

@@ -64,7 +64,8 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     found = LoopTurns([], [])
     # gradients of one program keep other values of the same lines than an unrolled loop
     have_same_passes = not are_gradients_of_one(a.values, b.values)
-    for before, after in _pairs(_loops(a), _loops(b)):
+    pairs = list(_pairs(_loops(a), _loops(b)))
+    for before, after in pairs:
         turns = before.iterations if before else 0, after.iterations if after else 0
         if turns[0] == turns[1] or 0 in (before and turns[0], after and turns[1]):
             continue  # XLA does not know how often it runs
@@ -76,7 +77,9 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         both = [loop for loop in (more, less) if loop]
         lines = {line for loop in both for line in (loop.line, *(op[0] for op in loop.ops))}
         changed = ChangedLoop((after or more).line, turns, frozenset(lines))
-        if have_same_passes and _is_unrolled(more, less, of_more, of_less):
+        inner = [x or y for x, y in pairs if not (x if turns[0] > turns[1] else y)]
+        is_split = less and any(_is_split(more, less, loop) for loop in inner if loop)
+        if have_same_passes and not is_split and _is_unrolled(more, less, of_more, of_less):
             found.unrolled.append(changed)
         # `jax.random` has loops, in functions such as `_shuffle`
         elif not any(name.startswith("_") for name in more.scopes):
@@ -141,6 +144,11 @@ def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Re
         less is not None
         and _have_steps(of_more, of_less, (more.iterations, less.iterations, steps))
     )
+
+
+def _is_split(more: _Loop, less: _Loop, inner: _Loop) -> bool:
+    """Return True if a new loop, within the one that runs less often, has the other steps."""
+    return inner.iterations > 1 and less.iterations * inner.iterations == more.iterations
 
 
 def _repeat(once: Counter[_Op], repeated: Counter[_Op], steps: int) -> bool:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from xlagraph.comparison.counted_loops import counted_loops
+from xlagraph.comparison.recomputed_ops import WAITS_FOR_GRADIENT, recomputes_forward_ops
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 __all__ = ["Mentions"]
@@ -42,6 +43,13 @@ class Mentions:
         is_text = module is not None and module.form == "text"
         found = _OP_NAME.findall(self._contents) if is_text else ()
         return Counter(name.decode(errors="replace") for name in found)
+
+    @cached_property
+    def is_recomputing(self) -> bool:
+        """True if `tf.recompute_grad`, of which no op name tells, computes ops again."""
+        if not self.has(WAITS_FOR_GRADIENT) or self._stored is None:
+            return False
+        return recomputes_forward_ops(self._stored)
 
     def counted_loops(self) -> dict[str, int]:
         """Return how often the loops of a program for a TPU run, of which XLA writes no number."""

@@ -10,7 +10,14 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages
-from xlagraph.hlo.op_names import OF_ANY_LOOP, has_all_transformations, primitive, stem
+from xlagraph.hlo.op_names import (
+    OF_ANY_LOOP,
+    has_all_transformations,
+    is_backward,
+    is_recomputed,
+    primitive,
+    stem,
+)
 
 __all__ = ["OF_GRADIENTS", "name_collectives", "name_new_code"]
 
@@ -24,8 +31,9 @@ _COLLECTIVES: Final = {
     "collective-permute": "collective-permute",
     "collective-permute-start": "collective-permute",
 }
+_BACKWARD: Final = "the backward pass"
 _TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
-    "the backward pass": re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
+    _BACKWARD: re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
     # also of a Hessian, which is a gradient for many directions at once
     "the gradient of a gradient": re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\("),
     # of a gradient that the forward pass of both programs has
@@ -55,6 +63,9 @@ _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACK
 _LEAST_MORE: Final = 5
 _LEAST_SHARE_MORE: Final = 0.25
 """Minimum number and share of values that known code makes more, so that another fusion is none."""
+_LEAST_FACTOR: Final = 2
+"""Instructions of a backward pass, divided by those of one that stops gradients, relative to the
+forward passes."""
 
 
 def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
@@ -72,6 +83,7 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
         # a library may use `jax.vmap` in its own code
         if code is None or (library and "jax.vmap" in code.scopes and _makes(library, code)):
             code = library
+        code = code or _more_gradients(less, more, is_new=is_new)
         of_library = code is not None
         if not has_other_fusions:
             code = code or _more_code(less, more, _last_names, is_new=is_new)
@@ -147,6 +159,37 @@ def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> R
         if code and code.count_a + code.count_b >= least:
             return code
     return None
+
+
+def _more_gradients(less: Reserved, more: Reserved, *, is_new: bool) -> Reason | None:
+    """Return the backward pass if one side has most of it only, for the same forward pass.
+
+    The other one stops gradients, such as those of frozen weights.
+    """
+    (forward, backward), (forward_more, backward_more) = map(_passes, (less, more))
+    both = forward.keys() & forward_more.keys()
+    is_same = 2 * len(both) > len(forward.keys() | forward_more.keys())
+    # fusions compute values of the forward pass several times for the backward pass
+    factor = _LEAST_FACTOR * max(1.0, forward_more.total() / (forward.total() or 1))
+    if not is_same or not 0 < factor * backward.total() <= backward_more.total():
+        return None
+    few, many = (
+        [value for value in _computed(side) if is_backward(value.op_name)] for side in (less, more)
+    )
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="new" if is_new else "gone"))
+    sides = (few, many) if is_new else (many, few)
+    code.count_a, code.count_b = map(len, sides)
+    code.scopes, code.labels = {_BACKWARD}, {value.label for value in many}
+    return code if _is_more(len(few), len(many)) else None
+
+
+def _passes(side: Reserved) -> tuple[Counter[str], Counter[str]]:
+    """Return how many instructions have each name of the forward and of the backward pass."""
+    passes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    for name, count in side.mentions.op_names.items():
+        if not is_recomputed(name):
+            passes[is_backward(name)][name] += count
+    return passes
 
 
 def _more_code(

@@ -15,7 +15,7 @@ from xlagraph.planner.edits.edit import Edit
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.errors import NotStored
 
-__all__ = ["name_causes"]
+__all__ = ["join_moved", "name_causes"]
 
 _COVERED: Final = {
     ReasonKind.COPIES,
@@ -165,6 +165,25 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
                 indirect[0].cause = cause.text
                 indirect[0].cause_remains = cause.title in other.causes
                 return
+
+
+def join_moved(reasons: Sequence[Reason]) -> list[Reason]:
+    """Join values that one program returns and the other has in temporary memory instead.
+
+    Then the bytes of outputs and of temporary values cancel out; a cause of these stays.
+    """
+    of = {reason.subject.kind: reason for reason in reasons}
+    outputs, placed = of.get(ReasonKind.OUTPUTS), of.get(ReasonKind.PLACED)
+    if outputs is None or placed is None or outputs.count_a != outputs.count_b:
+        return [*reasons]
+    rest = abs(outputs.growth_bytes + placed.growth_bytes)
+    shapes = [{value.shape for value in each.example if value} for each in (outputs, placed)]
+    if rest >= _LEAST_SHARE_OF_GROWTH * abs(outputs.growth_bytes) or shapes[0] != shapes[1]:
+        return [*reasons]
+    outputs.absorb(placed)
+    outputs.placed_bytes = placed.growth_bytes
+    outputs.cause, outputs.cause_remains = placed.cause, placed.cause_remains
+    return [reason for reason in reasons if reason is not placed]
 
 
 def _best(causes: Iterable[_Found], reason: Reason) -> _Found | None:

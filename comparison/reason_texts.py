@@ -12,6 +12,7 @@ from xlagraph.comparison.replaced_values import (
     has_own_lines,
     in_brackets,
     largest,
+    of_other_shape,
     read_by,
     replaced,
     stacked,
@@ -29,6 +30,12 @@ _WITHOUT_LINE: Final = {
     ReasonKind.CONSTANTS,
     ReasonKind.UNROLLED,
 }
+_OF_TRANSFORMATIONS: Final = {
+    "while": "a loop",
+    "checkpoint": "a checkpoint",
+    "rematted_computation": "what a checkpoint recomputes",
+}
+"""Names of scopes that JAX adds."""
 _LEAST_SHARE_OF_LINE: Final = 0.2
 
 
@@ -41,7 +48,7 @@ def reason_text(reason: Reason, names: tuple[str, str]) -> str:
         code = f"{_code(reason.code)}; " if reason.code else ""
         return code + _text(reason, names) + ("" if has_own_lines(reason) else _mostly(reason))
     less = "less than before: " if reason.cause_remains else "no longer: "
-    before = "" if reason.growth_bytes > 0 else less
+    before = "" if (reason.placed_bytes or reason.growth_bytes) > 0 else less
     return f"{before}{reason.cause}; {_text(reason, names)}"
 
 
@@ -91,7 +98,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.REPEATED:
             return _repeated(reason)
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
-            scopes = "a loop" if reason.scopes == {"while"} else folded(reason.scopes)
+            scopes = folded({_OF_TRANSFORMATIONS.get(each, each) for each in reason.scopes})
             when = "at the peak, none before" if kind is ReasonKind.SCOPE_NEW else "gone, none left"
             return f"{counted(max(reason.count_a, reason.count_b), 'value')} of {scopes} {when}"
         case ReasonKind.COPIES:
@@ -111,7 +118,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.STACKED:
             return f"{stacked(reason)}{_kept(after)}{largest(reason)}"
         case ReasonKind.REPLACED:
-            return f"{replaced(reason, 'value')} at the peak{_kept(after)}{largest(reason)}"
+            values = f"{replaced(reason, 'value')} at the peak{_kept(after)}{largest(reason)}"
+            return of_other_shape(reason) or values
         case ReasonKind.PADDING:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{counted(reason.count_b, 'value')} of the same shape with {padding}"
@@ -123,7 +131,10 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             values = counted(reason.count_b, "temporary value")
             return f"{values} {verb} the bytes of inputs or outputs"
         case ReasonKind.PEAK:
-            return f"same values, but {'more' if is_more else 'fewer'} of them live at the peak"
+            share = reason.recomputed_bytes / (reason.growth_bytes or 1)
+            recomputed = ", mostly what a checkpoint recomputes" if share > 1 / 2 else ""
+            more = "more" if is_more else "fewer"
+            return f"same values, but {more} of them live at the peak{recomputed}"
         case ReasonKind.IDLE:
             return f"{'more' if is_more else 'less'} temporary memory idle at the peak"
         case ReasonKind.FRAGMENTATION if reason.only_reason:
@@ -249,7 +260,10 @@ def _outputs(reason: Reason) -> str:
     # the largest one can be new although there are fewer, or the reverse
     if not more or reason.example[more > 0] is None or more * reason.growth_bytes < 0:
         before = f", {reason.count_a:,} before" if more else ""
-        return f"{counted(reason.count_b, 'output')}{before}, some of other values{such_as}"
+        moved = "now temporary" if reason.placed_bytes > 0 else "no longer temporary"
+        such_as = f"{such_as}, which is {moved}" if reason.placed_bytes else such_as
+        outputs = counted(reason.count_b, "output")
+        return f"{outputs}{before}, some of other values{such_as}"
     if more > 0:
         return f"{counted(more, 'new output')}{such_as}"
     return f"{are(-more, 'output', 'gone')}{such_as}"

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue, SourceLine
+from xlagraph.hlo.op_names import is_recomputed
 
 __all__ = ["CONSEQUENCES", "FoundReasons", "Reason", "ReasonKind", "Subject"]
 
@@ -146,6 +147,8 @@ class Reason:
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None
     """Input with the largest change, on both sides (SIZE)."""
+    is_of_all_inputs: bool = False
+    """True if the programs have no name of an input in common (INPUTS)."""
     first: HeldValue | None = None
     """Value that the second program computes first, if no input has another size (SIZE)."""
     turns: set[tuple[int, int]] = field(default_factory=set)
@@ -157,6 +160,8 @@ class Reason:
     """Number of elements after, divided by the number before (SIZE, AGAIN)."""
     placed_bytes: int = 0
     """Part of the growth of a donation: temporaries that moved into or out of outputs."""
+    recomputed_bytes: int = 0
+    """Part of the growth: values that a checkpoint recomputes on both sides."""
     growth_by_line: Counter[SourceLine] = field(default_factory=Counter)
     """Growth by the user's line, else by the line of a library."""
     growth_by_library_line: Counter[tuple[SourceLine, SourceLine]] = field(default_factory=Counter)
@@ -199,6 +204,8 @@ class Reason:
         self.growth_bytes += growth_bytes
         self.count_a += a is not None
         self.count_b += b is not None
+        if a and b and is_recomputed(a.op_name) and is_recomputed(b.op_name):
+            self.recomputed_bytes += growth_bytes
         value = b or a
         if holder := b if growth_bytes > 0 else a:
             self.growth_by_label[growth_bytes > 0, holder.label] += growth_bytes
@@ -227,6 +234,7 @@ class Reason:
         self.inputs |= other.inputs
         self.input_count += other.input_count
         self.input_example = self.input_example or other.input_example
+        self.is_of_all_inputs |= other.is_of_all_inputs
         self.first = self.first or other.first
         self.of = self.of[0] + other.of[0], self.of[1] + other.of[1]
         self.factors |= other.factors
@@ -246,6 +254,7 @@ class Reason:
         self.count_b += other.count_b
 
     def _add_lines(self, other: "Reason") -> None:
+        self.recomputed_bytes += other.recomputed_bytes
         # `Counter.update` adds, and keeps negative growth
         self.growth_by_label.update(other.growth_by_label)
         self.growth_by_line.update(other.growth_by_line)

@@ -6,7 +6,16 @@ from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted
 
-__all__ = ["are", "has_own_lines", "in_brackets", "largest", "read_by", "replaced", "stacked"]
+__all__ = [
+    "are",
+    "has_own_lines",
+    "in_brackets",
+    "largest",
+    "of_other_shape",
+    "read_by",
+    "replaced",
+    "stacked",
+]
 
 
 def stacked(reason: Reason) -> str:
@@ -26,6 +35,17 @@ def replaced(reason: Reason, noun: str) -> str:
         return f"{are(reason.count_a, noun, 'gone')}"
     new = f"{reason.count_b:,} other{'' if reason.count_b == 1 else 's'}"
     return f"{counted(reason.count_a, noun)} replaced by {new}"
+
+
+def of_other_shape(reason: Reason) -> str:
+    """Return what a routine makes instead of a value of another shape; empty for other values."""
+    gone, new = reason.largest
+    if not (gone and new and reason.count_a == reason.count_b == 1) or gone.target is None:
+        return ""
+    if (gone.target, gone.dtype) != (new.target, new.dtype) or gone.shape == new.shape:
+        return ""
+    at = f" ({_place(new)})" if has_own_lines(reason) else ""
+    return f"{primitive(new.op_name)} now makes {new.shape}, {gone.shape} before{at}"
 
 
 def largest(reason: Reason) -> str:

@@ -40,6 +40,8 @@ _ALWAYS: Final = {
 }
 """Kinds that always get a sentence, even without growth, because someone edits them."""
 
+_LEAST_SHARE_AGAINST: Final = 0.4
+"""Share of the growth with which inputs or outputs that change the other way explain it, too."""
 _OF_INPUTS: Final = {ReasonKind.DTYPE, ReasonKind.SIZE}
 """Kinds that someone edits where inputs have them, even if other bytes outweigh theirs."""
 
@@ -97,6 +99,7 @@ def sentences_of(
         reasons,
         key=lambda reason: (
             reason.subject.kind is not ReasonKind.PLATFORM,
+            not reason.is_of_all_inputs,
             _rank(reason, explaining),
             # if bytes cancel out, those of an edit may be fewer
             is_same and not _is_known_edit(reason),
@@ -154,8 +157,9 @@ def _of_no_bytes(
 
 
 def _is_whole(reason: Reason) -> bool:
-    """Return True for code that only one side has, and that makes some values there."""
-    is_code = reason.is_only_one_side and not reason.subject.before
+    """Return True for code that only one side has, or most of it, and that makes some values."""
+    is_one_sided = reason.is_only_one_side or not reason.scopes.isdisjoint(OF_GRADIENTS)
+    is_code = is_one_sided and not reason.subject.before
     return is_code and reason.count_a + reason.count_b >= _LEAST_OF_CODE
 
 
@@ -163,7 +167,10 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2.
 
     If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
+    A library without bytes is a choice of the compiler, which follows from other changes.
     """
+    if reason.subject.kind is ReasonKind.LIBRARY and not reason.growth_bytes:
+        return 2
     is_named = reason.cause or (reason.code and reason.code.is_only_one_side) or reason.is_of_policy
     if reason in explaining:
         follows = reason.subject.kind in CONSEQUENCES or (
@@ -179,7 +186,10 @@ def _is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
     if reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs):
         return reason in explaining or max(reason.count_a, reason.count_b) >= _LEAST_OF_CODE
     is_of_input = reason.input_example is not None and not explaining
-    return reason.subject.kind in _ALWAYS or is_of_input
+    is_of_input |= reason.is_of_all_inputs
+    # its bytes moved: temporary values have as many
+    is_moved = reason.subject.kind is ReasonKind.OUTPUTS and bool(reason.placed_bytes)
+    return reason.subject.kind in _ALWAYS or is_of_input or is_moved
 
 
 def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
@@ -196,6 +206,8 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     # single values can be in more or fewer loops for many reasons
     is_loose = reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)
     is_edit = _is_known_edit(reason) and not is_loose
+    if reason.subject.kind in (ReasonKind.INPUTS, ReasonKind.OUTPUTS):
+        is_edit = share <= -_LEAST_SHARE_AGAINST
     return (abs(share) if is_edit else share) >= _LEAST_SHARE_OF_CHANGE
 
 

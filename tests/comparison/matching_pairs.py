@@ -1,7 +1,8 @@
 """Pairs of dumps whose values are easily taken for others, and the sentences about them."""
 
 from tests.comparison.dump_pairs import IN_LOOP, LOOP, Case
-from tests.comparison.small_dumps import arguments, temporaries
+from tests.comparison.small_dumps import PARAMETER, arguments, temporaries
+from tests.tiny_dumps import tiny_dump
 
 SCATTER = "1 | a | {0} | 0 | {1} | 1-2 | scatter(x) | jit(f)/scatter @ f.py:1"
 TASKS = "t | a | {0} | 0 | {1} | 1-2 | exp(x) | jit(f)/vmap(exp)/exp @ f.py:1\n"
@@ -296,6 +297,30 @@ MATCHING: dict[str, Case] = {
             (
                 "1 value now computed in one loop less, with 2 times as many elements, such as"
                 " f32[8] → f32[16] (mostly f.py:2): +32 B"
+            )
+        ],
+    ),
+    "an output in the bytes of a temporary value": Case(
+        tiny_dump(
+            f"{PARAMETER}, maybe-live-out\n1 | 64 | preallocated-temp",
+            """
+            0 | x   | f32[16]{0} | 0 | 64 | 0-1 | parameter(0) | w
+            1 | a   | f32[16]{0} | 0 | 64 | 1-2 | exp(x)       | jit(f)/exp @ f.py:1
+            0 | out | f32[16]{0} | 0 | 64 | 2-3 | negate(a)    | jit(f)/sub @ f.py:2
+            """,
+        ),
+        tiny_dump(
+            f"{PARAMETER}\n1 | 64 | maybe-live-out",
+            """
+            0 | x   | f32[16]{0} | 0 | 64 | 0-3 | parameter(0) | w
+            1 | a   | f32[16]{0} | 0 | 64 | 1-1 | exp(x)       | jit(f)/exp @ f.py:1
+            1 | out | f32[16]{0} | 0 | 64 | 2-3 | negate(a)    | jit(f)/sub @ f.py:2
+            """,
+        ),
+        [
+            (
+                "1 input is no longer donated (w) (64 B of outputs, less 64 B of temporary values"
+                " that share them): 0 B"
             )
         ],
     ),

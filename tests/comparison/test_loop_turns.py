@@ -60,6 +60,16 @@ def test_stacks_with_a_dimension_for_the_steps_show_what_fusions_hide():
     assert "is unrolled" in first(before, program(3, shape="f32[3,4,16]"))[0]
 
 
+def test_a_loop_with_its_steps_in_a_new_inner_loop_is_not_unrolled():
+    before, after = program(12, shape="f32[12,16]"), program(3, shape="f32[3,4,16]")
+    inner = STATE._replace(name="inner", op_name=f"{LOOP}/while", user_line=("f.py", 2))
+    split = Reserved((*after.values, inner), turns={"loop": 3, "inner": 4})
+    for sides in ((before, split), (split, before)):
+        found = loop_turns(*sides)
+        assert not found.unrolled
+        assert {tuple(sorted(each.turns)) for each in found.others} == {(3, 12), (0, 4)}
+
+
 def test_a_loop_that_only_runs_less_often_or_is_computed_at_once_is_not_unrolled():
     before = program(12)
     at_once = program(0, 1, inside=False)

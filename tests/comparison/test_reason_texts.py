@@ -7,6 +7,7 @@ import pytest
 from tests.comparison.test_explaining import INPUT
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
+from xlagraph.comparison.proved_causes import join_moved
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 
@@ -66,3 +67,39 @@ def test_inputs_that_replace_others_are_named_with_these():
     key = INPUT._replace(op_name="key", shape="u32[2]", dtype="u32", held_bytes=8)
     (reason,) = explain_pair(Reserved((INPUT,)), Reserved((key,)))
     assert reason_text(reason, ("a", "b")) == "1 input replaced by 1 other: key instead of p"
+
+
+def test_a_routine_that_makes_another_shape_is_named_with_both():
+    gone = STACK._replace(part=ReservedPart.LIVE, op_name="jit(f)/svd", target="lapack_sgesdd")
+    new = gone._replace(held_bytes=512, shape="f32[128]")
+    reason = Reason(Subject(ReasonKind.REPLACED))
+    reason.count(gone, None)
+    reason.count(None, new)
+    assert reason_text(reason, ("a", "b")) == "svd now makes f32[128], f32[16] before"
+    reason.largest = gone, new._replace(target="lapack_sgesvd")
+    assert reason_text(reason, ("a", "b")).startswith("1 value replaced by 1 other at the peak")
+
+
+def test_an_output_that_is_temporary_instead_is_one_reason_with_its_cause():
+    cause = "a loop stacks values of which only a part is read"
+    temporary = STACK._replace(part=ReservedPart.LIVE)
+    outputs = Reason(Subject(ReasonKind.OUTPUTS), -62, 2, 2, example=(STACK, None))
+    placed = Reason(Subject(ReasonKind.PLACED), 64, 1, 1, cause=cause)
+    placed.example = temporary._replace(held_bytes=0), temporary
+    (reason,) = join_moved([outputs, placed])
+    text = f"{cause}; 2 outputs, some of other values, such as f32[16], which is now temporary"
+    assert (reason_text(reason, ("a", "b")), reason.growth_bytes) == (text, 2)
+    outputs = Reason(Subject(ReasonKind.OUTPUTS), -62, 2, 1, example=(STACK, None))
+    assert len(join_moved([outputs, placed])) == 2
+
+
+def test_values_that_a_checkpoint_recomputes_later_are_named_as_these():
+    name = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/exp"
+    again = STACK._replace(part=ReservedPart.LIVE, op_name=name)
+    reason = Reason(Subject(ReasonKind.PEAK))
+    reason.count(again, again._replace(held_bytes=0))
+    text = "same values, but fewer of them live at the peak"
+    assert reason_text(reason, ("a", "b")) == f"{text}, mostly what a checkpoint recomputes"
+    kept = STACK._replace(part=ReservedPart.LIVE, held_bytes=256)
+    reason.count(kept, kept._replace(held_bytes=0))
+    assert reason_text(reason, ("a", "b")) == text

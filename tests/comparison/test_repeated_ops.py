@@ -153,6 +153,26 @@ def test_a_gradient_that_is_not_differentiated_makes_no_backward_pass_of_it():
     assert not re.search("backward pass of a gradient", texts("jit(f)/jvp()/while/body/mul"))
 
 
+def test_a_stopped_gradient_leaves_a_small_part_of_the_backward_pass():
+    forward = ops("jvp()")
+    gradients = [
+        each._replace(
+            name=f"{each.name}.{n}", op_name=f"jit(f)/transpose(jvp({n}))/{each.op_name[13:]}"
+        )
+        for each in forward
+        for n in range(2)
+    ]
+    before, frozen = program([*forward, *gradients]), program([*forward, *gradients[:3]])
+    found = sentences_of(
+        explain_pair(before, frozen), ("a", "b"), (before.total_bytes, frozen.total_bytes)
+    )
+    assert found[0].text.startswith("12 values made by the backward pass before, 3 now; 9 values")
+    # a program without half of the ops has half of the gradients, too
+    half = program([*forward[:3], *gradients[:6]])
+    reasons = explain_pair(program([*forward, *gradients]), half)
+    assert not any("backward pass" in reason_text(each, ("a", "b")) for each in reasons)
+
+
 def test_ops_in_scopes_that_only_one_program_has_precede_copies():
     copied = VALUE._replace(name="c", opcode="copy", op_name="jit(f)/mul", held_bytes=640)
     for scope, first in (

@@ -167,3 +167,27 @@ def test_an_edit_precedes_more_bytes_of_values_if_they_cancel_out():
     for growth, first in ((4, "3 of 5 computed values in bf16"), (400, "1 value of head")):
         found = sentences_of([scope, narrowed], ("a", "b"), (1000, 1000 + growth))
         assert found[0].text.startswith(first)
+
+
+LIBRARY = Reason(Subject(ReasonKind.LIBRARY, after="YNN"), 0, 0, 1)
+REPLACED_BY_MORE = Reason(Subject(ReasonKind.REPLACED), 640, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("others", "first"),
+    [
+        # the compiler chooses a library for what someone edits
+        ([LIBRARY], "2 values replaced by 3 others"),
+        ([Reason(Subject(ReasonKind.OUTPUTS), -320, 2, 2)], "2 outputs, some of other values"),
+        ([Reason(Subject(ReasonKind.OUTPUTS), -60, 2, 2)], "2 values replaced by 3 others"),
+        (
+            [Reason(Subject(ReasonKind.INPUTS), 8, 1, 1, {"x"}, {"y"}, is_of_all_inputs=True)],
+            "1 input replaced by 1 other: y instead of x",
+        ),
+    ],
+)
+def test_what_someone_edits_precedes_what_follows_from_it(others, first):
+    reasons = [*others, REPLACED_BY_MORE]
+    growth = sum(each.growth_bytes for each in reasons)
+    found = sentences_of(reasons, ("a", "b"), (1000, 1000 + growth))
+    assert found[0].text.startswith(first)

@@ -1,0 +1,57 @@
+"""Find ops that `tf.recompute_grad` computes again: no op name marks them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.queries.errors import NotStored
+
+__all__ = ["WAITS_FOR_GRADIENT", "recomputes_forward_ops"]
+
+WAITS_FOR_GRADIENT: Final = re.compile(
+    r"compare\((?:\S+ )?(%[\w.-]+), (?:\S+ )?\1\), direction=EQ"
+    r'[^\n]*op_name="(?:[^"]*/)?Equal(?:_\d+)?"'
+)
+"""Comparison of a part of a gradient with itself, on which all that is recomputed depends."""
+_NUMBER: Final = re.compile(r"_\d+(?=/|$)")
+_LEAST_OPS: Final = 5
+
+
+def recomputes_forward_ops(stored: StoredCompilation) -> bool:
+    """Return True if ops of the forward pass are computed again between ops of gradients.
+
+    These depend on a gradient, and a gradient on them; others of the same name and shape do not.
+    """
+    try:
+        compilation = plannable_compilation(stored)
+    except NotStored:
+        return False
+    operands: defaultdict[int, list[int]] = defaultdict(list)
+    for value, readers in compilation.readers.items():
+        for reader in readers:
+            operands[reader].append(value)
+    gradients = {number for number, value in compilation.values.items() if value.is_backward}
+    after = _reached(gradients, compilation.readers)
+    before = _reached(gradients, operands)
+    names = {
+        number: (_NUMBER.sub("", value.op_name), value.shape)
+        for number, value in compilation.values.items()
+        if value.op_name
+    }
+    forward = {name for number, name in names.items() if number not in after}
+    again = [names.get(number) in forward for number in after & before - gradients]
+    return sum(again) >= _LEAST_OPS
+
+
+def _reached(numbers: Iterable[int], edges: Mapping[int, Iterable[int]]) -> set[int]:
+    found = set(numbers)
+    waiting = [*found]
+    while waiting:
+        for number in edges.get(waiting.pop(), ()):
+            if number not in found:
+                found.add(number)
+                waiting.append(number)
+    return found
