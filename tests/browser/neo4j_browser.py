@@ -40,6 +40,9 @@ class Neo4jBrowser:
             self.page.fill(password, self.server.password or "")
             self.page.click(part("connect"))
         self.page.wait_for_selector(welcome)
+        if "cmd=edit" in link:  # the statement may come a moment after the page
+            lines = self.page.locator(f"{part('activeEditor')} .view-lines")
+            lines.get_by_text(re.compile(r"\S")).first.wait_for()
 
     def press_the_arrow(self) -> None:
         """Run the statement in the editor, and wait for its frame.
