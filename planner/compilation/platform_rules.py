@@ -1,4 +1,4 @@
-"""What the compiler of a platform plans in its own way."""
+"""Rules of memory planning that depend on the platform."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

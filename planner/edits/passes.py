@@ -57,7 +57,7 @@ def inputs_of_layers(
 
 
 class Passes:
-    """What is computed from values in the forward and the backward pass of a program.
+    """The readers of each value in the forward and in the backward pass of a program.
 
     Op names mark the backward pass. What depends on it belongs to it, such as sums of gradients and
     the update, and so does what it alone needs and the order computes once it has begun.

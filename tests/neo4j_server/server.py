@@ -36,7 +36,7 @@ LOOPBACK_ALONE = {
     "internal.server.bolt.thread_pool_shutdown_wait_time": "1s",
 }
 _ANSWERS = ("ready ", "failed")
-"""How the lines begin that `Serve.java` prints when it was told to start a server."""
+"""Beginnings of the lines that `Serve.java` prints once a server runs, or failed to start."""
 ASK_FOR_PASSWORD = {"dbms.security.auth_enabled": "true"}
 
 _JAVA_OPTIONS = (

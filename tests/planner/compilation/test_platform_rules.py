@@ -1,4 +1,4 @@
-"""What the compiler of a platform plans in its own way."""
+"""Rules of memory planning that depend on the platform."""
 
 from tests.advice.small_compilations import facts
 from xlagraph.planner.compilation.platform_rules import written_by_others
