@@ -6,8 +6,8 @@ from xlagraph.advice.causes.cause import evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.advice.causes.returned_values import (
+    held_by_results,
     is_gradient_only,
-    is_held_by_result,
     without_new_value,
 )
 from xlagraph.graph.engine import Cell
@@ -27,7 +27,8 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
         case ChangeKind.RECOMPUTE:
             return [row for row in rows if _is_recomputable(program, str(row["value"]))]
         case ChangeKind.HALF:  # a result keeps its type
-            return [row for row in rows if not is_held_by_result(program, str(row["value"]))]
+            held = held_by_results(program)
+            return [row for row in rows if row["value"] not in held]
         case ChangeKind.DONATE:
             needed = without_new_value(program)
             return [

@@ -158,12 +158,14 @@ def savings_of_edit(
         total = _sum_of_sizes(sum_of_sizes, measure, obstacle)
         is_in_vain = kind is ChangeKind.HALF and program.compilation.platform == "cpu"
         return replace(total, likelihood=0.0) if is_in_vain else total
+    if (
+        isinstance(edit, Recompute)
+        and program.recomputes_early
+        and not edit.stacks(program.compilation)
+        and (later := _in_memory_order(edit, program)) is not None
+    ):
+        return _only_later(later)  # it does not matter what an ideal order would save here
     after = replan(program.compilation, _in_order([edit]))
-    has_stacks = after.edited is not None and bool(after.edited.stacked_ids)
-    if kind is ChangeKind.RECOMPUTE and program.recomputes_early and not has_stacks:
-        later = _in_memory_order(edit, program)
-        if later is not None:  # then it does not matter what an ideal order would save here
-            return _only_later(later)
     found = _savings(program, after)
     if kind is ChangeKind.RECOMPUTE and not found.is_certain and after.edited is not None:
         stacks = _savings_of_stacks(program, edit, after.edited)

@@ -87,7 +87,7 @@ class PeakProgram:
         orders = self.live_orders
         if orders is None:
             return None
-        return Reorder.to(orders.reordering, self.compilation, Schedule.MEMORY, orders.chosen)
+        return Reorder(Schedule.MEMORY, orders.chosen, orders.ordered, orders.reordering)
 
     @cached_property
     def live_orders(self) -> LiveOrders | None:

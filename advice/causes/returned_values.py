@@ -16,8 +16,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 __all__ = [
     "GRADIENTS_OF_FROZEN",
     "gradients_of_frozen",
+    "held_by_results",
     "is_gradient_only",
-    "is_held_by_result",
     "returned_forward_values",
     "source_of_copies",
     "unchanged_inputs",
@@ -188,22 +188,21 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
     )
 
 
-def is_held_by_result(program: PeakProgram, label: str) -> bool:
-    """Return True if a result has the elements of a value, in another place or order."""
-    value = program.by_label.get(label)
-    seen, waiting = set[int](), [] if value is None else [value]
+def held_by_results(program: PeakProgram) -> frozenset[str]:
+    """Return the values of which a result has the elements, in another place or order."""
+    waiting = [each.value_id for each in program.program.values if each.lives_out]
+    found = set(waiting)
     while waiting:
-        each = waiting.pop()
-        planned = program.planned(each)
-        if value is None or each.value_id in seen or each.dtype != value.dtype or planned is None:
+        value = program.values[waiting.pop()]
+        maker = program.instructions.get(value.name)
+        if maker is None or not maker.computes_only(SAME_ELEMENTS):
             continue
-        if planned.lives_out:
-            return True
-        seen.add(each.value_id)
-        for name in program.readers_of.get(each.value_id, ()):
-            if program.instructions[name].computes_only(SAME_ELEMENTS):
-                waiting += program.made_by.get(name, ())
-    return False
+        for each in program.read_by.get(value.name, ()):
+            is_planned = each in program.program.by_id
+            if each not in found and is_planned and program.values[each].dtype == value.dtype:
+                found.add(each)
+                waiting.append(each)
+    return frozenset(program.values[each].label for each in found)
 
 
 def _is_of_gradient(value: StoredValue) -> bool:

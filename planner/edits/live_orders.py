@@ -1,15 +1,20 @@
 """Live bytes in the dump's order, and in the order that saves memory."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from xlagraph.planner.compilation.kept_results import kept
-from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
+from xlagraph.planner.compilation.plannable_compilation import (
+    PlannableCompilation,
+    plannable_compilation,
+)
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.schedules import (
     ChosenOrder,
     Schedule,
     order_of_schedule,
     reordering_of,
+    with_order,
 )
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
 from xlagraph.planner.orders.ordered_program import Reordering
@@ -17,10 +22,12 @@ from xlagraph.planner.orders.ordered_program import Reordering
 __all__ = ["LiveOrders", "live_orders"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LiveOrders:
     """Bytes of a memory space that are live at each step of two orders."""
 
+    compilation: PlannableCompilation
+    """The compilation as XLA planned it."""
     reordering: Reordering
     chosen: ChosenOrder
     """The order of the platform's setting that saves memory."""
@@ -29,6 +36,11 @@ class LiveOrders:
     """Live bytes in the dump's order."""
     other: LiveBytes
     """Live bytes in the chosen order."""
+
+    @cached_property
+    def ordered(self) -> PlannableCompilation:
+        """The compilation in the chosen order."""
+        return with_order(self.compilation, self.reordering, self.other.schedule)
 
 
 @kept
@@ -39,4 +51,5 @@ def live_orders(stored: StoredCompilation, memory_space: int = 0) -> LiveOrders:
     chosen = order_of_schedule(found, compilation, Schedule.MEMORY)
     model = LiveBytesModel(found, memory_space)
     here = model.of(found.flat(found.schedulable.present_order))
-    return LiveOrders(found, chosen, model, here, model.of(found.flat(chosen.order)))
+    other = model.of(found.flat(chosen.order))
+    return LiveOrders(compilation, found, chosen, model, here, other)

@@ -45,7 +45,8 @@ def saved_in_parts(stored: StoredCompilation, memory_space: int = 0) -> int | No
     planned.
     """
     orders, compilation = live_orders(stored, memory_space), plannable_compilation(stored)
-    after = recomputed_in_parts(orders.reordering, compilation, orders.chosen.rule)
+    rule, ordered = orders.chosen.rule, orders.ordered.program
+    after = recomputed_in_parts(orders.reordering, compilation, rule, ordered)
     if after is None:
         return None
     plan = plan_memory(after, compilation.replays, compilation.plan)
@@ -53,15 +54,15 @@ def saved_in_parts(stored: StoredCompilation, memory_space: int = 0) -> int | No
 
 
 def recomputed_in_parts(
-    found: Reordering, compilation: PlannableCompilation, rule: Rule
+    found: Reordering, compilation: PlannableCompilation, rule: Rule, ordered: PlannedProgram
 ) -> PlannedProgram | None:
     """Return the program that recomputes its forward pass in parts, in the order of a rule.
 
-    None if there is no forward pass outside of loops, or none with layers.
+    ``ordered`` is the program as it is, in that order. None if there is no forward pass outside of
+    loops, or none with layers.
     """
     program = found.schedulable
     forward = _forward(program, compilation)
-    ordered = found.program(found.flat(order_of(program, rule)))
     parts = parts_of_forward_pass(compilation, ordered)
     if parts.part_count < _FEWEST:
         return None

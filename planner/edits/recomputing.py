@@ -147,12 +147,17 @@ class Recompute(_Timing):
     each of the parts that need the fewest bytes.
     """
 
+    def stacks(self, compilation: PlannableCompilation) -> set[int]:
+        """Return all stacks of the loops that stack one of the values."""
+        named, program = ids_of(compilation, self.labels), compilation.program
+        found: set[int] = set()
+        for stacks in loop_stacks(compilation, program, program.by_id):
+            if not stacks.value_ids.isdisjoint(named):
+                found |= stacks.value_ids
+        return found
+
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
-        value_ids = ids_of(compilation, self.labels)
-        original = compilation.program
-        for stacks in loop_stacks(compilation, original, original.by_id):
-            if not stacks.value_ids.isdisjoint(value_ids):
-                value_ids |= stacks.value_ids
+        value_ids = ids_of(compilation, self.labels) | self.stacks(compilation)
         inputs = inputs_of_layers(compilation, program, value_ids)
         edited = recomputed(compilation, program, value_ids, inputs, in_parts=True)
         return replace(edited, is_certain=edited.is_of_loops)

@@ -39,17 +39,7 @@ class Reorder(Edit):
     ) -> "Reorder":
         """Return the edit; raise QueryError if another order cannot be planned."""
         found = reordering_of(stored, compilation)
-        return cls.to(found, compilation, schedule, order_of_schedule(found, compilation, schedule))
-
-    @classmethod
-    def to(
-        cls,
-        found: Reordering,
-        compilation: PlannableCompilation,
-        schedule: Schedule,
-        chosen: ChosenOrder,
-    ) -> "Reorder":
-        """Return the edit that makes a schedule's order."""
+        chosen = order_of_schedule(found, compilation, schedule)
         ordered = with_order(compilation, found, found.flat(chosen.order))
         return cls(schedule, chosen, ordered, found)
 

@@ -48,6 +48,14 @@ def compiled(found):
     return replace(made, readers=readers)  # a value has the id of its step
 
 
+def ordered(found, rule):
+    return found.program(found.flat(order_of(found.schedulable, rule)))
+
+
+def in_parts(found, known, rule):
+    return recomputed_in_parts(found, known, rule, ordered(found, rule))
+
+
 def reserved(found, program):
     made = compilation(program.values, ())
     return plan_memory(made.program, made.replays, made.plan).reserved_bytes()
@@ -55,26 +63,26 @@ def reserved(found, program):
 
 def test_what_layers_hand_on_is_kept_and_the_rest_is_recomputed_late():
     found = reorderable(*step())
-    after = recomputed_in_parts(found, compiled(found), Rule.DEPTH_FIRST)
+    after = in_parts(found, compiled(found), Rule.DEPTH_FIRST)
     assert after is not None
     added = [value for value in after.values if value.value_id not in found.planned.by_id]
     # the last layer and the result are one part
     assert [value.size_bytes for value in added] == [1024] * LAYERS + [64] * 2
-    before = found.program(found.flat(order_of(found.schedulable, Rule.DEPTH_FIRST)))
+    before = ordered(found, Rule.DEPTH_FIRST)
     assert reserved(found, before) > 1024 * LAYERS
     assert reserved(found, after) < 1024 * 2
 
 
 def test_nothing_is_saved_in_an_order_that_recomputes_early():
     found = reorderable(*step())
-    after = recomputed_in_parts(found, compiled(found), Rule.BREADTH_FIRST)
+    after = in_parts(found, compiled(found), Rule.BREADTH_FIRST)
     assert after is not None
     assert reserved(found, after) > 1024 * LAYERS
 
 
 def test_a_program_without_layers_is_not_recomputed_in_parts():
     found = reorderable(*step(layers=2))
-    assert recomputed_in_parts(found, compiled(found), Rule.DEPTH_FIRST) is None
+    assert in_parts(found, compiled(found), Rule.DEPTH_FIRST) is None
 
 
 def test_nothing_is_recomputed_without_a_backward_pass():
@@ -83,4 +91,4 @@ def test_nothing_is_recomputed_without_a_backward_pass():
     forward = {
         value_id: value._replace(op_name="jit(f)/exp") for value_id, value in known.values.items()
     }
-    assert recomputed_in_parts(found, replace(known, values=forward), Rule.DEPTH_FIRST) is None
+    assert in_parts(found, replace(known, values=forward), Rule.DEPTH_FIRST) is None
