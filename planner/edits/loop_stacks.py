@@ -78,33 +78,21 @@ def _writers(
     compilation: PlannableCompilation, program: PlannedProgram
 ) -> Iterator[tuple[PlannedValue, list[PlannedValue]]]:
     """Yield each writer of a part of a stack, with the values of that size that it reads."""
-    for members in program.sets.values():
-        if len(members) == 1 or not any(_is_loop(compilation, value) for value in members):
+    for value in program.values:
+        if not _writes_a_part(compilation, value):
             continue
-        names = {value.value_id for value in members}
-        for value in members:
-            stored = compilation.values.get(value.value_id)
-            if stored is None or stored.opcode in ("while", "parameter", "copy"):
-                continue
-            lengths = stored.dimensions
-            if value.is_in_entry or len(lengths) < 2 or names.isdisjoint(value.reads):
-                continue
-            part = math.prod(lengths[1:])
-            parts = [
-                program.by_id[read]
-                for read in value.reads
-                if read in program.by_id
-                and read not in names
-                and read in compilation.values
-                and _elements(compilation.values[read]) == part
-            ]
-            if parts:
-                yield value, parts
-
-
-def _is_loop(compilation: PlannableCompilation, value: PlannedValue) -> bool:
-    stored = compilation.values.get(value.value_id)
-    return stored is not None and stored.opcode == "while"
+        members = {member.value_id for member in program.sets[value.buffer_set]}
+        part = math.prod(compilation.values[value.value_id].dimensions[1:])
+        parts = [
+            program.by_id[read]
+            for read in value.reads
+            if read in program.by_id
+            and read not in members
+            and read in compilation.values
+            and _elements(compilation.values[read]) == part
+        ]
+        if parts:
+            yield value, parts
 
 
 def loop_stacks(
@@ -144,14 +132,20 @@ def _is_filled(compilation: PlannableCompilation, members: Collection[PlannedVal
     return (
         not any(value.lives_out or value.is_stored for value in members)  # most are, of several
         and all(value.size_bytes > 0 and value.value_id in compilation.values for value in members)
-        and any(_writes_a_part(compilation, value) for value in members)
+        and any(_writes_forward(compilation, value) for value in members)
     )
 
 
+def _writes_forward(compilation: PlannableCompilation, value: PlannedValue) -> bool:
+    is_backward = compilation.values[value.value_id].is_backward
+    return not is_backward and _writes_a_part(compilation, value)
+
+
 def _writes_a_part(compilation: PlannableCompilation, value: PlannedValue) -> bool:
-    stored = compilation.values[value.value_id]
-    is_forward = not stored.is_backward and stored.opcode not in _HANDING_ON
-    return is_forward and stored.stack_loop is not None and not value.is_in_entry
+    stored = compilation.values.get(value.value_id)
+    if stored is None or stored.stack_loop is None:
+        return False
+    return stored.opcode not in _HANDING_ON and not value.is_in_entry
 
 
 def _loop(compilation: PlannableCompilation, members: Iterable[PlannedValue]) -> str | None:
@@ -250,7 +244,7 @@ def _read_for(
         value
         for buffer_set in buffer_sets
         for value in program.sets[buffer_set]
-        if _writes_a_part(compilation, value)
+        if _writes_forward(compilation, value)
     ]
     seen = {value.value_id for value in waiting}
     found = set()
@@ -279,7 +273,7 @@ def _dots(
         value
         for buffer_set in buffer_sets
         for value in program.sets[buffer_set]
-        if _writes_a_part(compilation, value) and not value.is_in_entry
+        if _writes_forward(compilation, value)
     ]
     bodies = {value.computation for value in writers}
     names = [compilation.values[value.value_id].op_name for value in writers]

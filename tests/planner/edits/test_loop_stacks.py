@@ -7,7 +7,7 @@ import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
-from xlagraph.planner.edits.loop_stacks import loop_stacks
+from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of
 from xlagraph.planner.edits.recomputing import Recompute
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
@@ -60,6 +60,22 @@ def test_a_checkpoint_keeps_the_inputs_of_a_turn_and_at_most_its_dots_and_one_tu
 def test_a_value_that_no_loop_fills_is_not_a_stack():
     compiled = compiled_loop(stacked=False)
     assert list(loop_stacks(compiled, compiled.program, {1, 5})) == []
+
+
+@pytest.mark.parametrize("stacked", [True, False])
+def test_a_writer_collects_a_value_of_a_row_only_where_it_fills_a_stack(stacked):
+    compiled = compiled_loop(stacked=stacked)
+    bias = value(7, 3, 6, 16, is_in_entry=False, computation="body")
+    values = [
+        each._replace(reads=(0, 7)) if each.value_id == 1 else each
+        for each in compiled.program.values
+    ]
+    compiled = replace(
+        compiled,
+        program=replace(compiled.program, values=(*values, bias)),
+        values=compiled.values | {7: facts(7, "bf16[8]{0}", "fusion", FORWARD + "/body/add")},
+    )
+    assert stacks_of(compiled, compiled.program, {7}) == ({1} if stacked else set())
 
 
 @pytest.mark.parametrize(("computation", "is_kept"), [("main", True), ("back", False)])
