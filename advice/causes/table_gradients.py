@@ -14,8 +14,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["dense_gradients"]
 
-_FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape"))
-"""Opcodes of instructions that fill an array with zeros, or copy one."""
+_FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape", "tuple"))
+"""Opcodes of instructions that fill arrays with zeros, or copy one."""
 _LEAST_RATIO: Final = 4
 """Least rows of a table for each row that was read, if an optimizer has a state of its shape."""
 _LEAST_SHARE: Final = Fraction(1, 8)
@@ -46,15 +46,15 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
     the table, whose rows are updated, lies there.
     """
     results = {program.values[each].allocation for each in program.compilation.results}
-    names: dict[tuple[int, ...], str] = {
-        value.dimensions: value.op_name or value.label
-        for value in reversed(program.compilation.array_parameters)
-        if len(value.dimensions) == 2
+    matrices = {
+        each.dimensions
+        for each in program.compilation.array_parameters
+        if len(each.dimensions) == 2
     }
-    found: dict[bool, list[StoredValue]] = {False: [], True: []}
+    found: dict[bool, list[tuple[StoredValue, StoredValue]]] = {False: [], True: []}
     removed: dict[bool, list[str]] = {False: [], True: []}
     for value in program.temporaries:
-        if value.dimensions not in names or value.allocation in results:
+        if value.dimensions not in matrices or value.allocation in results:
             continue
         members = [program.values[each.value_id] for each in program.members_of(value)]
         scattered = [
@@ -68,15 +68,17 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             and all(each.dimensions == value.dimensions for each in members)
             and all(_is_empty(program, each) for each in others)
         ):
-            has_state = not _updates_table(program, members)
-            if not has_state or _updates_states(program, members, scattered):
-                found[has_state].append(scattered[0])
+            table = _updated_table(program, members)
+            has_state = table is None
+            table = table or _table_with_states(program, members, scattered)
+            if table is not None:
+                found[has_state].append((scattered[0], table))
                 removed[has_state] += [each.label for each in members]
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
-    for has_state, values in found.items():
-        if not values or (has_state and sum(each.size_bytes for each in values) < least):
+    for has_state, pairs in found.items():
+        if not pairs or (has_state and sum(value.size_bytes for value, _ in pairs) < least):
             continue
-        text = pattern_of(names[value.dimensions] for value in values)
+        text = pattern_of(table.op_name or table.label for _, table in pairs)
         reason = f"a gradient of all rows of {text}, scattered from the rows that were read"
         doubt = "only if the optimizer may update just the rows that were read"
         yield Cause(
@@ -84,7 +86,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             "The gradient of a table has all its rows",
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, removed[has_state]),
-            tuple(evidence_row(value, reason) for value in values),
+            tuple(evidence_row(value, reason) for value, _ in pairs),
             _DENSE_GRADIENTS_WITH_STATE if has_state else _DENSE_GRADIENTS,
             f"{doubt}, and leave the state of the others as it is" if has_state else doubt,
             is_exact=True,
@@ -98,8 +100,8 @@ def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
     return maker is not None and maker.computes_only(_FILLING)
 
 
-def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
-    """Return True if these gradients update one input, and it is a table of rows.
+def _updated_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> StoredValue | None:
+    """Return the only input that these gradients update, if it is a table of rows.
 
     Its rows are gathered, or nothing reads its new value. An optimizer's state of the same shape
     would be another input. A tied table also has the gradient of its product, which has all rows.
@@ -126,14 +128,14 @@ def _updates_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> bo
                 or not any(program.read_steps.get(each.value_id) for each in made)
             )
         ):
-            return True
-    return False
+            return program.values[read.pop()]
+    return None
 
 
-def _updates_states(
+def _table_with_states(
     program: PeakProgram, gradients: Sequence[StoredValue], scattered: Sequence[StoredValue]
-) -> bool:
-    """Return True if gradients of few rows update a table and states of its shape.
+) -> StoredValue | None:
+    """Return the table that gradients of few rows update next to states of its shape.
 
     Its rows are gathered. An instruction reads the gradient next to the states alone, or makes new
     states from it, which another one reads next to the table.
@@ -151,7 +153,7 @@ def _updates_states(
         if program.values[each].dimensions != dimensions
     ]
     if not read_rows or _LEAST_RATIO * max(read_rows) > dimensions[0]:
-        return False
+        return None
     new = {each.value_id for each in gradients}
     updated: set[int] = set()
     waiting = list(new)
@@ -167,9 +169,12 @@ def _updates_states(
                 made = {each.value_id for each in program.made_by.get(name, ())} - new
                 new |= made
                 waiting += made
-    return len(updated) > 1 and any(
-        program.computes_with(name, "gather") for name in _readers(program, updated)
-    )
+    gathered = [
+        each
+        for each in updated
+        if any(program.computes_with(name, "gather") for name in _readers(program, {each}))
+    ]
+    return program.values[min(gathered)] if gathered and len(updated) > 1 else None
 
 
 def _readers(program: PeakProgram, value_ids: Collection[int]) -> set[str]:

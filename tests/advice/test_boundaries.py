@@ -17,7 +17,6 @@ from xlagraph.advice.causes.returned_values import (
     unchanged_inputs,
     without_new_value,
 )
-from xlagraph.advice.causes.table_gradients import dense_gradients
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.query_files import load_catalogue
@@ -113,117 +112,6 @@ def test_float64_is_named_and_float32_is_not(returning):
     (cause,) = wide_floats(program)
     assert [row["value"] for row in cause.rows] == ["a"]
     assert not list(reduced_stacks(program))
-
-
-TABLE = """
-    0 | table | f32[64,16] | 0    | 4096 | 0-2 | parameter(0)
-    1 | other | f32[{}]    | 0    | 4096 | 0-2 | parameter(1)
-    2 | g     | f32[64,16] | 0    | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
-    3 | new   | f32[64,16] | 0    | 4096 | 2-3 | subtract({})
-    2 | last  | f32[16]    | 0    | 64   | 3-3 | fusion({})
-"""
-
-
-@pytest.mark.parametrize(
-    ("other", "read", "last", "named"),
-    [
-        pytest.param("1024", "table, g", "table", ["g"], id="update"),
-        pytest.param("64,16", "table, g", "table", ["g"], id="another table"),
-        pytest.param("64,16", "table, other, g", "table", [], id="state of its shape"),
-        pytest.param("64,16", "other, g", "new", [], id="new state that is read"),
-        pytest.param("1024", "g", "table", [], id="nodes of a graph"),
-    ],
-)
-def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
-    returning, other, read, last, named
-):
-    program = returning(
-        f"""
-        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {{}}
-        1 | 4096 | parameter 1, shape |f32[{other}]| at ShapeIndex {{}}
-        2 | 4096 | preallocated-temp
-        3 | 4096 | maybe-live-out
-        """,
-        TABLE.format(other, read, last),
-    )
-    found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
-    assert found == named
-
-
-def test_a_dense_gradient_in_the_bytes_of_the_new_table_costs_nothing(returning):
-    program = returning(
-        """
-        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
-        1 | 4096 | maybe-live-out
-        """,
-        """
-        0 | table | f32[64,16] | 0 | 4096 | 0-2 | parameter(0)
-        1 | g     | f32[64,16] | 0 | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
-        1 | new   | f32[64,16] | 0 | 4096 | 3-3 | subtract(table, g)
-        """,
-        "new",
-    )
-    assert not list(dense_gradients(program))
-
-
-@pytest.mark.parametrize(
-    ("reader", "named"),
-    [
-        pytest.param("gather", ["g"], id="an average of the new table is kept"),
-        pytest.param("fusion", [], id="a momentum, of which no rows are read"),
-    ],
-)
-def test_a_new_table_may_be_read_whole_if_rows_of_the_old_one_were_gathered(
-    returning, reader, named
-):
-    program = returning(
-        """
-        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
-        1 | 4096 | parameter 1, shape |f32[64,16]| at ShapeIndex {}
-        2 | 8192 | preallocated-temp
-        3 | 4096 | maybe-live-out
-        """,
-        f"""
-        0 | table | f32[64,16] | 0    | 4096 | 0-3 | parameter(0)
-        1 | other | f32[64,16] | 0    | 4096 | 0-4 | parameter(1)
-        2 | rows  | f32[16]    | 4096 | 64   | 0-1 | {reader}(table)
-        2 | g     | f32[64,16] | 0    | 4096 | 1-2 | scatter(rows) | jit(f)/transpose(jvp())/add
-        3 | new   | f32[64,16] | 0    | 4096 | 2-4 | subtract(table, g)
-        2 | last  | f32[64,16] | 0    | 4096 | 3-4 | add(other, new)
-        """,
-    )
-    found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
-    assert found == named
-
-
-@pytest.mark.parametrize(
-    ("rows", "named"),
-    [
-        pytest.param(8, ["g"], id="few rows of the table"),
-        pytest.param(32, [], id="many rows"),
-    ],
-)
-def test_a_dense_gradient_for_a_state_is_named_if_few_rows_are_read(returning, rows, named):
-    program = returning(
-        f"""
-        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {{}}
-        1 | 4096 | parameter 1, shape |f32[64,16]| at ShapeIndex {{}}
-        2 | {4096 + 64 * rows} | preallocated-temp
-        3 | 4096 | maybe-live-out
-        4 | 4096 | maybe-live-out
-        """,
-        f"""
-        0 | table | f32[64,16] | 0    | 4096 | 0-5 | parameter(0)
-        1 | mu    | f32[64,16] | 0    | 4096 | 0-5 | parameter(1)
-        2 | rows  | f32[{rows},16] | 4096 | {64 * rows} | 0-2 | gather(table)
-        2 | g     | f32[64,16] | 0    | 4096 | 1-3 | scatter(rows) | jit(f)/transpose(jvp())/add
-        3 | m     | f32[64,16] | 0    | 4096 | 3-5 | fusion(mu, g)
-        4 | new   | f32[64,16] | 0    | 4096 | 4-5 | subtract(table, m)
-        """,
-        *("m", "new"),
-    )
-    found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
-    assert found == named
 
 
 def test_the_values_around_the_largest_hole_are_named_with_their_sizes(returning):
