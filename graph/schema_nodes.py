@@ -247,7 +247,8 @@ class InstructionNodes(NodeRows, key_prefix="#i/"):
     target: Strings = described("target of a custom call")
     root_opcode: Strings = described("opcode of a fusion's root")
     fused_opcodes: StringLists = described(
-        "of a fusion: opcodes that it computes with, each once, sorted; absent if not all are known"
+        "of a fusion: opcodes that it computes with, also in fusions inside of it, each once,"
+        " sorted; absent if not all are known"
     )
     step: Integers = described("position in the schedule")
     post_order: Integers = described(

@@ -113,11 +113,22 @@ class Program:
         return self.computations[runs].root_opcode
 
     def fused_opcodes(self, instruction: Instruction) -> tuple[str, ...] | None:
-        """Return the opcodes in a fusion, without parameters; None if not all could be read."""
-        fused = self.computations.get(instruction.attributes.runs or "")
-        if instruction.opcode != "fusion" or fused is None:
+        """Return the opcodes in a fusion and the fusions inside of it, without parameters.
+
+        None if not all could be read.
+        """
+        if instruction.opcode != "fusion":
             return None
-        return _sorted_opcodes(fused.opcodes)
+        return _sorted_opcodes(self._opcodes_in(instruction.attributes.runs))
+
+    def _opcodes_in(self, name: str | None) -> frozenset[str | None]:
+        """Return the opcodes in a computation and in the fusions that it runs; None if unknown."""
+        found = self.computations.get(name or "")
+        if found is None:
+            return frozenset((None,))
+        if "fusion" not in found.opcodes:
+            return found.opcodes
+        return (found.opcodes - {"fusion"}).union(*map(self._opcodes_in, found.runs))
 
     def find(self, name: str, computation: str | None) -> Instruction | None:
         """Return an instruction that a computation mentions; None if it does not exist."""

@@ -142,7 +142,11 @@ class PlannedProgram:
 
     def stored_in(self, value: PlannedValue) -> PlannedAllocation | None:
         """Return the allocation of a constant or entry parameter; None for other values."""
-        return self._allocation_by_number[value.allocation] if value.is_stored else None
+        return self.allocation_of(value) if value.is_stored else None
+
+    def allocation_of(self, value: PlannedValue) -> PlannedAllocation | None:
+        """Return the allocation in which XLA put a value; None if it is unknown."""
+        return self._allocation_by_number.get(value.allocation)
 
     def fixed_sets(self, memory_space: int) -> frozenset[int]:
         """Return the buffer sets that have blocks of their own all the time.

@@ -10,7 +10,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.old_values import is_ordered_before
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.compilation.records import StoredValue
 
@@ -20,8 +20,10 @@ _LEAST_SHARE: Final = Fraction(1, 2)
 """Least share of the reserved bytes that such rows take: in a loop the program may run longer."""
 _LEAST_RATIO: Final = 4
 """Least rows that are gathered from each row, and added to each."""
-_MIXING: Final = ("sort", "reduce-window", "fft", "topk", "while", "convolution", "custom-call")
+_MIXING: Final = ("sort", "reduce-window", "fft", "topk", "while")
 """Opcodes of instructions that need all rows at once."""
+_OF_ROWS: Final = (JOINED_PARTS, "AllocateBuffer")
+"""Targets of custom calls that mix no rows."""
 
 _ADDING: Final = re.compile("add|sum", re.IGNORECASE)
 """Primitives that add rows, not those that write them or take a maximum."""
@@ -55,10 +57,9 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
             if count in (value.dimensions[:1] + value.dimensions[-1:])
         ]
         at_peak = [value for value in program.at_peak if value in set(found)]
-        makers = {value.name for value in found}
-        if sum(value.size_bytes for value in at_peak) < least or any(
-            program.computes_with(name, opcode) for name in makers for opcode in _MIXING
-        ):
+        if sum(value.size_bytes for value in at_peak) < least:
+            continue
+        if any(_needs_all_rows(program, value) for value in found):
             continue
         kept = sum(value.size_bytes for value in _read_after_sums(program, found, count))
         if kept * _LEAST_RATIO > sum(value.size_bytes for value in at_peak):
@@ -74,6 +75,19 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
             _GATHERED_ROWS,
             likelihood=0.9,
         )
+
+
+def _needs_all_rows(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a value of which no part can be computed from some rows alone.
+
+    A dot is a convolution on a TPU, whose gathers have custom calls inside.
+    """
+    maker = program.instructions[value.name]
+    if maker.opcode == "custom-call":
+        return maker.target not in _OF_ROWS
+    is_dot = last_part(value.known_op_name) == "dot_general"
+    mixing = _MIXING if is_dot else (*_MIXING, "convolution")
+    return any(map(maker.computes_with, mixing))
 
 
 def _read_after_sums(

@@ -258,11 +258,22 @@ def _updates_parameters(program: PeakProgram) -> bool:
 
 
 def _is_update(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for a result of an input's shape that is computed from it and a gradient."""
-    read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    return (
-        value.dimensions != ()
-        and not value.is_backward
-        and any(each.is_backward for each in read)
+    """Return True for a result of an input's shape that is computed from it and a gradient.
+
+    It may be in the bytes of a donated input. A TPU may compute it in faster memory, together with
+    the gradient, from fetched values.
+    """
+    planned = program.planned(value)
+    allocation = None if planned is None else program.program.allocation_of(planned)
+    is_in_input = allocation is not None and allocation.parameter_number is not None
+    value = source_of_copies(program, value) or value
+    read = [
+        source_of_copies(program, program.values[each]) or program.values[each]
+        for each in program.read_by.get(value.name, ())
+    ]
+    if value.dimensions == () or not any(each.is_backward for each in (value, *read)):
+        return False
+    return is_in_input or (
+        not value.is_backward
         and any(each.opcode in ("parameter", "copy") and each.shape == value.shape for each in read)
     )

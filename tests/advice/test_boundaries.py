@@ -167,6 +167,18 @@ def test_a_step_that_updates_needs_no_activations_and_no_gradients_of_others(
     assert not is_gradient_only(program, "old")
 
 
+@pytest.mark.parametrize("place", [pytest.param(1, id="donated"), pytest.param(5, id="own")])
+def test_an_update_in_the_bytes_of_an_input_may_be_fused_with_its_gradient(returning, place):
+    fused = "5 | new  | f32[512]  | 0 | 2048 | 3-4 | subtract(old, d) | jit(f)/transpose(jvp())/mul"
+    values = STEP.format("old, d").replace(
+        "5 | new  | f32[512]  | 0 | 2048 | 3-4 | subtract(old, d) | jit(f)/sub",
+        fused.replace("5 |", f"{place} |", 1),
+    )
+    program = returning(BLOCKS, values.replace("0 | 2048 | 0-4", "0 | 2048 | 0-3"), "acts", "new")
+    found = [row["value"] for cause in returned_forward_values(program) for row in cause.rows]
+    assert found == (["acts"] if place == 1 else [])
+
+
 def test_an_update_that_is_fused_with_its_gradient_is_no_gradient(returning):
     # the fusion has the op name of the product that gives the gradient
     fused = STEP.format("old, d").replace("multiply(acts) |", "fusion(acts, w) |", 1)

@@ -11,7 +11,7 @@ from xlagraph.planner.edits.resizing import ComputeInParts
 GRAPH = """
 0 | h | f32[4,16]    | 0     | 256   | 0-4 | parameter(0)
 1 | m | f32[256,16]  | 0     | 16384 | 1-2 | gather(h)    | jit(f)/jvp()/gather @ f.py:4
-1 | e | f32[256,16]  | 16384 | 16384 | 2-3 | {maker}(m)   | jit(f)/jvp()/exp @ f.py:5
+1 | e | f32[256,16]  | 16384 | 16384 | 2-3 | {maker}(m)   | jit(f)/jvp()/{primitive} @ f.py:5
 2 | a | f32[4,16]    | 0     | 256   | 3-4 | scatter(e)   | jit(f)/jvp()/{scatter} @ f.py:6
 1 | g | f32[16]      | 32768 | 64    | 4-4 | reduce(h)
 """
@@ -23,16 +23,20 @@ ALLOCATIONS = """
 
 
 @pytest.mark.parametrize(
-    ("maker", "scatter", "read", "named"),
+    ("maker", "primitive", "scatter", "read", "named"),
     [
-        ("exponential", "scatter-add", "e", ["m", "e"]),
-        pytest.param("exponential", "scatter", "e", [], id="rows are written, not added"),
-        pytest.param("sort", "scatter-add", "e", [], id="all rows are needed at once"),
-        pytest.param("exponential", "scatter-add", "", [], id="what is added is another row"),
+        ("exponential", "exp", "scatter-add", "e", ["m", "e"]),
+        pytest.param("convolution", "dot_general", "scatter-add", "e", ["m", "e"], id="TPU's dot"),
+        pytest.param("convolution", "conv", "scatter-add", "e", [], id="rows are mixed"),
+        pytest.param("exponential", "exp", "scatter", "e", [], id="rows are written, not added"),
+        pytest.param("sort", "sort", "scatter-add", "e", [], id="all rows are needed at once"),
+        pytest.param("exponential", "exp", "scatter-add", "", [], id="another row is added"),
     ],
 )
-def test_gathered_rows_that_are_only_added_are_named(programs, maker, scatter, read, named):
-    program = programs(ALLOCATIONS, GRAPH.format(maker=maker, scatter=scatter))
+def test_gathered_rows_that_are_only_added_are_named(
+    programs, maker, primitive, scatter, read, named
+):
+    program = programs(ALLOCATIONS, GRAPH.format(maker=maker, primitive=primitive, scatter=scatter))
     with_dependences(
         program, "h = parameter()", "m = gather(h)", f"e = {maker}(m)", f"a = scatter({read})"
     )
@@ -49,7 +53,7 @@ def test_gathered_rows_that_are_only_added_are_named(programs, maker, scatter, r
 
 
 def test_rows_that_the_next_layer_reads_after_the_sums_are_needed(programs):
-    values = GRAPH.format(maker="exponential", scatter="scatter-add").replace(
+    values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add").replace(
         "reduce(h)", "reduce(e)"
     )
     program = programs(ALLOCATIONS, values.replace("16384 | 2-3", "16384 | 2-4"))

@@ -211,3 +211,15 @@ def test_the_plan_completes_the_instructions_of_the_module_text_as_they_are_read
     assert program.entry["a"].attributes.op_name == "x"
     assert program.instructions["b"].text == "f32[] copy(%p)"
     assert program.entry.find("b") is None
+
+
+def test_the_opcodes_in_a_fusion_include_those_of_fusions_inside_of_it():
+    text = (
+        "inner {\n  p = f32[] parameter(0)\n  ROOT s = f32[] scatter(p)\n}\n"
+        "outer {\n  q = f32[] parameter(0)\n  n = f32[] negate(q)\n"
+        "  ROOT f = f32[] fusion(n), kind=kCustom, calls=inner\n}\n"
+        "ENTRY main {\n  x = f32[] parameter(0)\n"
+        "  ROOT a = f32[] fusion(x), kind=kCustom, calls=outer\n}\n"
+    )
+    program = parse_module_text(text)
+    assert program.fused_opcodes(program.entry["a"]) == ("negate", "scatter")
