@@ -39,6 +39,9 @@ _LONG = (
 )
 """Files that take a minute: begun last, they would leave the other processor idle."""
 
+_KILLS_ITS_SERVER = "tests/faults/test_server_faults.py"
+"""After the other tests of its Java process, which would have to be started for them again."""
+
 MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
 
 
@@ -72,7 +75,8 @@ def pytest_collection_modifyitems(
 
 def _place(item: pytest.Item) -> int:
     """Return the place of a test: those of a Neo4j, other long files, then the rest."""
-    return 0 if _process(item) else 1 if item.nodeid.startswith(_LONG) else 2
+    is_early = _process(item) and not item.nodeid.startswith(_KILLS_ITS_SERVER)
+    return 0 if is_early else 1 if item.nodeid.startswith(_LONG) else 2
 
 
 def _process(item: pytest.Item) -> str | None:

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from tests.browser.links import ODD_RUN, PICTURES, Command
 from tests.browser.neo4j_browser import Neo4jBrowser
@@ -37,23 +38,23 @@ def test_a_link_draws_the_rows_of_the_query_after_the_style_is_loaded(
     assert "HBM612Bmemoryspace0" in neo4j_browser.captions()
 
 
-def test_links_of_pictures_draw_them(neo4j_browser: Neo4jBrowser, command: Command) -> None:
-    for case in PICTURES[::2]:  # each takes four seconds
+def test_pasted_statements_draw_pictures_and_return_rows(
+    neo4j_browser: Neo4jBrowser, command: Command
+) -> None:
+    """Statements of links are pasted too: to load the page for each takes three seconds."""
+    neo4j_browser.open(f"{neo4j_browser.server.browser_url}?dbms={neo4j_browser.server.uri}")
+    for case in PICTURES[::2]:
         asked: list[object] = ["query", case.query]
         for name, given in case.asks[0].parameters.items():
             asked += ["--" + re.sub("([A-Z])", r"-\1", name).lower(), given]
-        neo4j_browser.open(command(*asked, "--browser"))
+        link = command(*asked, "--browser")
+        neo4j_browser.paste(parse_qs(urlsplit(link).query)["arg"][0])
         neo4j_browser.press_the_arrow()
         picture = command(*asked, "--format", "graphml")
         nodes, relationships = picture.count("<node "), picture.count("<edge ")
         assert relationships > 0, case.query
         neo4j_browser.wait_until_drawn(nodes=nodes, relationships=relationships)
-
-
-def test_a_pasted_statement_of_show_returns_rows(
-    neo4j_browser: Neo4jBrowser, command: Command
-) -> None:
-    neo4j_browser.open(f"{neo4j_browser.server.browser_url}?dbms={neo4j_browser.server.uri}")
+    # last, because Browser shows later results as tables too
     neo4j_browser.paste(command("query", "overview/roles", "-c", ODD, "--show"))
     neo4j_browser.press_the_arrow()
     assert "parameter" in [row[2] for row in neo4j_browser.rows()]
