@@ -31,6 +31,7 @@ _SAME_NUMBERS: Final = frozenset(
     ("broadcast", "bitcast", "reshape", "convert", "transpose", "copy")
 )
 """Opcodes that repeat or move the numbers of an iota."""
+_NUMBERING: Final = _SAME_NUMBERS | {"iota"}
 _STORED_FIRST: Final = frozenset(
     ("dot", "convolution", "custom-call", "sort", "scatter", "while", "call", "tuple", "gather")
 )
@@ -104,8 +105,11 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
 
 
 def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
-    """Yield matrices that compare integers with their own column numbers, and are multiplied."""
-    found: list[tuple[StoredValue, str]] = []
+    """Yield matrices that compare integers with their own column numbers, and are multiplied.
+
+    A GPU may store the numbers, and compare them in the fusions that multiply.
+    """
+    found = [*_numbers_of_columns(program)]
     for value in program.temporaries:
         maker = program.instructions.get(value.name)
         if maker is None or not program.is_alone(value) or not maker.computes_only(_MAKE_MULTI_HOT):
@@ -140,6 +144,39 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=0.9,
         )
+
+
+def _numbers_of_columns(program: PeakProgram) -> Iterator[tuple[StoredValue, str]]:
+    """Yield stored column numbers of which every reader makes a one-hot matrix to multiply."""
+    for value in program.temporaries:
+        maker = program.instructions.get(value.name)
+        if maker is None or not program.is_alone(value) or not maker.computes_with("iota"):
+            continue
+        readers = program.readers_of.get(value.value_id, ())
+        if not maker.computes_only(_NUMBERING) or not readers:
+            continue
+        indices = [_index_of(program, name, value) for name in readers]
+        if None not in indices:
+            line = file_and_line(*program.place_of(readers[0])) or readers[0]
+            names = ", ".join(dict.fromkeys(_name_of(program, each) for each in indices if each))
+            yield value, f"numbers of columns; {line} compares {names} with them and multiplies"
+
+
+def _index_of(program: PeakProgram, reader: str, numbers: StoredValue) -> StoredValue | None:
+    """Return the integers that a product compares with numbers of columns, if for equality."""
+    operation = program.operations.get(reader)
+    fused = () if operation is None else program.fused_operations(operation)
+    directions = [
+        each.numbers.get("direction")
+        for each in fused
+        if each.opcode == "compare" and _elements(each) == math.prod(numbers.dimensions)
+    ]
+    if directions != [[1]] or not program.computes_with(reader, "dot"):
+        return None
+    read = [program.values[each] for each in program.read_by.get(reader, ())]
+    integers = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
+    others = [each for each in integers if each.value_id != numbers.value_id]
+    return others[0] if len(others) == 1 else None
 
 
 def _sums_of_rows(program: PeakProgram, value: StoredValue) -> list[StoredValue]:

@@ -197,3 +197,42 @@ ENTRY %main (ids: s32[64], gate: f32[64]) -> f32[64,64] {{
 """)
     causes = list(one_hot_products(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(("direction", "named"), [("EQ", ["numbers"]), ("GE", [])])
+def test_column_numbers_may_be_stored_and_compared_in_the_product(programs, direction, named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}
+        1 | 4096 | parameter 1, shape |f32[64,16]| at ShapeIndex {}
+        2 | 20480 | preallocated-temp
+        """,
+        """
+        0 | ids     | s32[64]    | 0     | 256   | 0-3 | parameter(0)
+        1 | table   | f32[64,16] | 0     | 4096  | 0-3 | parameter(1)
+        2 | numbers | s32[64,64] | 0     | 16384 | 2-3 | iota()
+        2 | out     | f32[64,16] | 16384 | 4096  | 3-3 | fusion(ids, numbers, table)
+        """,
+    )
+    fused = ("broadcast", "compare", "convert", "dot")
+    program.instructions["out"] = program.instructions["out"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%product (p: s32[64], n: s32[64,64], t: f32[64,16]) -> f32[64,16] {{
+  %p = s32[64]{{0}} parameter(0)
+  %b = s32[64,64]{{1,0}} broadcast(%p), dimensions={{0}}
+  %n = s32[64,64]{{1,0}} parameter(1)
+  %c = pred[64,64]{{1,0}} compare(%b, %n), direction={direction}
+  %f = f32[64,64]{{1,0}} convert(%c)
+  %t = f32[64,16]{{1,0}} parameter(2)
+  ROOT %d = f32[64,16]{{1,0}} dot(%f, %t), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}
+
+ENTRY %main (ids: s32[64], table: f32[64,16]) -> f32[64,16] {{
+  %ids = s32[64]{{0}} parameter(0)
+  %table = f32[64,16]{{1,0}} parameter(1)
+  %numbers = s32[64,64]{{1,0}} iota(), iota_dimension=1
+  ROOT %out = f32[64,16]{{1,0}} fusion(%ids, %numbers, %table), kind=kLoop, calls=%product
+}}
+""")
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
