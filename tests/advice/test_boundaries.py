@@ -363,8 +363,10 @@ def test_a_returned_stack_in_another_order_is_one_cause_only(returning):
     assert [row["value"] for row in cause.rows] == ["acts"]
 
 
-@pytest.mark.parametrize(("loop", "is_carry"), [("w", True), ("inner", False)])
-def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop, is_carry):
+@pytest.mark.parametrize(
+    ("loop", "results", "is_carry"), [("w", 1, True), ("inner", 1, False), ("w", 2, False)]
+)
+def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop, results, is_carry):
     program = programs(
         "0 | 12288 | preallocated-temp",
         """
@@ -374,6 +376,7 @@ def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop,
         """,
     )
     stack = program.by_label["s"]._replace(stack_loop="w", stack_element="c")
+    program.made_by["c"] = program.made_by["c"] * results  # of several, one has the stack's size
     program.instructions["p"] = program.instructions["p"]._replace(loop=loop)
     assert program.is_stacked_carry(stack) == is_carry
 
