@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from enum import Enum, auto
-from math import prod
+from math import isqrt, prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
@@ -132,7 +132,7 @@ def reads_of_parts(
         program.instructions[name].loop == around
         and (
             _reads_less(program, name)
-            or _weighs_iterations(program, name, ids, stack)
+            or _adds_iterations(program, name, ids, stack)
             or _reads_chosen_parts(program, name, ids, stack)
         )
         for name in readers
@@ -267,14 +267,39 @@ def _reads_part_in_loop(program: PeakProgram, instruction: str, around: str | No
     return is_in_loop and program.computes_with(instruction, "dynamic-slice")
 
 
-def _weighs_iterations(
+def _adds_iterations(
     program: PeakProgram, instruction: str, ids: Collection[int], stack: StoredValue
 ) -> bool:
-    """Return True for a product with one number of each iteration, which is a weighted sum."""
-    others = [program.values[each] for each in program.read_by[instruction] if each not in ids]
-    return program.computes_with(instruction, "dot") and [
-        prod(each.dimensions) for each in others
-    ] == [stack.stack_turns]
+    """Return True for a product that adds up all iterations, if its factors are known in the loop.
+
+    These are the stack, stacks of the same loop, and what does not depend on the loop. The lengths
+    show what is added: the product of those of both factors has each of them twice.
+    """
+    if not program.computes_with(instruction, "dot"):
+        return False
+    read = program.read_by[instruction]
+    others = [program.values[each] for each in read if each not in ids]
+    if any(
+        each.stack_loop != stack.stack_loop and _depends_on_loop(program, stack, each)
+        for each in others
+    ):
+        return False
+    factors = prod(prod(each.dimensions) for each in others or [stack]) * prod(stack.dimensions)
+    return all(
+        stack.stack_turns not in made.dimensions
+        and isqrt(added := factors // prod(made.dimensions)) ** 2 == added
+        and isqrt(added) % (stack.stack_turns or factors) == 0
+        for made in program.made_by.get(instruction, ())
+    )
+
+
+def _depends_on_loop(program: PeakProgram, stack: StoredValue, value: StoredValue) -> bool:
+    """Return True if a value is computed from what the loop of a stack computes, or may be."""
+    schedulable, loop = program.schedulable, program.rows.get(stack.stack_loop or "")
+    if schedulable is None or loop is None:
+        return True
+    made = program.rows.get(value.name)
+    return made is not None and is_ordered_before(schedulable, loop, made)
 
 
 def _reads_chosen_parts(
@@ -284,16 +309,10 @@ def _reads_chosen_parts(
 
     Parts that are chosen by what the loop computes could be any of them.
     """
-    schedulable, loop = program.schedulable, program.rows.get(stack.stack_loop or "")
-    if schedulable is None or loop is None:
-        return False
     if parts_of_reads(program, ids, {instruction}, ("dynamic-slice", "gather")) is None:
         return False
-    others = {
-        program.rows.get(program.values[each].name)
+    return not any(
+        _depends_on_loop(program, stack, program.values[each])
         for each in program.read_by[instruction]
         if each not in ids
-    }
-    return not any(
-        each is not None and is_ordered_before(schedulable, loop, each) for each in others
     )

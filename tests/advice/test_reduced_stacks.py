@@ -69,22 +69,27 @@ def test_a_sum_of_a_stack_is_removed_with_its_gradient_that_repeats_that_of_the_
 
 
 @pytest.mark.parametrize(
-    ("weights", "found"),
+    ("weights", "made", "result", "found"),
     [
-        pytest.param("f32[64]", ["s"], id="a number of each iteration"),
-        pytest.param("f32[16,16]", [], id="a matrix"),
+        pytest.param("f32[64]", "iota()", "f32[16]", ["s"], id="a number of each iteration"),
+        pytest.param("f32[64]", "dot(loop)", "f32[16]", [], id="numbers that the loop computes"),
+        pytest.param("f32[64,4]", "iota()", "f32[4,16]", ["s"], id="numbers of each iteration"),
+        pytest.param("f32[16,4]", "iota()", "f32[64,4]", [], id="a matrix of the parts"),
     ],
 )
-def test_a_product_with_a_number_of_each_iteration_is_a_sum_of_the_stack(programs, weights, found):
+def test_a_product_over_the_iterations_is_a_sum_of_the_stack(
+    programs, weights, made, result, found
+):
     program = programs(
         "0 | 12288 | preallocated-temp",
         f"""
         0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
-        0 | w    | {weights}  | 1024 | 1024 | 0-3 | iota()
+        0 | w    | {weights}  | 1024 | 1024 | 0-3 | {made}
         0 | s    | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
-        0 | sum  | f32[16]    | 64   | 64   | 2-3 | dot(w, s) | jit(f)/dot_general @ f.py:9
+        0 | sum  | {result}   | 2048 | 1024 | 2-3 | dot(w, s) | jit(f)/dot_general @ f.py:9
         """,
     )
+    with_dependences(program, "loop = iota()", f"w = {made}", "s = fusion(loop)", "sum = dot(w, s)")
     stack = program.by_label["s"]
     program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
     assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == found
