@@ -328,12 +328,21 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     assert without_new_value(program) == ({"w"} if named else set())
 
 
-@pytest.mark.parametrize(("opcode", "named"), [("transpose", ["s"]), ("sort", [])])
-def test_a_stack_may_be_returned_in_another_order_of_dimensions(returning, opcode, named):
+@pytest.mark.parametrize(
+    ("opcode", "carry", "named"),
+    [
+        ("transpose", "f32[128]", ["s"]),
+        ("sort", "f32[128]", []),
+        ("transpose", "s32[128]", ["s"]),
+        ("transpose", "u32[128]", []),  # a key of random numbers is no carry, nor is a counter
+        ("transpose", "s32[]", []),
+    ],
+)
+def test_a_stack_may_be_returned_in_another_order_of_dimensions(returning, opcode, carry, named):
     program = returning(
         "0 | 16384 | preallocated-temp\n1 | 8192 | maybe-live-out",
         f"""
-        0 | w{{1}} (phi) | f32[128]  | 0    | 512  | 0-3 | while()
+        0 | w{{1}} (phi) | {carry} | 0  | 512  | 0-3 | while()
         0 | s   | f32[16,128] | 4096 | 8192 | 1-3 | fusion(w{{1}})
         1 | out | f32[128,16] | 0    | 8192 | 2-3 | {opcode}(s)
         """,
@@ -361,24 +370,6 @@ def test_a_returned_stack_in_another_order_is_one_cause_only(returning):
     program.compilation.values[stack.value_id] = stack
     (cause,) = returned_forward_values(program)
     assert [row["value"] for row in cause.rows] == ["acts"]
-
-
-@pytest.mark.parametrize(
-    ("loop", "results", "is_carry"), [("w", 1, True), ("inner", 1, False), ("w", 2, False)]
-)
-def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop, results, is_carry):
-    program = programs(
-        "0 | 12288 | preallocated-temp",
-        """
-        0 | p{0} (phi) | f32[512]  | 0    | 2048 | 0-3 | parameter(0)
-        0 | c          | f32[512]  | 2048 | 2048 | 1-3 | copy(p{0})
-        0 | s          | f32[2048] | 4096 | 8192 | 2-3 | fusion(c)
-        """,
-    )
-    stack = program.by_label["s"]._replace(stack_loop="w", stack_element="c")
-    program.made_by["c"] = program.made_by["c"] * results  # of several, one has the stack's size
-    program.instructions["p"] = program.instructions["p"]._replace(loop=loop)
-    assert program.is_stacked_carry(stack) == is_carry
 
 
 def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(returning):
