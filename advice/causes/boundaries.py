@@ -94,6 +94,11 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
         and value.stack_turns != 1
         and has_carry(program, value.stack_loop or "")
         and not (value.is_backward and value.dimensions in parameters)
+        # as a cache, which the caller passes again
+        and not any(
+            program.is_copy_of_input(program.values[each.value_id].label)
+            for each in program.members_of(value)
+        )
     ]
     found: set[int] = set()
     gradients: list[str] = []
