@@ -2,11 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from typing import Final
 
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.passes import reached
 from xlagraph.queries.errors import NotStored
 
 __all__ = ["WAITS_FOR_GRADIENT", "recomputes_forward_ops"]
@@ -34,8 +34,8 @@ def recomputes_forward_ops(stored: StoredCompilation) -> bool:
         for reader in readers:
             operands[reader].append(value)
     gradients = {number for number, value in compilation.values.items() if value.is_backward}
-    after = _reached(gradients, compilation.readers)
-    before = _reached(gradients, operands)
+    after = reached(gradients, compilation.readers)
+    before = reached(gradients, operands)
     names = {
         number: (_NUMBER.sub("", value.op_name), value.shape)
         for number, value in compilation.values.items()
@@ -44,14 +44,3 @@ def recomputes_forward_ops(stored: StoredCompilation) -> bool:
     forward = {name for number, name in names.items() if number not in after}
     again = [names.get(number) in forward for number in after & before - gradients]
     return sum(again) >= _LEAST_OPS
-
-
-def _reached(numbers: Iterable[int], edges: Mapping[int, Iterable[int]]) -> set[int]:
-    found = set(numbers)
-    waiting = [*found]
-    while waiting:
-        for number in edges.get(waiting.pop(), ()):
-            if number not in found:
-                found.add(number)
-                waiting.append(number)
-    return found

@@ -13,7 +13,7 @@ from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.reduced_stacks import reads_of_parts
+from xlagraph.advice.causes.reduced_stacks import gradients_of_reads, reads_of_parts
 from xlagraph.advice.causes.returned_values import source_of_copies
 from xlagraph.hlo.instruction import first_number
 from xlagraph.hlo.op_names import last_part
@@ -94,8 +94,14 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
         and value.stack_turns != 1
         and has_carry(program, value.stack_loop or "")
         and not (value.is_backward and value.dimensions in parameters)
+        # as a cache, which the caller passes again
+        and not any(
+            program.is_copy_of_input(program.values[each.value_id].label)
+            for each in program.members_of(value)
+        )
     ]
     found: set[int] = set()
+    gradients: list[str] = []
     rows = []
     is_unread = True
     for value in stacks:
@@ -105,11 +111,11 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             continue
         if in_other_order or not results.isdisjoint(members):
             found |= in_other_order or members
+            reads = reads_of_parts(program, value, members)
             is_unread = is_unread and not in_other_order
-            is_unread = is_unread and (
-                not _is_read(program, members)
-                or reads_of_parts(program, value, members) is not None
-            )
+            is_unread = is_unread and not (reads is None and _is_read(program, members))
+            if reads is not None and reads[0]:
+                gradients += gradients_of_reads(program, value, members, reads)
             loop = file_and_line(*program.place_of(value.stack_loop or "")) or value.stack_loop
             turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
             rows.append(evidence_row(value, f"values of {turns} iterations of the loop at {loop}"))
@@ -118,7 +124,10 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             "peak/contributors",
             "A loop stacks a value of each iteration, and the program returns the stack",
             ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [program.values[each].label for each in sorted(found)])
+            Remove.of(
+                program.compilation,
+                [*(program.values[each].label for each in sorted(found)), *gradients],
+            )
             if is_unread
             else KeepInside(frozenset(found)),
             tuple(rows),

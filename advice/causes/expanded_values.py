@@ -55,7 +55,7 @@ def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Ca
     dimensions: _Dimensions | None = None
     seen: set[int | None] = set()
     for value in program.at_peak:
-        if program.instructions[value.name].loop is not None:
+        if _loop_around(program, value.name) is not None:
             continue  # a loop over rows may compute a few already
         if program.set_of(value) in seen or value.size_bytes * 8 < least or not value.dimensions:
             continue
@@ -134,7 +134,9 @@ class _Region:
             values = [program.values[each.value_id] for each in members]
             self.values += values
             for value in values:
-                if value.is_phi or value.is_backward:
+                if value.is_backward or (
+                    value.is_phi and not _makes_random_bits(program, value.name)
+                ):
                     return False
                 for name in (value.name, *program.readers_of.get(value.value_id, ())):
                     found = self._around(name)
@@ -150,14 +152,17 @@ class _Region:
         known = program.instructions[name]
         if known.opcode in FORWARDING - _ENTERING:
             return set()
+        is_small = self._is_small
+        made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
+        makes_bits = _makes_random_bits(program, name)
         if (
-            known.opcode in _ENTERING
-            or known.loop != program.instructions[self.first.name].loop
+            (known.opcode in _ENTERING and not makes_bits)
+            or _loop_around(program, name) != _loop_around(program, self.first.name)
             or program.is_backward(name)
         ):
             return None
-        is_small = self._is_small
-        made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
+        if makes_bits:  # counters and keys are no results
+            made = [each for each in made if not is_small(each)]
         read = [program.values[each] for each in program.read_by.get(name, ())]
         if all(map(is_small, made)):
             is_sum = any(map(known.computes_with, _SUMMING)) or known.target == _ROW_BY_ROW
@@ -181,6 +186,22 @@ class _Region:
         return frozenset(map(self.program.set_of, self.program.temporaries))
 
 
+def _makes_random_bits(program: PeakProgram, name: str) -> bool:
+    """Return True for a loop, or what it has, that computes only unsigned integers, one by one."""
+    known = program.instructions[name]
+    loop = name if known.opcode == "while" else known.loop
+    states = [each for each in program.made_by.get(loop or "", ()) if each.dimensions]
+    return bool(states) and all((each.dtype or "").startswith("u") for each in states)
+
+
+def _loop_around(program: PeakProgram, name: str) -> str | None:
+    """Return the loop of an instruction, but not one that makes random bits of rows."""
+    loop = program.instructions[name].loop
+    while loop is not None and _makes_random_bits(program, loop):
+        loop = program.instructions[loop].loop
+    return loop
+
+
 class _Dimensions:
     """The dimensions of a program's values."""
 
@@ -200,7 +221,10 @@ class _Dimensions:
         for axis in self._parts(self._of(region.first)):
             if (
                 self.length(axis) >= PARTS
-                and all(self._has(axis, each, region.first) for each in region.values)
+                and all(
+                    any(self._has(axis, alike, region.first) for alike in self._aliases(each))
+                    for each in region.values
+                )
                 and all(self._keeps(axis, name) for name in region.names)
                 and self._dependents(axis, region).isdisjoint(region.names | region.ends)
             ):
@@ -217,6 +241,11 @@ class _Dimensions:
             lengths == [each for each in first.dimensions if each > 1]
             and len(set(lengths)) == len(lengths)
         )
+
+    def _aliases(self, value: StoredValue) -> Iterator[StoredValue]:
+        """Yield the values of a shape that share their bytes: those of a loop with its operand."""
+        members = (self._program.values[each.value_id] for each in self._program.members_of(value))
+        return (each for each in members if each.dimensions == value.dimensions)
 
     def _of(self, value: StoredValue) -> Sequence[int]:
         return self._followed.at(value.name, index_numbers(value.shape_index)) or ()

@@ -18,6 +18,9 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 __all__ = ["handed_on", "has_carry", "rewritten_inputs"]
 
 _CALLBACK = "callback"
+_FLOATS: Final = ("f", "bf", "c")
+_OF_ARRAYS: Final = (*_FLOATS, "s")
+"""Types of a carry: a scalar integer may be a counter, and unsigned ones a key."""
 
 _REWRITTEN_INPUTS: Final[Remedies] = {
     "jax": "Pass it in the carry of jax.lax.scan instead of xs, scan over jnp.arange(n), read part"
@@ -61,12 +64,15 @@ def _is_check(program: PeakProgram, instruction: str) -> bool:
 
 
 def has_carry(program: PeakProgram, loop: str) -> bool:
-    """Return True if a loop, or one around it, changes floating-point state other than stacks."""
+    """Return True if a loop, or one around it, changes numbers other than stacks.
+
+    Counters and keys of random numbers do not count: `jax.lax.map` has them, too.
+    """
     around: str | None = loop
     while around is not None:
         if any(
             value.is_phi
-            and (value.dtype or "").startswith(("f", "bf", "c"))
+            and (value.dtype or "").startswith(_OF_ARRAYS if value.dimensions else _FLOATS)
             and program.stack_of(value) is None
             for value in program.made_by.get(around, ())
         ):

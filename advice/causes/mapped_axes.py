@@ -247,9 +247,10 @@ class _Axes:
         for value in program.values.values():
             if not _is_mapped(value.known_op_name) or len(value.dimensions) < 3:
                 continue
-            if not program.instructions[value.name].computes_only(_REPEATING):
-                continue
+            only_repeats = program.instructions[value.name].computes_only(_REPEATING)
             for each in program.read_by.get(value.name, ()):
+                if not (only_repeats or self._is_factor(each)):
+                    continue
                 given = input_of(program, program.values[each])
                 is_constant = given is None or given.opcode == "constant"
                 if is_constant and not program.values[each].is_phi:
@@ -259,6 +260,12 @@ class _Axes:
                 if len(source) > 1 and source <= self.of(value) and len(left) == 1:
                     found.add(left[0])
         return frozenset(found)
+
+    def _is_factor(self, value_id: int) -> bool:
+        """Return True if a product reads a value: what is made of it elsewhere is a new weight."""
+        program = self._program
+        readers = program.readers_of.get(value_id, ())
+        return any(program.computes_with(name, "dot") for name in readers)
 
     def _of_id(self, value_id: int) -> frozenset[int]:
         return self.of(self._program.values[value_id])

@@ -238,10 +238,11 @@ class PeakProgram:
     def is_stacked_carry(self, value: StoredValue) -> bool:
         """Return True for a stack of its loop's carries, which no checkpoint recomputes."""
         part = prod(value.dimensions[1:])
+        made = self.made_by.get(value.stack_element or "", ())
         return any(
             known.is_phi and self.instructions[known.name].loop == value.stack_loop
-            for each in self.made_by.get(value.stack_element or "", ())
-            if each.opcode != "while" or prod(each.dimensions) == part
+            for each in made
+            if len(made) == 1 or prod(each.dimensions) == part
             for member in self.members_of(self.values[self.origin_of(each.value_id)])
             if (known := self.values[member.value_id]).opcode == "parameter"
         )

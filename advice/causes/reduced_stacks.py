@@ -1,9 +1,9 @@
 """Find stacks of loops of which the program reads only a part or a reduction."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import Enum, auto
-from math import prod
+from math import isqrt, prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
@@ -19,7 +19,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["reads_of_parts", "reduced_stacks"]
+__all__ = ["gradients_of_reads", "reads_of_parts", "reduced_stacks"]
 
 _REDUCED_STACKS: Final[Remedies] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"
@@ -55,10 +55,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             reason = f"{place} reads a part or a reduction of a stack of {parts}"
             what = "values" if value.stack_turns is None else "iterations"
             found[kind].append((value, f"{reason} {what}, and nothing else reads it"))
-            removed[kind] += [each.label for each in gradients]
-            for name in readers:
-                removed[kind] += _scattered_gradients(program, value, name)
-            removed[kind] += _repeated_gradients(program, value)
+            removed[kind] += gradients_of_reads(program, value, ids, reads)
             reducing[kind] |= readers
             if not _is_kept_for(program, gradients):
                 removed[kind] += [program.values[each].label for each in sorted(ids)]
@@ -110,6 +107,21 @@ _OF_REDUCED: Final = {
 }
 
 
+def gradients_of_reads(
+    program: PeakProgram,
+    stack: StoredValue,
+    ids: Collection[int],
+    reads: tuple[Collection[str], Iterable[StoredValue]],
+) -> list[str]:
+    """Return the labels of what exists of a stack's size because `reads_of_parts` reads it."""
+    readers, gradients = reads
+    return [
+        *(each.label for each in gradients),
+        *(label for name in readers for label in _scattered_gradients(program, stack, name)),
+        *_repeated_gradients(program, stack, _loop_around(program, stack, ids)),
+    ]
+
+
 def reads_of_parts(
     program: PeakProgram, stack: StoredValue, ids: Collection[int]
 ) -> tuple[set[str], list[StoredValue]] | None:
@@ -124,15 +136,15 @@ def reads_of_parts(
         if program.instructions[name].opcode not in FORWARDING
         and not {made.value_id for made in program.made_by.get(name, ())}.intersection(ids)
     }
-    gradients = _gradients_of(program, stack, readers)
+    around = _loop_around(program, stack, ids)
+    gradients = _gradients_of(program, stack, readers, around)
     readers -= {each.name for each in gradients}
     made = [each for name in readers for each in program.made_by.get(name, ())]
-    around = program.instructions[_outermost_loop(program, stack, ids)].loop
     is_less = all(
         program.instructions[name].loop == around
         and (
             _reads_less(program, name)
-            or _weighs_iterations(program, name, ids, stack)
+            or _adds_iterations(program, name, ids, stack)
             or _reads_chosen_parts(program, name, ids, stack)
         )
         for name in readers
@@ -150,23 +162,22 @@ def _bytes_at_once(program: PeakProgram, value: StoredValue) -> int:
     return value.size_bytes // ((stack.stack_turns if stack and is_part else None) or 1)
 
 
-def _outermost_loop(program: PeakProgram, stack: StoredValue, ids: Collection[int]) -> str:
-    """Return the loop around a stack's loop that also has the stack as its state, else that."""
+def _loop_around(program: PeakProgram, stack: StoredValue, ids: Collection[int]) -> str | None:
+    """Return the loop around the outermost loop that has a stack as its state; None of none."""
     loop = stack.stack_loop or ""
     states = {program.values[each].name for each in ids}
     while (around := program.instructions[loop].loop) in states and around is not None:
         loop = around
-    return loop
+    return program.instructions[loop].loop
 
 
 def _gradients_of(
-    program: PeakProgram, stack: StoredValue, readers: Collection[str]
+    program: PeakProgram, stack: StoredValue, readers: Collection[str], around: str | None
 ) -> list[StoredValue]:
     """Return the gradients of a stack that are computed from it for the backward loop alone.
 
     They are of the stack's size, and exist only because the stack does.
     """
-    around = program.instructions[stack.stack_loop or ""].loop
     return [
         made
         for name in readers
@@ -212,13 +223,14 @@ def _scattered_gradients(program: PeakProgram, stack: StoredValue, reader: str) 
                 waiting += program.made_by.get(name, ())
 
 
-def _repeated_gradients(program: PeakProgram, stack: StoredValue) -> Iterator[str]:
+def _repeated_gradients(
+    program: PeakProgram, stack: StoredValue, around: str | None
+) -> Iterator[str]:
     """Yield labels of gradients of a stack's dimensions that only repeat much smaller values.
 
     The sum of a stack has a gradient of the sum's size, which only the backward loop, and what
     reduces it next to the stack, needs for each part.
     """
-    around = program.instructions[stack.stack_loop or ""].loop
     for value in program.values.values():
         if value.dimensions != stack.dimensions or not value.is_backward:
             continue
@@ -267,14 +279,39 @@ def _reads_part_in_loop(program: PeakProgram, instruction: str, around: str | No
     return is_in_loop and program.computes_with(instruction, "dynamic-slice")
 
 
-def _weighs_iterations(
+def _adds_iterations(
     program: PeakProgram, instruction: str, ids: Collection[int], stack: StoredValue
 ) -> bool:
-    """Return True for a product with one number of each iteration, which is a weighted sum."""
-    others = [program.values[each] for each in program.read_by[instruction] if each not in ids]
-    return program.computes_with(instruction, "dot") and [
-        prod(each.dimensions) for each in others
-    ] == [stack.stack_turns]
+    """Return True for a product that adds up all iterations, if its factors are known in the loop.
+
+    These are the stack, stacks of the same loop, and what does not depend on the loop. The lengths
+    show what is added: the product of those of both factors has each of them twice.
+    """
+    if not program.computes_with(instruction, "dot"):
+        return False
+    read = program.read_by[instruction]
+    others = [program.values[each] for each in read if each not in ids]
+    if any(
+        each.stack_loop != stack.stack_loop and _depends_on_loop(program, stack, each)
+        for each in others
+    ):
+        return False
+    factors = prod(prod(each.dimensions) for each in others or [stack]) * prod(stack.dimensions)
+    return all(
+        stack.stack_turns not in made.dimensions
+        and isqrt(added := factors // prod(made.dimensions)) ** 2 == added
+        and isqrt(added) % (stack.stack_turns or factors) == 0
+        for made in program.made_by.get(instruction, ())
+    )
+
+
+def _depends_on_loop(program: PeakProgram, stack: StoredValue, value: StoredValue) -> bool:
+    """Return True if a value is computed from what the loop of a stack computes, or may be."""
+    schedulable, loop = program.schedulable, program.rows.get(stack.stack_loop or "")
+    if schedulable is None or loop is None:
+        return True
+    made = program.rows.get(value.name)
+    return made is not None and is_ordered_before(schedulable, loop, made)
 
 
 def _reads_chosen_parts(
@@ -284,16 +321,10 @@ def _reads_chosen_parts(
 
     Parts that are chosen by what the loop computes could be any of them.
     """
-    schedulable, loop = program.schedulable, program.rows.get(stack.stack_loop or "")
-    if schedulable is None or loop is None:
-        return False
     if parts_of_reads(program, ids, {instruction}, ("dynamic-slice", "gather")) is None:
         return False
-    others = {
-        program.rows.get(program.values[each].name)
+    return not any(
+        _depends_on_loop(program, stack, program.values[each])
         for each in program.read_by[instruction]
         if each not in ids
-    }
-    return not any(
-        each is not None and is_ordered_before(schedulable, loop, each) for each in others
     )

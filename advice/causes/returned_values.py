@@ -52,17 +52,20 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
     """Yield the results of the forward pass of a step that updates parameters."""
     if not _updates_parameters(program):
         return
-    shapes = {value.shape for value in program.compilation.array_parameters}
-    found = [
+    forward = [
         value
         for value in program.own_results
-        if value.dimensions and value.shape not in shapes
+        if value.dimensions
         if all(
             program.stack_of(program.values[source]) is None for source in program.sources_of(value)
         )
         # a cast of an updated parameter follows from its gradient
         if not any(_is_of_gradient(program.values[each]) for each in _leading_to(program, [value]))
     ]
+    given = Counter(value.shape for value in program.compilation.array_parameters)
+    returned = Counter(value.shape for value in forward)
+    # as many as inputs may be new states
+    found = [value for value in forward if returned[value.shape] > given[value.shape]]
     yield from _cause(
         "A training step returns values of its forward pass",
         [(value, "computed by the forward pass, and returned") for value in found],

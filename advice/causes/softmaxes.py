@@ -21,6 +21,8 @@ PRODUCTS: Final = ("dot", "convolution", "custom-call")
 """Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
 _KERNEL: Final = "online-softmax"
 """Op name of the TPU compiler's kernel for a softmax and the product that reads it."""
+_KERNEL_OF_LIBRARY: Final = ("dot", "reduce", "subtract")
+"""What a library's kernel of a product less its rows' maximum computes, in this order."""
 _REDUCING: Final = frozenset(("reduce", "reduce-window"))
 _LEAST_REDUCED: Final = 16
 """Fewest elements for each of a row's partial results: a GPU reduces long rows in two steps."""
@@ -180,8 +182,10 @@ def softmax_of_kernel(program: PeakProgram, value: StoredValue, length: int) -> 
 
     A library's kernel makes the product, reduces it and subtracts the result in one instruction.
     """
-    kernel = ("dot", "reduce", "subtract")
-    if not all(program.computes_with(value.name, opcode) for opcode in kernel):
+    if not all(program.computes_with(value.name, opcode) for opcode in _KERNEL_OF_LIBRARY):
+        return None
+    made = program.operations.get(value.name)
+    if made is not None and not _contains_in_order(program.fused_operations(made)):
         return None
     size = math.prod(value.dimensions)
     summing = [
@@ -190,6 +194,24 @@ def softmax_of_kernel(program: PeakProgram, value: StoredValue, length: int) -> 
         if _sums_exponentials(program, name, size // length, size)
     ]
     return min(summing, key=lambda name: program.rows.get(name, 0), default=None)
+
+
+def _contains_in_order(inside: Sequence[Operation]) -> bool:
+    """Return True if a product is reduced, and the result subtracted: not sums of the factors."""
+    found: frozenset[str] = frozenset()
+    for opcode in _KERNEL_OF_LIBRARY:
+        after = set(found)
+        for each in inside:  # operands first
+            if not after.isdisjoint(operand.name for operand in each.operands):
+                after.add(each.name)
+        found = frozenset(
+            each.name
+            for each in inside
+            if each.opcode == opcode and (not found or each.name in after)
+        )
+        if not found:
+            return False
+    return True
 
 
 def softmax_with_product(program: PeakProgram, value_ids: Collection[int]) -> str | None:

@@ -1,5 +1,6 @@
 """Phases of a training step: which instructions run before, in and after its backward pass."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -24,6 +25,8 @@ class Phase:
 
 _INPUT_OF_TENSORFLOW: Final = "XLA_Args"
 """Op name of every input of a TensorFlow program, and so of their copies."""
+_SUM_OF_GRADIENTS: Final = re.compile(r"(?:^|/)AddN(?:_\d+)?$")
+"""Op names of what TensorFlow adds up outside of the scopes of its gradients."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -95,7 +98,7 @@ class Phases:
         if (marked := _marked_phase(op_name)) is not None:
             return marked
         if instruction in self._after:
-            return Phase.UPDATE
+            return Phase.BACKWARD if _SUM_OF_GRADIENTS.search(op_name) else Phase.UPDATE
         if self.has_backward:
             return None if self._has_forward_marks else Phase.FORWARD
         return self.of_all

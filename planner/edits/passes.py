@@ -1,12 +1,24 @@
 """Find the readers of a value in each pass, and the values that checkpoints of layers keep."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 
 from xlagraph.hlo.op_names import scope_names
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["Passes", "inputs_of_layers"]
+__all__ = ["Passes", "inputs_of_layers", "reached"]
+
+
+def reached(numbers: Iterable[int], edges: Mapping[int, Iterable[int]]) -> set[int]:
+    """Return these numbers and all that edges lead to from them."""
+    found = set(numbers)
+    waiting = [*found]
+    while waiting:
+        for number in edges.get(waiting.pop(), ()):
+            if number not in found:
+                found.add(number)
+                waiting.append(number)
+    return found
 
 
 def inputs_of_layers(
@@ -100,14 +112,7 @@ class Passes:
             if not (value.is_stored or value.is_table or value.value_id in self._marked):
                 read_forward.update(self._readers.get(value.value_id, ()))
         self._first = self._marked & read_forward
-        waiting = [*self._first]
-        found = set(self._marked)
-        while waiting:
-            for reader in self._readers.get(waiting.pop(), ()):
-                if reader not in found:
-                    found.add(reader)
-                    waiting.append(reader)
-        return found
+        return reached(self._first, self._readers) | self._marked
 
     def _computed_late(self, program: PlannedProgram) -> set[int]:
         """Return what only the backward pass needs, and the order computes after it has begun.

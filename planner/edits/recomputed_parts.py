@@ -5,6 +5,9 @@ which drops the barriers, all layers may be recomputed before the first one is n
 instructions that the backward pass needs again are added to the module, and the scheduler's rule
 orders them with all others.
 
+Without barriers, an instruction of a part that reads nothing recomputed is merged with the one that
+it repeats, unless XLA fuses it otherwise with others.
+
 The parts are those that need the fewest bytes (`recomputed_values`) in the order of that rule.
 """
 
@@ -33,8 +36,9 @@ __all__ = ["recomputed_in_parts", "saved_in_parts"]
 
 _FEWEST: Final = 3
 """Fewest parts: two are no layers, and fused otherwise if recomputed."""
-_UNCHANGED: Final = frozenset(("get-tuple-element", "bitcast", "tuple"))
-_FORWARDING: Final = _UNCHANGED | {"while", "copy"}
+_ALONE: Final = ("wrapped_", "ynn_fusion", "onednn_fusion")
+"""How names of fusions start that have one instruction, or that a library computes."""
+_FORWARDING: Final = frozenset(("get-tuple-element", "bitcast", "tuple", "while", "copy"))
 
 
 @kept
@@ -129,8 +133,8 @@ class _Added:
         for step in post_order(program, program.entry):
             each = program.instructions[step]
             if step in needed and step not in kept and each.opcode not in ("parameter", "constant"):
-                is_same = clones.keys().isdisjoint(each.operands)
-                if not (is_same and each.opcode in _UNCHANGED):
+                is_fused = each.opcode == "fusion" and not each.name.startswith(_ALONE)
+                if is_fused or not clones.keys().isdisjoint(each.operands):
                     clones[step] = next(numbers)
         return cls(found, forward, clones)
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.advice.small_compilations import with_results
+from tests.advice.small_compilations import share_one_buffer_set, with_results
 from xlagraph.advice.causes.expanded_values import expanded_values
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -74,3 +74,57 @@ def test_pairs_of_which_sums_are_read_could_be_computed_in_parts(programs):
 )
 def test_others_are_not_named(programs, changed):
     assert causes(programs, **changed) == []
+
+
+BITS = """HloModule m
+
+cond {
+  p = (s32[], u32[32,64]{1,0}) parameter(0)
+  ROOT more = pred[] custom-call(p), custom_call_target="more"
+}
+
+body {
+  q = (s32[], u32[32,64]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(q), index=0
+  b = u32[32,64]{1,0} get-tuple-element(q), index=1
+  x = u32[32,64]{1,0} xor(b, b)
+  ROOT t = (s32[], u32[32,64]{1,0}) tuple(i, x)
+}
+
+ENTRY e {
+  key = u32[32,1]{1,0} parameter(0)
+  i0 = s32[] constant(0)
+  b0 = u32[32,64]{1,0} broadcast(key), dimensions={0,1}
+  t0 = (s32[], u32[32,64]{1,0}) tuple(i0, b0)
+  w = (s32[], u32[32,64]{1,0}) while(t0), condition=cond, body=body
+  bits = u32[32,64]{1,0} get-tuple-element(w), index=1
+  ROOT s = u32[32]{0} reduce(bits, i0), dimensions={1}, to_apply=add
+}
+"""
+
+
+@pytest.mark.parametrize(("dtype", "named"), [("u32", {"b0"}), ("f32", set())])
+def test_random_bits_of_a_loop_could_be_made_in_parts(programs, dtype, named):
+    program = programs(
+        """
+        0 | 128 | parameter 0, shape |u32[32,1]| at ShapeIndex {}
+        1 | 8192 | preallocated-temp
+        2 | 128 | maybe-live-out
+        """,
+        f"""
+        0 | key        | u32[32,1]      | 0 | 128  | 0-6 | parameter(0)
+        1 | b0         | {dtype}[32,64] | 0 | 8192 | 1-1 | broadcast(key) | jit(f)/add @ f.py:5
+        1 | q{{1}} (phi) | {dtype}[32,64] | 0 | 8192 | 2-2 | parameter(0)
+        1 | x          | {dtype}[32,64] | 0 | 8192 | 3-3 | xor(q{{1}})
+        1 | w{{1}} (phi) | {dtype}[32,64] | 0 | 8192 | 4-5 | while(b0)
+        2 | s          | u32[32]        | 0 | 128  | 5-6 | reduce(w{{1}}) | jit(f)/sum @ f.py:8
+        """,
+    )
+    share_one_buffer_set(program, "b0", "q{1}", "x", "w{1}")
+    program.instructions |= {
+        name: program.instructions[name]._replace(loop="w") for name in ("q", "x")
+    }
+    program.stored.operations = operations_of_text(BITS.replace("u32[32,64]", f"{dtype}[32,64]"))
+    with_results(program, "s")
+    found = list(expanded_values(program, ()))
+    assert {row["value"] for cause in found for row in cause.rows} == named

@@ -83,9 +83,17 @@ def test_what_is_returned_for_each_sample_is_needed(programs):
     assert samples(programs, returned, result="g") == []
 
 
-@pytest.mark.parametrize(("repeated", "is_named"), [("w", True), ("eye", False)])
+@pytest.mark.parametrize(
+    ("repeated", "opcode", "other", "is_named"),
+    [
+        ("w", "broadcast", "iota()", True),
+        ("eye", "broadcast", "iota()", False),
+        ("w", "subtract", "dot(w)", True),  # fused with what changes it
+        ("w", "subtract", "iota()", False),  # as what is added to each position
+    ],
+)
 def test_elements_of_an_input_are_named_if_each_changes_a_matrix_of_its_own(
-    programs, repeated, is_named
+    programs, repeated, opcode, other, is_named
 ):
     program = programs(
         """
@@ -97,8 +105,8 @@ def test_elements_of_an_input_are_named_if_each_changes_a_matrix_of_its_own(
         f"""
         0 | w     | f32[8,8]    | 0    | 256  | 0-4 | parameter(0)
         3 | data  | f32[16,8,8] | 0    | 4096 | 0-4 | parameter(1)
-        1 | eye   | f32[8,8]    | 8192 | 256  | 0-1 | iota()
-        1 | tasks | f32[16,8,8] | 0    | 4096 | 1-2 | broadcast({repeated}) | vmap()/broadcast
+        1 | eye   | f32[8,8]    | 8192 | 256  | 0-1 | {other}
+        1 | tasks | f32[16,8,8] | 0    | 4096 | 1-2 | {opcode}({repeated}) | vmap()/sub
         1 | g     | f32[16,8,8] | 4096 | 4096 | 2-3 | multiply(tasks, data) | vmap()/mul @ f.py:6
         2 | mean  | f32[8,8]    | 0    | 256  | 3-4 | reduce(g)    | jit(f)/reduce_sum @ f.py:8
         """,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.advice.small_compilations import with_dependences
+from tests.advice.small_compilations import share_one_buffer_set, with_dependences
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.planner.dimensions.module_operations import ArrayShape, OperandName, Operation
 from xlagraph.planner.edits.resizing import Remove
@@ -69,25 +69,54 @@ def test_a_sum_of_a_stack_is_removed_with_its_gradient_that_repeats_that_of_the_
 
 
 @pytest.mark.parametrize(
-    ("weights", "found"),
+    ("weights", "made", "result", "found"),
     [
-        pytest.param("f32[64]", ["s"], id="a number of each iteration"),
-        pytest.param("f32[16,16]", [], id="a matrix"),
+        pytest.param("f32[64]", "iota()", "f32[16]", ["s"], id="a number of each iteration"),
+        pytest.param("f32[64]", "dot(loop)", "f32[16]", [], id="numbers that the loop computes"),
+        pytest.param("f32[64,4]", "iota()", "f32[4,16]", ["s"], id="numbers of each iteration"),
+        pytest.param("f32[16,4]", "iota()", "f32[64,4]", [], id="a matrix of the parts"),
     ],
 )
-def test_a_product_with_a_number_of_each_iteration_is_a_sum_of_the_stack(programs, weights, found):
+def test_a_product_over_the_iterations_is_a_sum_of_the_stack(
+    programs, weights, made, result, found
+):
     program = programs(
         "0 | 12288 | preallocated-temp",
         f"""
         0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
-        0 | w    | {weights}  | 1024 | 1024 | 0-3 | iota()
+        0 | w    | {weights}  | 1024 | 1024 | 0-3 | {made}
         0 | s    | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
-        0 | sum  | f32[16]    | 64   | 64   | 2-3 | dot(w, s) | jit(f)/dot_general @ f.py:9
+        0 | sum  | {result}   | 2048 | 1024 | 2-3 | dot(w, s) | jit(f)/dot_general @ f.py:9
         """,
     )
+    with_dependences(program, "loop = iota()", f"w = {made}", "s = fusion(loop)", "sum = dot(w, s)")
     stack = program.by_label["s"]
     program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
     assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == found
+
+
+def test_a_stack_of_an_inner_loop_is_removed_with_its_gradient_outside_of_both(programs):
+    program = programs(
+        "0 | 24576 | preallocated-temp",
+        """
+        0 | loop     | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s        | f32[64,16] | 4096 | 4096 | 1-2 | fusion(loop)
+        0 | w (phi)  | f32[64,16] | 4096 | 4096 | 2-4 | while(s)
+        0 | last     | f32[16]    | 64   | 64   | 3-4 | slice(w) | jit(f)/jvp()/slice @ f.py:9
+        0 | g        | f32[64,16] | 8192 | 4096 | 4-5 | fusion(last) | jit(f)/transpose(jvp())/pad
+        0 | back     | f32[16]    | 128  | 64   | 5-5 | while(g)
+        """,
+    )
+    share_one_buffer_set(program, "s", "w")
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    program.instructions |= {
+        "loop": program.instructions["loop"]._replace(loop="w"),
+        "s": program.instructions["s"]._replace(loop="loop"),
+    }
+    (cause,) = reduced_stacks(program)
+    assert isinstance(cause.edit, Remove)
+    assert set(cause.edit.patterns) == {"s", "w", "g"}
 
 
 def test_a_stack_is_removed_with_what_a_check_on_the_host_returns_in_its_place(programs):

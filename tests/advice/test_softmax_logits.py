@@ -198,15 +198,16 @@ ENTRY %main (rows: f32[64,8192]) -> f32[64] {{
 
 
 @pytest.mark.parametrize(
-    ("kernel", "loop", "named"),
+    ("kernel", "loop", "reduced", "named"),
     [
-        (("dot", "reduce", "subtract"), None, ["rows"]),
-        (("dot", "subtract"), None, []),
-        (("dot", "reduce", "subtract"), "while", []),  # the logits of a part already
+        (("dot", "reduce", "subtract"), None, "d", ["rows"]),
+        (("dot", "reduce", "subtract"), None, "h", []),  # distances of points
+        (("dot", "subtract"), None, "d", []),
+        (("dot", "reduce", "subtract"), "while", "d", []),  # the logits of a part already
     ],
 )
 def test_a_kernel_may_subtract_the_maximum_of_each_row_from_its_product(
-    programs, kernel, loop, named
+    programs, kernel, loop, reduced, named
 ):
     program = programs(
         """
@@ -222,6 +223,21 @@ def test_a_kernel_may_subtract_the_maximum_of_each_row_from_its_product(
     made = program.instructions["rows"]._replace(fused_opcodes=kernel, loop=loop)
     summed = program.instructions["sum"]._replace(fused_opcodes=("exponential", "reduce"))
     program.instructions |= {"rows": made, "sum": summed}
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+
+%kernel (h: s8[8192,16]) -> s8[64,8192] {{
+  %h = s8[8192,16]{{1,0}} parameter(0)
+  %d = s8[64,8192]{{1,0}} dot(%h, %h)
+  %m = s8[64]{{0}} reduce(%{reduced}, %h), dimensions={{1}}, to_apply=%max
+  %b = s8[64,8192]{{1,0}} broadcast(%m), dimensions={{0}}
+  ROOT %s = s8[64,8192]{{1,0}} subtract(%d, %b)
+}}
+
+ENTRY %main (head: s8[8192,16]) -> s8[64,8192] {{
+  %head = s8[8192,16]{{1,0}} parameter(0)
+  ROOT %rows = s8[64,8192]{{1,0}} fusion(%head), kind=kCustom, calls=%kernel
+}}
+""")
     assert [row["value"] for cause in logits(program) for row in cause.rows] == named
 
 

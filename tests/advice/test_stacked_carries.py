@@ -96,3 +96,21 @@ def test_states_that_begin_as_the_same_zeros_have_no_reader_of_an_old_value(
     share_one_buffer_set(program, "k", "p{0}", "s")
     with_dependences(program, "z = sort()", "k = copy(z)", "s = scatter(k)", "g = scatter(z, s)")
     assert [cause.title for cause in forced_copies(program)] == titles
+
+
+@pytest.mark.parametrize(
+    ("loop", "results", "is_carry"), [("w", 1, True), ("inner", 1, False), ("w", 2, False)]
+)
+def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop, results, is_carry):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | p{0} (phi) | f32[512]  | 0    | 2048 | 0-3 | parameter(0)
+        0 | c          | f32[512]  | 2048 | 2048 | 1-3 | copy(p{0})
+        0 | s          | f32[2048] | 4096 | 8192 | 2-3 | fusion(c)
+        """,
+    )
+    stack = program.by_label["s"]._replace(stack_loop="w", stack_element="c")
+    program.made_by["c"] = program.made_by["c"] * results  # of several, one has the stack's size
+    program.instructions["p"] = program.instructions["p"]._replace(loop=loop)
+    assert program.is_stacked_carry(stack) == is_carry

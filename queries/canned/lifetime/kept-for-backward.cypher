@@ -29,8 +29,9 @@
 // @shown    value sizeBytes userFile physicalBytes keptBytes attributedOpName
 // @measure  physical
 // @note     The backward pass is the set of instructions whose op name contains "transpose(" (JAX),
-//           "gradient_tape/" or "gradients/" (TensorFlow). A value that it reads but does not make
-//           is from the forward pass, or is recomputed ("rematted_computation", "recompute_grad").
+//           "gradient_tape/" or "gradients/" (TensorFlow), and what adds up its results. A value
+//           that it reads but does not make is from the forward pass, or is recomputed
+//           ("rematted_computation", "recompute_grad").
 //           Inputs of a recomputation are excluded, because they must be kept.
 // @note     What a forward loop (JAX: jax.lax.scan) writes in each iteration is kept for the
 //           backward pass as a whole, even while the loop runs.
@@ -40,9 +41,9 @@
 // @advice   keptBytes physical Activations are kept for the backward pass
 // @change   recompute
 // @evidence value shape liveFrom neededAt ofCheckpoint attributedOpName userFile userLine
-// @remedy   jax         Recompute them instead: wrap the layer in jax.checkpoint, with
-//           policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or nothing_saveable);
-//           save_and_offload_only_these_names moves named values to the host.
+// @remedy   jax         Recompute them instead: wrap the layer, or a few layers together, in
+//           jax.checkpoint, with policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or
+//           nothing_saveable); save_and_offload_only_these_names moves named values to the host.
 // @remedy   tensorflow  Recompute them instead: wrap the layer in tf.recompute_grad.
 // @remedy   pytorch     Recompute them instead: call the layer through
 //           torch_xla.utils.checkpoint.checkpoint, or wrap it in checkpoint_module of
@@ -67,10 +68,11 @@ WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constan
 // OPTIONAL: for a MATCH the embedded engine would read every use of the graph
 OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
 OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
-WITH v, p, s, recomputed, stacked, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
+WITH v, p, s, recomputed, stacked, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy,
+     coalesce(w.category, '') AS category
 WITH v, p, s, recomputed, stacked, step, readBy,
      readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
-     OR readBy CONTAINS 'gradients/' AS isBackward,
+     OR readBy CONTAINS 'gradients/' OR category IN ['backward', 'gradient'] AS isBackward,
      readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad' AS again
 WITH v, p, recomputed, stacked, max(CASE WHEN again THEN 1 ELSE 0 END) AS rematted,
      max(CASE WHEN isBackward AND readBy CONTAINS '/checkpoint/' THEN 1 ELSE 0 END) AS inside,

@@ -213,6 +213,19 @@ def test_a_copy_of_an_input_of_tensorflow_is_of_no_phase():
 
 
 @pytest.mark.parametrize(
+    ("op_name", "category"), [("AddN_7", "activation"), ("sub", "forward"), ("a/MyAddN", "forward")]
+)
+def test_tensorflow_adds_up_gradients_in_the_backward_pass(op_name, category):
+    lines = (
+        (0, P.format(0), "x", 0, 4, "parameter(0)", "XLA_Args"),
+        (4, TEMP, "hidden", 1, 3, "tanh(%x,)", "Tanh"),
+        (5, TEMP, "slope", 2, 3, "negate(%x,)", "gradient_tape/MatMul"),
+        (6, TEMP, "sum", 3, 4, "add(%slope, %hidden,)", op_name),
+    )
+    assert categories_of(*lines, end=4)["hidden"] == category
+
+
+@pytest.mark.parametrize(
     ("shape", "reader", "category"),
     [
         ("f32[9,2]", "jit(f)/jvp(a)/dot_general", "weight"),

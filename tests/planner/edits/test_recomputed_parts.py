@@ -11,12 +11,12 @@ from xlagraph.planner.orders.rules import Rule, order_of
 LAYERS = 6
 
 
-def step(layers=LAYERS):
+def step(layers=LAYERS, wide="fusion"):
     """Layers of a wide and a narrow value, and gradients from the last layer to the first."""
     rows = [("parameter0", "", 64), ("parameter1", "", 0)]
     x, wides = "parameter0", []
     for number in range(layers):
-        wides.append(f"exponential{number}")
+        wides.append(f"{wide}{number}")
         rows += [(wides[-1], x, 1024), (f"dot{number}", wides[-1], 64)]
         x = f"dot{number}"
     rows.append(("tanh0", x, 64))
@@ -78,6 +78,11 @@ def test_nothing_is_saved_in_an_order_that_recomputes_early():
     after = in_parts(found, compiled(found), Rule.BREADTH_FIRST)
     assert after is not None
     assert reserved(found, after) > 1024 * LAYERS
+
+
+def test_what_a_checkpoint_would_compute_from_kept_values_alone_is_merged():
+    found = reorderable(*step(wide="convolution"))
+    assert recomputed_in_parts(found, compiled(found), Rule.DEPTH_FIRST) is None
 
 
 def test_a_program_without_layers_is_not_recomputed_in_parts():
