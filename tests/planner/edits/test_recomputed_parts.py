@@ -82,7 +82,7 @@ def test_nothing_is_saved_in_an_order_that_recomputes_early():
 
 def test_what_a_checkpoint_would_compute_from_kept_values_alone_is_merged():
     found = reorderable(*step(wide="convolution"))
-    assert recomputed_in_parts(found, compiled(found), Rule.DEPTH_FIRST) is None
+    assert in_parts(found, compiled(found), Rule.DEPTH_FIRST) is None
 
 
 def test_a_program_without_layers_is_not_recomputed_in_parts():
