@@ -173,6 +173,10 @@ def savings_of_edit(
             found = _without_barriers(program, edit, found, stacks)
         elif stacks is not None:
             found = replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
+        if program.compilation.is_gpu and program.live_orders is not None:
+            # the compiler may compute gradients of parameters earlier next to a checkpoint
+            most = max(found.bytes, found.at_most or 0, _saved_in_parts(program, edit))
+            found = replace(found, at_most=most)
     doubt, likelihood = _doubt(kind, found, program)
     if (
         doubt == _KEEPS_INPUTS

@@ -3,7 +3,7 @@
 A checkpoint outside of loops saves what the order of the recomputed instructions allows: on a CPU,
 which drops the barriers, all layers may be recomputed before the first one is needed. So the
 instructions that the backward pass needs again are added to the module, and the scheduler's rule
-orders them with all others.
+orders them with all others. A GPU takes the best of three orders.
 
 Without barriers, an instruction of a part that reads nothing recomputed is merged with the one that
 it repeats, unless XLA fuses it otherwise with others.
@@ -26,9 +26,10 @@ from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.recomputed_values import parts_of_forward_pass
 from xlagraph.planner.memory_plan import plan_memory
+from xlagraph.planner.orders.choice_of_three import choice_of_three
 from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.ordered_program import Reordering
-from xlagraph.planner.orders.rules import Rule, order_of, post_order
+from xlagraph.planner.orders.rules import order_of, post_order
 from xlagraph.planner.orders.schedulable import SchedulableProgram, SchedulableValue
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
@@ -49,32 +50,32 @@ def saved_in_parts(stored: StoredCompilation, memory_space: int = 0) -> int | No
     planned.
     """
     orders, compilation = live_orders(stored, memory_space), plannable_compilation(stored)
-    rule, ordered = orders.chosen.rule, orders.ordered.program
-    after = recomputed_in_parts(orders.reordering, compilation, rule, ordered)
-    if after is None:
+    longer = recomputed_in_parts(orders.reordering, compilation, orders.ordered.program)
+    if longer is None:
         return None
-    plan = plan_memory(after, compilation.replays, compilation.plan)
+    if compilation.is_gpu:
+        chosen, by_rule = choice_of_three(longer)
+        order = by_rule[chosen]
+    else:
+        order = order_of(longer.schedulable, orders.chosen.rule)
+    plan = plan_memory(longer.program(longer.flat(order)), compilation.replays)
     return compilation.plan.reserved_bytes(memory_space) - plan.reserved_bytes(memory_space)
 
 
 def recomputed_in_parts(
-    found: Reordering, compilation: PlannableCompilation, rule: Rule, ordered: PlannedProgram
-) -> PlannedProgram | None:
-    """Return the program that recomputes its forward pass in parts, in the order of a rule.
+    found: Reordering, compilation: PlannableCompilation, ordered: PlannedProgram
+) -> Reordering | None:
+    """Return the program that recomputes its forward pass in parts, in an order to be chosen.
 
-    ``ordered`` is the program as it is, in that order. None if there is no forward pass outside of
-    loops, or none with layers.
+    ``ordered`` is the program as it is, in the order whose parts are recomputed. None if there is
+    no forward pass outside of loops, or none with layers.
     """
-    program = found.schedulable
-    forward = _forward(program, compilation)
+    forward = _forward(found.schedulable, compilation)
     parts = parts_of_forward_pass(compilation, ordered)
     if parts.part_count < _FEWEST:
         return None
     added = _Added.of(found, forward, {ordered.by_id[each].buffer_set for each in parts.kept})
-    if not added.clones:
-        return None
-    longer = added.reordering(compilation)
-    return longer.program(longer.flat(order_of(longer.schedulable, rule)))
+    return added.reordering(compilation) if added.clones else None
 
 
 def _forward(program: SchedulableProgram, compilation: PlannableCompilation) -> frozenset[int]:

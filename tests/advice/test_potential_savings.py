@@ -16,6 +16,7 @@ from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 if TYPE_CHECKING:
     from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+    from xlagraph.planner.edits.live_orders import LiveOrders
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,31 @@ def test_a_checkpoint_recomputes_all_values_of_an_op():
     ],
 )
 def test_a_checkpoint_keeps_what_the_next_layer_reads(read, scope, doubt, is_expected):
+    program = layers(read, scope, "tpu")
+    edit = Recompute(("v1", "v3", "v5"))
+    found = savings_of_edit(ChangeKind.RECOMPUTE, edit, 3 * 4096, "reserved", program)
+    assert bool(found.bytes) == (read == 2)
+    assert found.at_most
+    assert str(found.doubt).startswith(doubt)
+    assert bool(found.likelihood) == is_expected
+
+
+@pytest.mark.parametrize("saved", [0, 2, 9])
+def test_a_gpu_may_choose_another_order_next_to_a_checkpoint(monkeypatch, saved):
+    program = layers(1, "l{}", "gpu")
+    edit = Recompute(("v1", "v3", "v5"))
+    program.live_orders = None  # another order cannot be planned
+    here = savings_of_edit(ChangeKind.RECOMPUTE, edit, 0, "reserved", program)
+    program.live_orders = cast("LiveOrders", object())
+    in_order = "xlagraph.advice.planned_savings.saved_in_parts"
+    monkeypatch.setattr(in_order, lambda stored, memory_space: saved * 4096)
+    found = savings_of_edit(ChangeKind.RECOMPUTE, edit, 0, "reserved", program)
+    # no more than the values that are recomputed
+    assert found.most_bytes == max(here.most_bytes, min(saved, 3) * 4096)
+    assert found.bytes == here.bytes
+
+
+def layers(read, scope, platform):
     """Three layers, each of a large value and a small one; the next layer reads one of them."""
     values = [value(0, 0, 12, 64)]
     names = ["jit(f)/x"]
@@ -92,13 +118,8 @@ def test_a_checkpoint_keeps_what_the_next_layer_reads(read, scope, doubt, is_exp
         for each, name in zip(values, names, strict=True)
     ]
     program = PeakProgram(cast("StoredCompilation", None), 0)  # only its plan is read
-    program.compilation, program.obstacle = compilation(values, known, platform="tpu"), None
-    edit = Recompute(("v1", "v3", "v5"))
-    found = savings_of_edit(ChangeKind.RECOMPUTE, edit, 3 * 4096, "reserved", program)
-    assert bool(found.bytes) == (read == 2)
-    assert found.at_most
-    assert str(found.doubt).startswith(doubt)
-    assert bool(found.likelihood) == is_expected
+    program.compilation, program.obstacle = compilation(values, known, platform=platform), None
+    return program
 
 
 @pytest.mark.parametrize(("platform", "saved"), [("gpu", "up to 2.0 KiB"), ("cpu", "nothing is")])

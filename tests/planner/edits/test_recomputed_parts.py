@@ -53,7 +53,8 @@ def ordered(found, rule):
 
 
 def in_parts(found, known, rule):
-    return recomputed_in_parts(found, known, rule, ordered(found, rule))
+    longer = recomputed_in_parts(found, known, ordered(found, rule))
+    return longer and longer.program(longer.flat(order_of(longer.schedulable, rule)))
 
 
 def reserved(found, program):
