@@ -26,14 +26,16 @@ from benchmarks.accuracy.tables import tables, write_page
 PROGRAMS = Path(__file__).with_name("programs")
 
 
-def judged(name: str, python: Path, work: Path, with_answers: bool) -> list[JudgedVariant]:
+def judged(
+    name: str, python: Path, work: Path, topology: str | None, with_answers: bool
+) -> list[JudgedVariant]:
     """Compile a program unless it was, judge it, and write the verdicts, or all answers too."""
     source, dumps = PROGRAMS / f"{name}.py", work / "dumps" / name
     compiled = dumps / "source.py"
     if not compiled.exists() or compiled.read_bytes() != source.read_bytes():
         shutil.rmtree(dumps, ignore_errors=True)
         dumps.mkdir(parents=True)
-        compile_variants(python, name, dumps)
+        compile_variants(python, name, dumps, topology)
         shutil.copyfile(source, compiled)
     graph = work / f"{name}.lbug"
     graph.unlink(missing_ok=True)
@@ -52,6 +54,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=known, metavar="PROGRAM")
     parser.add_argument("--work", type=Path, help="where environment, dumps and answers are kept")
     parser.add_argument("--python", type=Path, help="use this environment of the libraries")
+    parser.add_argument("--topology", help="compile for hardware that is not there, such as h100")
     parser.add_argument("--answers", action="store_true", help="write the answers as shown, too")
     parser.add_argument("--write-page", action="store_true", help="write docs/accuracy.md")
     options = parser.parse_args()
@@ -61,7 +64,13 @@ def main() -> None:
     for variable in [name for name in os.environ if name.startswith(("NEO4J_", "XLAGRAPH_"))]:
         del os.environ[variable]
     python = options.python or python_of(work / "environment")
-    judge = partial(judged, python=python, work=work, with_answers=options.answers)
+    judge = partial(
+        judged,
+        python=python,
+        work=work,
+        topology=options.topology,
+        with_answers=options.answers,
+    )
     with ProcessPoolExecutor(os.cpu_count()) as processes:
         found = [each for one in processes.map(judge, options.only or known) for each in one]
     page = tables(found, versions(python), datetime.now(UTC).date())

@@ -1,6 +1,8 @@
 """Compile the variants of one program with the libraries of the environment that runs this.
 
-    python -m benchmarks.accuracy.compile_program NAME FOLDER
+    python -m benchmarks.accuracy.compile_program NAME FOLDER [TOPOLOGY]
+
+With a topology, the programs are compiled for its first device (docs/jax.md names the packages).
 
 A variant is a run of the same name in the folder. `variants.json` has the declaration of the
 program, and the parameters that each variant donates.
@@ -42,13 +44,24 @@ def donated_parameters(step: Step, lowered: "jax.stages.Lowered") -> list[int]:
     return [number for number, index in enumerate(kept) if donated[index]]
 
 
-def compile_variant(build: Build, flags: frozenset[str], folder: Path) -> list[int]:
+def compile_variant(
+    build: Build, flags: frozenset[str], folder: Path, topology: str | None = None
+) -> list[int]:
     """Compile one variant, with its dump in the folder, and return its donated parameters."""
     import jax
+    from jax.sharding import SingleDeviceSharding
 
     x64 = jax.enable_x64(True) if {"float64"} & flags else contextlib.nullcontext()
     with x64:
         step = build(flags)
+        if topology is not None:
+            from xlagraph.jax import devices_of
+
+            place = SingleDeviceSharding(devices_of(topology)[0])
+            shapes = jax.eval_shape(lambda *arguments: arguments, *step.arguments)
+            step = step._replace(
+                arguments=jax.tree.map(lambda each: each.update(sharding=place), shapes)
+            )
         options: dict[str, Any] = {} if step.shardings is None else {"in_shardings": step.shardings}
         jitted = jax.jit(step.function, donate_argnums=step.donate, **options)
         lowered = jitted.lower(*step.arguments)
@@ -56,13 +69,13 @@ def compile_variant(build: Build, flags: frozenset[str], folder: Path) -> list[i
         lowered.compile(settings | dict(step.options))
     for path in folder.iterdir():
         if "before_optimizations" in path.name or path.name.endswith(
-            ("report.txt", "debug_options")
+            ("report.txt", "debug_options", ".ll", ".ptx")
         ):
             path.unlink()
     return donated_parameters(step, lowered)
 
 
-def main(name: str, folder: Path) -> None:
+def main(name: str, folder: Path, topology: str | None = None) -> None:
     """Compile all variants of a program; a variant that fails is reported and skipped."""
     os.environ["JAX_PLATFORMS"] = "cpu"
     module = importlib.import_module(f"benchmarks.accuracy.programs.{name}")
@@ -72,7 +85,7 @@ def main(name: str, folder: Path) -> None:
         into = folder / variant
         into.mkdir(parents=True, exist_ok=True)
         try:
-            donated[variant] = compile_variant(module.build, flags, into)
+            donated[variant] = compile_variant(module.build, flags, into, topology)
         except Exception as error:  # noqa: BLE001  other variants still compile
             print(f"{name} {variant}: {type(error).__name__}: {error}", file=sys.stderr)
     facts = {"program": dataclasses.asdict(module.PROGRAM), "donated": donated}
@@ -80,4 +93,4 @@ def main(name: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

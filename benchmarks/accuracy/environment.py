@@ -19,12 +19,13 @@ def python_of(folder: Path) -> Path:
     return python
 
 
-def compile_variants(python: Path, name: str, folder: Path) -> None:
+def compile_variants(python: Path, name: str, folder: Path, topology: str | None = None) -> None:
     """Compile the variants of a program into a folder; a variant that fails is reported."""
     flags = "--xla_force_host_platform_device_count=8"
     environment = os.environ | {"JAX_PLATFORMS": "cpu", "NPROC": "1", "XLA_FLAGS": flags}
     environment |= {"PYTHONPATH": str(TREE), "KERAS_BACKEND": "jax", "PYTHONWARNINGS": "ignore"}
     command: list[str | Path] = [python, "-m", "benchmarks.accuracy.compile_program", name, folder]
+    command += [] if topology is None else [topology]
     subprocess.run(command, env=environment, check=True, stdout=sys.stderr)
 
 
