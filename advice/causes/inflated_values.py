@@ -164,6 +164,8 @@ def _numbers_of_columns(program: PeakProgram) -> Iterator[tuple[StoredValue, str
 
 def _index_of(program: PeakProgram, reader: str, numbers: StoredValue) -> StoredValue | None:
     """Return the integers that a product compares with numbers of columns, if for equality."""
+    if not all(program.computes_with(reader, opcode) for opcode in ("compare", "dot")):
+        return None  # before the module is parsed
     operation = program.operations.get(reader)
     fused = () if operation is None else program.fused_operations(operation)
     directions = [
@@ -171,7 +173,7 @@ def _index_of(program: PeakProgram, reader: str, numbers: StoredValue) -> Stored
         for each in fused
         if each.opcode == "compare" and _elements(each) == math.prod(numbers.dimensions)
     ]
-    if directions != [[1]] or not program.computes_with(reader, "dot"):
+    if directions != [[1]]:
         return None
     read = [program.values[each] for each in program.read_by.get(reader, ())]
     integers = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
