@@ -270,13 +270,16 @@ def _is_update(program: PeakProgram, value: StoredValue) -> bool:
     allocation = None if planned is None else program.program.allocation_of(planned)
     is_in_input = allocation is not None and allocation.parameter_number is not None
     value = source_of_copies(program, value) or value
-    read = [
-        source_of_copies(program, program.values[each]) or program.values[each]
-        for each in program.read_by.get(value.name, ())
-    ]
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    if not any(_is_input_like(each, value) for each in read):
+        read += [each for other in read if (each := source_of_copies(program, other)) is not None]
     if value.dimensions == () or not any(each.is_backward for each in (value, *read)):
         return False
     return is_in_input or (
-        not value.is_backward
-        and any(each.opcode in ("parameter", "copy") and each.shape == value.shape for each in read)
+        not value.is_backward and any(_is_input_like(each, value) for each in read)
     )
+
+
+def _is_input_like(value: StoredValue, other: StoredValue) -> bool:
+    """Return True for an input or a copy with the shape of another value."""
+    return value.opcode in ("parameter", "copy") and value.shape == other.shape
