@@ -5,20 +5,19 @@ only because one expression computes them for all rows. A loop over the rows nee
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
+from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
-from xlagraph.planner.dimensions.following import FollowedDimensions, follow
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -52,7 +51,7 @@ _EXPANDED: Final[Remedies] = {
 def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]:
     """Yield such values of the forward pass, unless other causes have named them."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
-    dimensions: _Dimensions | None = None
+    dimensions: _RegionAxes | None = None
     seen: set[int | None] = set()
     for value in program.at_peak:
         if _loop_around(program, value.name) is not None:
@@ -69,7 +68,7 @@ def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Ca
         )
         if held < least or 2 * region.boundary_bytes > held or program.module is None:
             continue
-        dimensions = dimensions or _Dimensions(program, follow(program.module))
+        dimensions = dimensions or _RegionAxes(program, program.module)
         axis = dimensions.axis_of_parts(region)
         if axis is not None:
             yield _cause(program, region, dimensions.length(axis))
@@ -202,23 +201,15 @@ def _loop_around(program: PeakProgram, name: str) -> str | None:
     return loop
 
 
-class _Dimensions:
-    """The dimensions of a program's values."""
-
-    def __init__(self, program: PeakProgram, followed: FollowedDimensions) -> None:
-        self._program = program
-        self._followed = followed
-
-    def length(self, axis: int) -> int:
-        """Return the length of a dimension."""
-        return self._followed.lengths.length(axis)
+class _RegionAxes(Axes):
+    """The dimensions of values, and along which of them a loop can compute a region."""
 
     def axis_of_parts(self, region: _Region) -> int | None:
         """Return the first dimension along which a loop can compute the values of a region.
 
         All have it, and what is reduced over it is not read to compute other ones.
         """
-        for axis in self._parts(self._of(region.first)):
+        for axis in self.in_order(region.first):
             if (
                 self.length(axis) >= PARTS
                 and all(
@@ -237,29 +228,23 @@ class _Dimensions:
         Different lengths are in the same order in values that are computed with each other.
         """
         lengths = [each for each in value.dimensions if each > 1]
-        return axis in self._parts(self._of(value)) or (
+        return axis in self.of(value) or (
             lengths == [each for each in first.dimensions if each > 1]
             and len(set(lengths)) == len(lengths)
         )
 
     def _aliases(self, value: StoredValue) -> Iterator[StoredValue]:
         """Yield the values of a shape that share their bytes: those of a loop with its operand."""
-        members = (self._program.values[each.value_id] for each in self._program.members_of(value))
+        members = (self.program.values[each.value_id] for each in self.program.members_of(value))
         return (each for each in members if each.dimensions == value.dimensions)
-
-    def _of(self, value: StoredValue) -> Sequence[int]:
-        return self._followed.at(value.name, index_numbers(value.shape_index)) or ()
-
-    def _parts(self, dimensions: Sequence[int]) -> list[int]:
-        return [part for each in dimensions for part in self._followed.lengths.parts(each)]
 
     def _keeps(self, axis: int, name: str) -> bool:
         """Return True if nothing inside of an instruction is reduced over a dimension."""
-        operation = self._program.operations.get(name)
+        operation = self.program.operations.get(name)
         if operation is None:
             return False
-        inside = self._program.fused_operations(operation) or (operation,)
-        results = self._followed.results
+        inside = self.program.fused_operations(operation) or (operation,)
+        results = self.followed.results
         for each in inside:
             if each.opcode in _SUMMING:
                 read = [results.get(operand.name, ()) for operand in each.operands]
@@ -269,11 +254,11 @@ class _Dimensions:
         return True
 
     def _is_in(self, axis: int, *trees: Tree) -> bool:
-        return any(axis in self._parts(array) for tree in trees for array in arrays(tree))
+        return any(axis in self.parts(array) for tree in trees for array in arrays(tree))
 
     def _dependents(self, axis: int, region: _Region) -> set[str]:
         """Return the instructions that depend on what is reduced over a dimension."""
-        program = self._program
+        program = self.program
         users: defaultdict[str, set[str]] = defaultdict(set)
         for name, read in program.read_by.items():
             for each in read:
@@ -281,7 +266,7 @@ class _Dimensions:
         makers = {
             program.values[each].name
             for each in region.made
-            if axis not in self._parts(self._of(program.values[each]))
+            if axis not in self.of(program.values[each])
         }
         found: set[str] = set()
         waiting = list(makers)

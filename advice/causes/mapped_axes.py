@@ -6,12 +6,13 @@ nothing that is returned has their axis, a loop over groups of them needs one gr
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from typing import Final
 
+from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
@@ -19,10 +20,8 @@ from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.hlo.op_names import is_per_example
-from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import arrays
-from xlagraph.planner.dimensions.following import FollowedDimensions, follow
 from xlagraph.planner.edits.batch import kept_bytes
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -63,7 +62,7 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
     mapped = sum(value.size_bytes for value in program.at_peak if _is_mapped(value.known_op_name))
     if mapped < max(least, 1) or program.module is None:
         return
-    axes = _Axes(program, follow(program.module))
+    axes = _MappedAxes(program, program.module)
     sizes: defaultdict[int, int] = defaultdict(int)
     for value in program.at_peak:
         signed = value.size_bytes if _is_mapped(value.known_op_name) else -value.size_bytes
@@ -83,7 +82,7 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _cause(
-    program: PeakProgram, axes: "_Axes", found: Collection[int], length: int, reader: str
+    program: PeakProgram, axes: "_MappedAxes", found: Collection[int], length: int, reader: str
 ) -> Cause:
     kept = axes.kept(found, Fraction(1, min(length, PARTS)))
     rows = [
@@ -117,37 +116,12 @@ def _is_mapped(op_name: str | None) -> bool:
     return is_per_example(op_name)
 
 
-class _Axes:
-    """The dimensions of a program's values, each by its representative, products taken apart."""
-
-    def __init__(self, program: PeakProgram, followed: FollowedDimensions) -> None:
-        self._program = program
-        self._followed = followed
-
-    def length(self, axis: int) -> int:
-        """Return the length of a dimension."""
-        return self._followed.lengths.length(axis)
-
-    def of(self, value: StoredValue) -> frozenset[int]:
-        """Return the dimensions of a value."""
-        known = self._known
-        if value.value_id not in known:
-            found = self._followed.at(value.name, index_numbers(value.shape_index)) or ()
-            known[value.value_id] = self._parts(found)
-        return known[value.value_id]
-
-    @cached_property
-    def _known(self) -> dict[int, frozenset[int]]:
-        return {}
-
-    def _parts(self, dimensions: Sequence[int]) -> frozenset[int]:
-        lengths = self._followed.lengths
-        parts = (part for each in dimensions for part in lengths.parts(each))
-        return frozenset(part for part in parts if lengths.length(part) > 1)
+class _MappedAxes(Axes):
+    """The dimensions of values, and which of them only mapped functions have."""
 
     def mapped(self, length: int) -> frozenset[int]:
         """Return the dimensions of this length that only a mapped function has, and no result."""
-        program = self._program
+        program = self.program
         found = {
             axis
             for value in program.at_peak
@@ -174,7 +148,7 @@ class _Axes:
             for value in values
             for axis in self.of(value)
         }
-        lengths = self._followed.lengths
+        lengths = self.followed.lengths
         found = {axis for axis in found - self._joined if not lengths.is_stacked(axis)}
         return frozenset(
             axis for axis in found - self._stacked_by_loops if not lengths.is_group(axis)
@@ -185,7 +159,7 @@ class _Axes:
 
         The condition of a mapped loop is a reduction over all: a few bytes.
         """
-        program = self._program
+        program = self.program
         return any(
             not self._is_outside(name)
             and not program.is_backward(name)
@@ -196,13 +170,13 @@ class _Axes:
     @cached_property
     def _given(self) -> frozenset[int]:
         """Dimensions of inputs."""
-        trees = self._followed.parameters.values()
-        return self._parts(list(chain.from_iterable(chain.from_iterable(map(arrays, trees)))))
+        trees = self.followed.parameters.values()
+        return frozenset(self.parts(chain.from_iterable(chain.from_iterable(map(arrays, trees)))))
 
     @cached_property
     def _joined(self) -> frozenset[int]:
         """Dimensions that mapped functions put together of parts that have none of them."""
-        program = self._program
+        program = self.program
         found: set[int] = set()
         for name, values in program.made_by.items():
             opcodes = _WRITING if any(map(self._is_state, values)) else _JOINING
@@ -219,13 +193,13 @@ class _Axes:
         return frozenset(found)
 
     def _is_state(self, value: StoredValue) -> bool:
-        members = self._program.members_of(value)
-        return any(self._program.values[each.value_id].is_phi for each in members)
+        members = self.program.members_of(value)
+        return any(self.program.values[each.value_id].is_phi for each in members)
 
     @cached_property
     def _stacked_by_loops(self) -> frozenset[int]:
         """Dimensions of the results that a loop over groups stacks: few at a time already."""
-        program = self._program
+        program = self.program
         stacks = (program.stack_of(value) for value in program.temporaries)
         return frozenset(
             axis
@@ -242,7 +216,7 @@ class _Axes:
 
         A batch of data has no matrix for each example.
         """
-        program = self._program
+        program = self.program
         found = set()
         for value in program.values.values():
             if not _is_mapped(value.known_op_name) or len(value.dimensions) < 3:
@@ -263,26 +237,26 @@ class _Axes:
 
     def _is_factor(self, value_id: int) -> bool:
         """Return True if a product reads a value: what is made of it elsewhere is a new weight."""
-        program = self._program
+        program = self.program
         readers = program.readers_of.get(value_id, ())
         return any(program.computes_with(name, "dot") for name in readers)
 
     def _of_id(self, value_id: int) -> frozenset[int]:
-        return self.of(self._program.values[value_id])
+        return self.of(self.program.values[value_id])
 
     def reader(self, axes: Collection[int]) -> str | None:
         """Return the first instruction after the mapped function that reduces a dimension."""
-        rows = self._program.rows
+        rows = self.program.rows
         found = [
             name
             for name in self._reducing(axes)
-            if self._is_outside(name) and not self._program.is_backward(name)
+            if self._is_outside(name) and not self.program.is_backward(name)
         ]
         return min(found, key=lambda name: rows.get(name, 0), default=None)
 
     def _reducing(self, axes: Collection[int]) -> Iterator[str]:
         """Yield the instructions that read one of the dimensions and make no value with one."""
-        program = self._program
+        program = self.program
         for name, read in program.read_by.items():
             made = program.made_by.get(name, ())
             if not made or program.instructions[name].opcode in FORWARDING:
@@ -297,9 +271,9 @@ class _Axes:
 
         What is read next to the loop, and not reduced there, is kept as a whole.
         """
-        program, lengths = self._program, self._followed.lengths
+        program, lengths = self.program, self.followed.lengths
         scaled = lengths.scaled({axis: part * self.length(axis) for axis in axes}, self._given)
-        kept = kept_bytes(program.compilation, self._followed, scaled)
+        kept = kept_bytes(program.compilation, self.followed, scaled)
         reducing = set(self._reducing(axes))
         return {
             value_id: each
@@ -308,7 +282,7 @@ class _Axes:
         }
 
     def _is_inside(self, value_id: int, reducing: Collection[str]) -> bool:
-        program = self._program
+        program = self.program
         members = program.members_of(program.values[value_id])
         readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
         return any(
@@ -326,5 +300,5 @@ class _Axes:
 
         What the compiler made for itself, without an op name, belongs to what is around it.
         """
-        names = [each.known_op_name for each in self._program.made_by.get(name, ())]
+        names = [each.known_op_name for each in self.program.made_by.get(name, ())]
         return any(names) and not any(map(_is_mapped, names))
