@@ -8,11 +8,13 @@ from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
+    LEAST_GROWTH,
     PRODUCTS,
     connected,
     softmax_of,
     softmax_of_kernel,
     softmax_with_product,
+    sums_over,
 )
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
@@ -21,10 +23,6 @@ from xlagraph.planner.edits.loop_stacks import stacks_of
 __all__ = ["stored_scores"]
 
 _LEAST_KEYS: Final = 512
-_LEAST_GROWTH: Final = 4
-"""Least elements of the scores for each one of the queries or keys: fewer are not worth a block."""
-_LEAST_WIDTH: Final = 8
-"""Least elements of the result for each query: what picks one of the keys is no attention."""
 
 _ATTENTION_SCORES: Final[Remedies] = {
     "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"
@@ -75,7 +73,7 @@ def _of_softmax(program: PeakProgram, value: StoredValue) -> dict[int, str]:
                 return {}
             continue
         reduction = reduction or softmax_with_product(program, scores)
-        if reduction is None or not _are_summed(program, scores, keys):
+        if reduction is None or not sums_over(program, scores, keys):
             continue
         line = file_and_line(*program.place_of(reduction)) or reduction
         reason = f"scores of {keys} keys for each query, which {line} reduces"
@@ -101,31 +99,12 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
     factors = [each for each in read if math.prod(each.dimensions) != size]  # no masks
     if not factors or any(_is_table(program, each) for each in factors):
         return False
-    return size >= _LEAST_GROWTH * max(math.prod(each.dimensions) for each in factors)
+    return size >= LEAST_GROWTH * max(math.prod(each.dimensions) for each in factors)
 
 
 def _is_table(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for an input of two dimensions: its product is a projection, or logits."""
     return len(value.dimensions) == 2 and input_of(program, value) is not None
-
-
-def _are_summed(program: PeakProgram, scores: set[int], keys: int) -> bool:
-    """Return True if a product of the forward pass sums scores over the keys."""
-    size = math.prod(program.values[next(iter(scores))].dimensions)
-    sizes = [
-        math.prod(made.dimensions)
-        for each in scores
-        for name in program.readers_of.get(each, ())
-        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
-        for made in program.made_by.get(name, ())
-        if not made.is_backward
-    ]
-    return any(
-        keys * each % size == 0
-        and keys * each >= _LEAST_WIDTH * size
-        and each * _LEAST_GROWTH <= size
-        for each in sizes
-    )
 
 
 def _like(value: StoredValue) -> tuple[tuple[int, ...], str | None, int | None]:

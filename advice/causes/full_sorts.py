@@ -33,7 +33,7 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
     found: list[tuple[StoredValue, str]] = []
     removed: list[str] = []
     for name, made in program.made_by.items():
-        if program.instructions[name].opcode != "sort":
+        if not program.computes_with(name, "sort"):  # a GPU fuses it
             continue
         results = [each for each in made if program.planned(each) and each.dimensions]
         read = _reads_of_ends(program, results)

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
@@ -15,6 +15,7 @@ from xlagraph.advice.causes.softmaxes import (
     loops_of_sums,
     softmax_of,
     softmax_of_kernel,
+    sums_over,
 )
 from xlagraph.planner.compilation.records import StoredValue
 
@@ -55,8 +56,9 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     A product with a table has a dimension of its words, and the exponential of it is reduced over
     this dimension. Values of the same size that the product depends on, or that depend on it, count
     as logits too. In a loop they must be a large share of the reserved bytes: an iteration may
-    compute only some tokens. If the softmax is then multiplied with the same table, its rows are
-    no words to choose from: they are mixed, as those of a soft codebook.
+    compute only some tokens. If a product of the forward pass then sums over the dimension, the
+    rows of the table are no words to choose from: they weigh something, as the codes of a soft
+    codebook or the keys of an attention do.
     """
     tables = {
         tuple(sorted(value.dimensions))
@@ -91,10 +93,11 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         rows = math.prod(whole.dimensions) // words
         if rows < _LEAST_TOKENS:
             continue
+        is_mixture = sums_over(program, alike, words)
         line = file_and_line(*program.place_of(reduction)) or reduction
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in alike | {value.value_id}}
-        found[loop is not None, _mixes_rows(program, alike, table)] += [
+        found[loop is not None, is_mixture] += [
             (each, reason) for each in program.temporaries if program.set_of(each) in sets
         ]
     for (is_in_loop, is_mixture), values in found.items():
@@ -107,23 +110,6 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             values,
             _WEIGHTS if is_mixture else _LOGITS,
         )
-
-
-def _mixes_rows(program: PeakProgram, value_ids: Collection[int], table: str) -> bool:
-    """Return True if the forward pass multiplies one of these values with the table."""
-    readers = {
-        name
-        for each in value_ids
-        for name in program.readers_of.get(each, ())
-        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
-        and not program.is_backward(name)
-    }
-    return any(
-        (given := input_of(program, program.values[each])) is not None
-        and table in (given.op_name, given.label)
-        for name in readers
-        for each in program.read_by.get(name, ())
-    )
 
 
 def _joined_with_others(

@@ -9,13 +9,20 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 
 __all__ = [
+    "LEAST_GROWTH",
     "PRODUCTS",
     "connected",
     "loops_of_sums",
     "softmax_of",
     "softmax_of_kernel",
     "softmax_with_product",
+    "sums_over",
 ]
+
+LEAST_GROWTH: Final = 4
+"""Least elements of the scores for each one of the queries or keys: fewer are not worth a block."""
+_LEAST_WIDTH: Final = 8
+"""Least elements of the result for each query: what picks one of the keys is no attention."""
 
 PRODUCTS: Final = ("dot", "convolution", "custom-call")
 """Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
@@ -237,3 +244,22 @@ def _is_fused(program: PeakProgram, instruction: str) -> bool:
 def _is_kernel(program: PeakProgram, instruction: str) -> bool:
     called = program.instructions[instruction]
     return called.target == "tpu_custom_call" and (called.op_name or "").startswith(_KERNEL)
+
+
+def sums_over(program: PeakProgram, scores: Collection[int], keys: int) -> bool:
+    """Return True if a product of the forward pass sums scores over the keys."""
+    size = math.prod(program.values[next(iter(scores))].dimensions)
+    sizes = [
+        math.prod(made.dimensions)
+        for each in scores
+        for name in program.readers_of.get(each, ())
+        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
+        for made in program.made_by.get(name, ())
+        if not made.is_backward
+    ]
+    return any(
+        keys * each % size == 0
+        and keys * each >= _LEAST_WIDTH * size
+        and each * LEAST_GROWTH <= size
+        for each in sizes
+    )

@@ -49,10 +49,11 @@ def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs
     ("mixed", "what"),
     [
         ("dot(exp, table)", "Weights of all rows of a table are computed for all inputs"),
-        ("dot(exp, embed)", "Logits of a large vocabulary are computed for all tokens"),
+        ("dot(exp, embed)", "Weights of all rows of a table are computed for all inputs"),
+        ("tanh(exp)", "Logits of a large vocabulary are computed for all tokens"),
     ],
 )
-def test_a_softmax_that_the_same_table_is_multiplied_with_mixes_its_rows(programs, mixed, what):
+def test_a_softmax_whose_rows_a_product_adds_up_mixes_them(programs, mixed, what):
     (cause,) = softmax(programs, mixed=mixed)
     assert cause.title == f"{what} at once"
 

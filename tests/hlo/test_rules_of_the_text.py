@@ -228,6 +228,25 @@ def test_on_a_gpu_the_same_number_of_elements_of_one_width_suffices():
     assert not may(made)
 
 
+@pytest.mark.parametrize(("index", "expected"), [("{0}", True), ("{1}", False)])
+def test_a_sort_in_a_fusion_on_a_gpu_overwrites_what_it_alone_reads(index, expected):
+    made = module(
+        """
+  %a = f32[8]{0} parameter(0)
+  ROOT %fusion = (f32[8]{0}, f32[8]{0}) fusion(%a), kind=kCustom, calls=%fused
+""",
+        (
+            "%fused (p0: f32[8]) -> (f32[8], f32[8]) {",
+            """
+  %p0 = f32[8]{0} parameter(0)
+  %i = f32[8]{0} iota(), iota_dimension=0
+  ROOT %s = (f32[8]{0}, f32[8]{0}) sort(%p0, %i), dimensions={0}, to_apply=%less
+""",
+        ),
+    )
+    assert may(made, is_gpu=True, index=index) is expected
+
+
 ANOTHER = "  %second = f32[] reduce(%p0, %zero), dimensions={0}, to_apply=%add"
 INNER = ANOTHER.replace("second", "inner") + "\n  %second = f32[] negate(%inner)"
 
