@@ -12,11 +12,11 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["added_gradients"]
+__all__ = ["LEAST_ADDED", "added_gradients", "of_equal_parts"]
 
 _MOST_GROUPS: Final = 256
 """Groups of values of the parts that are compared, the largest ones."""
-_LEAST_ADDED: Final = 3
+LEAST_ADDED: Final = 3
 """Least number of gradients that one instruction adds; two belong to a residual connection."""
 
 _ADDED_GRADIENTS: Final[Remedies] = {
@@ -55,7 +55,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
     found = {
         key: each
         for key, each in groups.items()
-        if _of_equal_parts(program, each) and not _is_multiplied(program, key[0])
+        if of_equal_parts(program, each) and not _is_multiplied(program, key[0])
     }
     alike = _values_of_equal_ops(program) if found else []
     by_count = {len(each): each for each in found.values()}
@@ -148,7 +148,7 @@ def _is_multiplied(program: PeakProgram, adding: str) -> bool:
     )
 
 
-def _of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
+def of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
     """Return True if enough gradients are made of values of the same ops and shapes."""
     made_of = Counter(
         frozenset(
@@ -160,7 +160,7 @@ def _of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> b
         )
         for value in gradients
     )
-    return max(made_of.values()) >= _LEAST_ADDED
+    return max(made_of.values()) >= LEAST_ADDED
 
 
 def _values_of_equal_ops(program: PeakProgram) -> list[list[StoredValue]]:

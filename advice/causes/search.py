@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlagraph.advice.causes.added_gradients import added_gradients
+from xlagraph.advice.causes.added_values import added_values
 from xlagraph.advice.causes.attention_scores import stored_scores
 from xlagraph.advice.causes.boundaries import (
     large_constants,
@@ -102,6 +103,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from read_diagonals(program)
     yield from gathered_rows(program)
     yield from added_gradients(program)
+    yield from added_values(program)
     yield from logits(program)
     yield from stored_scores(program)
     yield from computed_ahead(program)

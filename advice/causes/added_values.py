@@ -1,0 +1,95 @@
+"""Find values of equal parts of a program that are kept until one instruction adds them up.
+
+A Python list of predictions that is stacked to be averaged keeps all of them; a sum needs one at a
+time.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from xlagraph.advice.causes.added_gradients import LEAST_ADDED, of_equal_parts
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.old_values import is_ordered_before
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["added_values"]
+
+_REDUCTION: Final = 16
+"""Least ratio of a value and of what else is computed from it, such as the sums of a softmax."""
+
+_ADDED_VALUES: Final[Remedies] = {
+    "jax": "Add each value to a sum as soon as it is made: stack the parameters or inputs of the"
+    " parts and use jax.lax.scan over them, with the sum as carry, instead of a Python list that is"
+    " stacked, or added up, in the end. Divide the sum for a mean.",
+    "tensorflow": "Add each value to a sum as soon as it is made, in a tf.while_loop over parts,"
+    " instead of tf.stack and tf.reduce_mean, or tf.add_n.",
+    "pytorch": "Add each value to a sum as soon as it is made, with torch_xla.sync()"
+    " (xm.mark_step()) after each part, instead of torch.stack(...).mean(0).",
+}
+
+
+def added_values(program: PeakProgram) -> Iterator[Cause]:
+    """Yield values of one op that one instruction of the forward pass adds up, elementwise."""
+    groups: defaultdict[tuple[str, str, str], list[StoredValue]] = defaultdict(list)
+    for value in program.at_peak:
+        if value.is_backward or not program.is_alone(value):
+            continue
+        adding = _added_by(program, value)
+        if adding is not None:
+            groups[adding, value.shape, value.attributed_op_name or ""].append(value)
+    found = {
+        adding: values
+        for (adding, _, _), values in groups.items()
+        if len(values) > LEAST_ADDED
+        and of_equal_parts(program, values)
+        and _are_independent(program, values)
+    }
+    rows = []
+    for adding, values in found.items():
+        line = file_and_line(*program.place_of(adding)) or adding
+        reason = f"one of {len(values)} values of an op, all kept until {line} adds them"
+        rows += [evidence_row(value, reason) for value in values[1:]]
+    if rows:
+        yield Cause(
+            "peak/contributors",
+            "Values of equal parts are kept until they are added up",
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, [str(row["value"]) for row in rows]),
+            tuple(rows),
+            _ADDED_VALUES,
+        )
+
+
+def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
+    """Return the only instruction that computes something of a value's size from it, by sums."""
+    readers = [
+        name
+        for name in program.readers_of.get(value.value_id, ())
+        if any(
+            made.size_bytes * _REDUCTION > value.size_bytes
+            for made in program.made_by.get(name, ())
+        )
+    ]
+    if len(readers) != 1 or program.instructions[readers[0]].loop is not None:
+        return None
+    made = program.made_by[readers[0]]
+    is_sum = len(made) == 1 and made[0].size_bytes <= value.size_bytes
+    is_sum = is_sum and program.computes_with(readers[0], "add")
+    mixes = any(program.computes_with(readers[0], opcode) for opcode in MIXING)
+    return readers[0] if is_sum and not mixes else None
+
+
+def _are_independent(program: PeakProgram, values: Sequence[StoredValue]) -> bool:
+    """Return True if no value is computed from another one, so that a loop can make them."""
+    schedulable = program.schedulable
+    rows = sorted(program.rows[each.name] for each in values if each.name in program.rows)
+    return (
+        schedulable is not None
+        and len(rows) == len(values)
+        and not is_ordered_before(schedulable, rows[0], rows[-1])
+    )

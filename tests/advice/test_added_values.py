@@ -1,0 +1,40 @@
+"""`advise` names values of equal parts that are all kept until one instruction adds them up."""
+
+import pytest
+
+from tests.advice.small_compilations import with_dependences
+from xlagraph.advice.causes.added_values import added_values
+
+PARTS = 4
+ALLOCATIONS = """
+0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+1 | 16384 | preallocated-temp
+2 | 4096 | maybe-live-out
+"""
+MADE = "\n".join(
+    f"1 | p{part} | f32[1024] | {4096 * part} | 4096 | {part}-4 | tanh(x) | jit(f)/tanh @ f.py:3"
+    for part in range(PARTS)
+)
+VALUES = f"""
+0 | x   | f32[1024] | 0 | 4096 | 0-5 | parameter(0)
+{MADE}
+2 | sum | f32[1024] | 0 | 4096 | 4-5 | {{opcode}}(p0, p1, p2, p3) | jit(f)/add @ f.py:5
+"""
+
+
+@pytest.mark.parametrize(
+    ("opcode", "chain", "named"),
+    [
+        ("add", False, ["p1", "p2", "p3"]),
+        pytest.param("add", True, [], id="each part is computed from the one before"),
+        pytest.param("multiply", False, [], id="a product"),
+    ],
+)
+def test_a_list_that_is_added_up_is_named(programs, opcode, chain, named):
+    program = programs(ALLOCATIONS, VALUES.format(opcode=opcode))
+    parts = [
+        f"p{part} = tanh({f'p{part - 1}' if chain and part else 'x'})" for part in range(PARTS)
+    ]
+    with_dependences(program, "x = parameter()", *parts, f"sum = {opcode}(p0, p1, p2, p3)")
+    found = [row["value"] for cause in added_values(program) for row in cause.rows]
+    assert found == named
