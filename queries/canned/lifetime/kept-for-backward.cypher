@@ -29,9 +29,9 @@
 // @shown    value sizeBytes userFile physicalBytes keptBytes attributedOpName
 // @measure  physical
 // @note     The backward pass is the set of instructions whose op name contains "transpose(" (JAX),
-//           "gradient_tape/" or "gradients/" (TensorFlow), and what adds up its results. A value
-//           that it reads but does not make is from the forward pass, or is recomputed
-//           ("rematted_computation", "recompute_grad").
+//           "gradient_tape/" or "gradients/" (TensorFlow), with TensorFlow's sums of its results
+//           ("AddN"). A value that it reads but does not make is from the forward pass, or is
+//           recomputed ("rematted_computation", "recompute_grad").
 //           Inputs of a recomputation are excluded, because they must be kept.
 // @note     What a forward loop (JAX: jax.lax.scan) writes in each iteration is kept for the
 //           backward pass as a whole, even while the loop runs.
@@ -72,7 +72,8 @@ WITH v, p, s, recomputed, stacked, i.step AS step, coalesce(i.opName, w.attribut
      coalesce(w.category, '') AS category
 WITH v, p, s, recomputed, stacked, step, readBy,
      readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
-     OR readBy CONTAINS 'gradients/' OR category IN ['backward', 'gradient'] AS isBackward,
+     OR readBy CONTAINS 'gradients/'
+     OR (readBy CONTAINS 'AddN' AND category IN ['backward', 'gradient']) AS isBackward,
      readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad' AS again
 WITH v, p, recomputed, stacked, max(CASE WHEN again THEN 1 ELSE 0 END) AS rematted,
      max(CASE WHEN isBackward AND readBy CONTAINS '/checkpoint/' THEN 1 ELSE 0 END) AS inside,
