@@ -10,7 +10,7 @@ hlo_dataflow_analysis.cc). Fusions on GPUs have a rule of the backend, `GpuAlias
   sorts, if they are the only reader of the operand; the second operand of a triangular solve.
 - A fusion on a GPU requires only the same number of elements of the same width. Bitcasts on the
   path are allowed, a reduction that is an output ends a path, and the output must be reached. A
-  fused sort overwrites what it alone reads, as others do (seen in plans of jaxlib 0.10.2).
+  fusion that is a sort may overwrite an operand that only its sort reads (plans of jaxlib 0.10.2).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -12,11 +12,11 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["LEAST_ADDED", "added_gradients", "of_equal_parts"]
+__all__ = ["added_gradients", "of_equal_parts"]
 
 _MOST_GROUPS: Final = 256
 """Groups of values of the parts that are compared, the largest ones."""
-LEAST_ADDED: Final = 3
+_LEAST_ADDED: Final = 3
 """Least number of gradients that one instruction adds; two belong to a residual connection."""
 
 _ADDED_GRADIENTS: Final[Remedies] = {
@@ -160,7 +160,7 @@ def of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> bo
         )
         for value in gradients
     )
-    return max(made_of.values()) >= LEAST_ADDED
+    return max(made_of.values()) >= _LEAST_ADDED
 
 
 def _values_of_equal_ops(program: PeakProgram) -> list[list[StoredValue]]:

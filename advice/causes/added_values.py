@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.added_gradients import LEAST_ADDED, of_equal_parts
+from xlagraph.advice.causes.added_gradients import of_equal_parts
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.old_values import is_ordered_before
@@ -19,6 +19,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 __all__ = ["added_values"]
 
+_LEAST_VALUES: Final = 4
+"""Least number of values; fewer are as often the branches of one layer."""
 _REDUCTION: Final = 16
 """Least ratio of a value and of what else is computed from it, such as the sums of a softmax."""
 
@@ -42,15 +44,15 @@ def added_values(program: PeakProgram) -> Iterator[Cause]:
         adding = _added_by(program, value)
         if adding is not None:
             groups[adding, value.shape, value.attributed_op_name or ""].append(value)
-    found = {
-        adding: values
+    found = [
+        (adding, values)
         for (adding, _, _), values in groups.items()
-        if len(values) > LEAST_ADDED
+        if len(values) >= _LEAST_VALUES
         and of_equal_parts(program, values)
         and _are_independent(program, values)
-    }
+    ]
     rows = []
-    for adding, values in found.items():
+    for adding, values in found:
         line = file_and_line(*program.place_of(adding)) or adding
         reason = f"one of {len(values)} values of an op, all kept until {line} adds them"
         rows += [evidence_row(value, reason) for value in values[1:]]
@@ -66,7 +68,7 @@ def added_values(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
-    """Return the only instruction that computes something of a value's size from it, by sums."""
+    """Return what adds a value to others, if nothing else of its size is computed from it."""
     readers = [
         name
         for name in program.readers_of.get(value.value_id, ())
@@ -75,17 +77,18 @@ def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
             for made in program.made_by.get(name, ())
         )
     ]
-    if len(readers) != 1 or program.instructions[readers[0]].loop is not None:
+    if len(readers) != 1:
         return None
-    made = program.made_by[readers[0]]
-    is_sum = len(made) == 1 and made[0].size_bytes <= value.size_bytes
-    is_sum = is_sum and program.computes_with(readers[0], "add")
-    mixes = any(program.computes_with(readers[0], opcode) for opcode in MIXING)
-    return readers[0] if is_sum and not mixes else None
+    reader, made = program.instructions[readers[0]], program.made_by[readers[0]]
+    if reader.loop is not None or not reader.computes_with("add"):
+        return None
+    if len(made) != 1 or made[0].size_bytes > value.size_bytes:
+        return None
+    return None if any(map(reader.computes_with, MIXING)) else reader.name
 
 
 def _are_independent(program: PeakProgram, values: Sequence[StoredValue]) -> bool:
-    """Return True if no value is computed from another one, so that a loop can make them."""
+    """Return True if the last value is not computed from the first one, as in a chain of layers."""
     schedulable = program.schedulable
     rows = sorted(program.rows[each.name] for each in values if each.name in program.rows)
     return (

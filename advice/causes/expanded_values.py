@@ -51,10 +51,10 @@ _EXPANDED: Final[Remedies] = {
 def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]:
     """Yield such values of the forward pass, unless other causes have named them."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
-    dimensions: _RegionAxes | None = None
+    axes: _RegionAxes | None = None
     seen: set[int | None] = set()
     for value in program.at_peak:
-        if _loop_around(program, value.name) is not None:
+        if _loop_of_rows(program, value.name) is not None:
             continue  # a loop over rows may compute a few already
         if program.set_of(value) in seen or value.size_bytes * 8 < least or not value.dimensions:
             continue
@@ -68,10 +68,10 @@ def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Ca
         )
         if held < least or 2 * region.boundary_bytes > held or program.module is None:
             continue
-        dimensions = dimensions or _RegionAxes(program, program.module)
-        axis = dimensions.axis_of_parts(region)
+        axes = axes or _RegionAxes(program, program.module)
+        axis = axes.axis_of_parts(region)
         if axis is not None:
-            yield _cause(program, region, dimensions.length(axis))
+            yield _cause(program, region, axes.length(axis))
 
 
 def _cause(program: PeakProgram, region: "_Region", length: int) -> Cause:
@@ -156,7 +156,7 @@ class _Region:
         makes_bits = _makes_random_bits(program, name)
         if (
             (known.opcode in _ENTERING and not makes_bits)
-            or _loop_around(program, name) != _loop_around(program, self.first.name)
+            or _loop_of_rows(program, name) != _loop_of_rows(program, self.first.name)
             or program.is_backward(name)
         ):
             return None
@@ -186,15 +186,15 @@ class _Region:
 
 
 def _makes_random_bits(program: PeakProgram, name: str) -> bool:
-    """Return True for a loop, or what it has, that computes only unsigned integers, one by one."""
+    """Return True for a loop of unsigned integers alone, and for what is in it."""
     known = program.instructions[name]
     loop = name if known.opcode == "while" else known.loop
     states = [each for each in program.made_by.get(loop or "", ()) if each.dimensions]
     return bool(states) and all((each.dtype or "").startswith("u") for each in states)
 
 
-def _loop_around(program: PeakProgram, name: str) -> str | None:
-    """Return the loop of an instruction, but not one that makes random bits of rows."""
+def _loop_of_rows(program: PeakProgram, name: str) -> str | None:
+    """Return the innermost loop around an instruction that does more than make random bits."""
     loop = program.instructions[name].loop
     while loop is not None and _makes_random_bits(program, loop):
         loop = program.instructions[loop].loop

@@ -117,7 +117,7 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
         if not (maker.computes_with("compare") and maker.computes_with("iota")):
             continue
         read = [program.values[each] for each in program.read_by.get(value.name, ())]
-        indices = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
+        indices = [each for each in read if each.is_integer]
         weights = [each for each in read if each not in indices]
         made_of = _sums_of_rows(program, value) + _padded(program, value)
         products = [name for each in (value, *made_of) for name in _products(program, each)]
@@ -176,7 +176,7 @@ def _index_of(program: PeakProgram, reader: str, numbers: StoredValue) -> Stored
     if directions != [[1]]:
         return None
     read = [program.values[each] for each in program.read_by.get(reader, ())]
-    integers = [each for each in read if (each.dtype or "").startswith(("s", "u"))]
+    integers = [each for each in read if each.is_integer]
     others = [each for each in integers if each.value_id != numbers.value_id]
     return others[0] if len(others) == 1 else None
 
@@ -214,7 +214,7 @@ def _products(program: PeakProgram, value: StoredValue) -> list[str]:
 def _reads_labels(program: PeakProgram, value: StoredValue) -> bool:
     """Return True if an array of integers is compared, not only numbers of rows and columns."""
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    return any(each.dimensions and (each.dtype or "").startswith(("s", "u")) for each in read)
+    return any(each.dimensions and each.is_integer for each in read)
 
 
 def _name_of(program: PeakProgram, value: StoredValue) -> str:

@@ -95,7 +95,7 @@ def _are_computed(program: PeakProgram, value: StoredValue) -> bool:
 def _is_of_numbers(program: PeakProgram, reduction: str, scores: Collection[int]) -> bool:
     """Return True if only the number of the best row is read, of which there is no gradient."""
     made = program.made_by.get(reduction, ())
-    return any((each.dtype or "").startswith(("s", "u")) for each in made) and not any(
+    return any(each.is_integer for each in made) and not any(
         program.values[each].is_backward for each in scores
     )
 

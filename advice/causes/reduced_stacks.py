@@ -163,7 +163,7 @@ def _bytes_at_once(program: PeakProgram, value: StoredValue) -> int:
 
 
 def _loop_around(program: PeakProgram, stack: StoredValue, ids: Collection[int]) -> str | None:
-    """Return the loop around the outermost loop that has a stack as its state; None of none."""
+    """Return the loop in which the outermost loop with a stack as its state runs, if any."""
     loop = stack.stack_loop or ""
     states = {program.values[each].name for each in ids}
     while (around := program.instructions[loop].loop) in states and around is not None:
@@ -201,7 +201,7 @@ def _scattered_gradients(program: PeakProgram, stack: StoredValue, reader: str) 
         return
     size = prod(stack.dimensions)
     read = (program.values[each] for each in program.read_by[reader])
-    indices = {each.value_id for each in read if (each.dtype or "").startswith(("s", "u"))}
+    indices = {each.value_id for each in read if each.is_integer}
     waiting = [
         value
         for value in program.values.values()

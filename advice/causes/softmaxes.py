@@ -29,7 +29,7 @@ PRODUCTS: Final = ("dot", "convolution", "custom-call")
 _KERNEL: Final = "online-softmax"
 """Op name of the TPU compiler's kernel for a softmax and the product that reads it."""
 _KERNEL_OF_LIBRARY: Final = ("dot", "reduce", "subtract")
-"""What a library's kernel of a product less its rows' maximum computes, in this order."""
+"""Opcodes, in this order, of a library's kernel: a product, its maximum, their difference."""
 _REDUCING: Final = frozenset(("reduce", "reduce-window"))
 _LEAST_REDUCED: Final = 16
 """Fewest elements for each of a row's partial results: a GPU reduces long rows in two steps."""
@@ -204,7 +204,7 @@ def softmax_of_kernel(program: PeakProgram, value: StoredValue, length: int) -> 
 
 
 def _contains_in_order(inside: Sequence[Operation]) -> bool:
-    """Return True if a product is reduced, and the result subtracted: not sums of the factors."""
+    """Return True if a product has its maximum subtracted; a sum of the factors is no maximum."""
     found: frozenset[str] = frozenset()
     for opcode in _KERNEL_OF_LIBRARY:
         after = set(found)

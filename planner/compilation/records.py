@@ -135,6 +135,11 @@ class StoredValue(NamedTuple):
         return _dimensions(self.shape or "")
 
     @property
+    def is_integer(self) -> bool:
+        """True for an array or a number of integers, signed or not."""
+        return (self.dtype or "").startswith(("s", "u"))
+
+    @property
     def is_array(self) -> bool:
         """True if it has elements: it is neither a table nor a token."""
         return self.dtype not in ("tuple", "token", None)

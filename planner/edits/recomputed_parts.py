@@ -38,7 +38,7 @@ __all__ = ["recomputed_in_parts", "saved_in_parts"]
 _FEWEST: Final = 3
 """Fewest parts: two are no layers, and fused otherwise if recomputed."""
 _ALONE: Final = ("wrapped_", "ynn_fusion", "onednn_fusion")
-"""How names of fusions start that have one instruction, or that a library computes."""
+"""Beginnings of the names of fusions of one instruction, and of those that a library computes."""
 _FORWARDING: Final = frozenset(("get-tuple-element", "bitcast", "tuple", "while", "copy"))
 
 
