@@ -52,6 +52,7 @@ from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
 )
+from xlagraph.advice.causes.wide_checkpoints import wide_checkpoints
 from xlagraph.graph.engine import Cell
 
 __all__ = ["INPUTS_OF_DEVICES", "UNUSED_DONATIONS", "causes_of_values", "find_causes"]
@@ -72,6 +73,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
         answers.get("lifetime/kept-for-backward", ()),
         knows_merged=bool(answers.get("lifetime/not-recomputed")),
     )
+    yield from wide_checkpoints(program)
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from replicated_state(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
