@@ -48,6 +48,7 @@ from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
 from xlagraph.advice.causes.table_gradients import dense_gradients
 from xlagraph.advice.causes.unread_parts import full_factors, whole_spectra
+from xlagraph.advice.causes.unread_rows import unread_rows
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
@@ -88,6 +89,9 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     """Yield the causes that say why a value exists, by what the program computes."""
     named: set[str] = set()
     for cause in _certain_causes(program):
+        named |= cause.labels
+        yield cause
+    for cause in unread_rows(program, named):
         named |= cause.labels
         yield cause
     yield from expanded_values(program, named)
