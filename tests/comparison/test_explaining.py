@@ -1,5 +1,7 @@
 """Reasons for the growth between values, with what only a module's text would tell."""
 
+from collections import Counter
+
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.mentions import Mentions
@@ -190,6 +192,14 @@ def test_code_inside_of_a_fusion_is_not_new():
     assert not [text for text in texts if "jraph/utils.py, none before" in text]
 
 
+def test_a_scope_of_ops_inside_of_a_fusion_is_not_new():
+    fused = Mentions()
+    fused.op_names = Counter(["jit(f)/jvp(loss)/exp"])
+    made = OTHER._replace(op_name="jit(f)/loss/neg")
+    reasons = explain_pair(Reserved((VALUE,), mentions=fused), Reserved((VALUE, made)))
+    assert ReasonKind.SCOPE_NEW not in {each.subject.kind for each in reasons}
+
+
 def test_a_computation_under_vmap_is_named():
     mapped = OTHER._replace(op_name="jit(f)/vmap()/neg")
     (text, _), *_ = lines([VALUE], [VALUE, mapped])
@@ -325,6 +335,10 @@ def test_inputs_of_other_names_are_told_where_a_branch_counts_them_too():
 
     found = lines(named("o.mu['w']", "o.nu['w']", "x"), named("e['w']", "x"))
     assert found == [("1 input is gone: o; new names: e", -32)]
+    # one of the new ones has the shape of an old one
+    larger = INPUT._replace(op_name="e.b['w']", shape="f32[4,4]", held_bytes=64)
+    found = lines(named("o.mu['w']", "o.nu['w']", "x"), [*named("e.a['w']", "x"), larger])
+    assert found == [("2 inputs replaced by 2 others: e instead of o", 32)]
 
 
 def test_a_result_elsewhere_that_is_now_temporary_is_no_output():
