@@ -203,9 +203,8 @@ class StoredInstruction(NamedTuple):
     """Shape with layout."""
     target: str | None
     """Target of a custom call."""
-    logical_bytes: int | None
-    """Logical bytes that are live in memory space 0 while it runs."""
     physical_bytes: int | None
+    """Physical bytes that are live in memory space 0 while it runs."""
     loop: str | None
     """Innermost loop in which it runs, by the name of the `while`."""
     fused_opcodes: Sequence[str] | None
