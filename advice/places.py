@@ -7,6 +7,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import file_and_line
 from xlagraph.graph.engine import Cell
+from xlagraph.graph.record_cells import record_cells
 from xlagraph.hlo.op_names import scope_names
 
 __all__ = ["Place", "places"]
@@ -41,16 +42,7 @@ class Place:
     @property
     def cells(self) -> Cell:
         """The place as a cell of a machine format."""
-        return {
-            "bytes": self.bytes,
-            "values": self.values,
-            "file": self.file,
-            "line": self.line,
-            "op": self.op,
-            "shape": self.shape,
-            "example": self.example,
-            "reason": self.reason,
-        }
+        return record_cells(self)
 
 
 def places(rows: Iterable[Mapping[str, Cell]], column: str) -> tuple[Place, ...]:

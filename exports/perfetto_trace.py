@@ -5,7 +5,7 @@ so.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from pathlib import Path
 from typing import Final
@@ -17,12 +17,11 @@ from xlagraph.exports.placed_program import (
     read_program,
     step_range,
 )
-from xlagraph.graph.engine import Graph
+from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.record_cells import record_cells
 from xlagraph.hlo.descriptor_sets import DescriptorSet, Message
-from xlagraph.planner.compilation.records import (
-    StoredInstruction,
-    StoredValue,
-)
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.heap import summed_by_step
 from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.presentation.byte_sizes import human_bytes
 
@@ -32,6 +31,11 @@ Trace: Final = DescriptorSet(Path(__file__).parent, "perfetto").message("Trace")
 _NANOSECONDS_OF_A_STEP: Final = 1_000
 _SEQUENCE: Final = 1
 _STEPS_NOT_TIME: Final = "steps, not time: 1 µs is one step of the schedule"
+_FACTS_OF_INSTRUCTIONS: Final = ("step", "opcode", "shape", "opName", "sourceFile", "sourceLine")
+_FACTS_OF_VALUES: Final = (
+    *("valueId", "shape", "sizeBytes", "offsetBytes", "liveFrom", "liveUntil", "opcode"),
+    *("attributedOpName", "attributedFile", "attributedLine"),
+)
 
 
 def write_perfetto(graph: Graph, compilation: str, path: Path) -> None:
@@ -65,28 +69,19 @@ def _write_counters(writer: "_TraceWriter", top: int, program: PlacedProgram) ->
             if value.memory_space == color and (live := step_range(value)) is not None
         ]
         if ranges:
-            writer.add_counter(top, f"{name}: logical bytes", _logical_bytes(ranges))
-
-
-def _logical_bytes(ranges: Sequence[tuple[StepRange, int]]) -> list[tuple[int, int]]:
-    """Return the sum of the sizes of live values, at each step where it changes."""
-    changes: dict[int, int] = defaultdict(int)
-    for live_range, size_bytes in ranges:
-        changes[live_range.first] += size_bytes
-        changes[live_range.last + 1] -= size_bytes
-    total = 0
-    sums = []
-    for step in sorted(changes):
-        total += changes[step]
-        sums.append((step, total))
-    return sums
+            writer.add_counter(top, f"{name}: logical bytes", summed_by_step(ranges))
 
 
 def _write_schedule(writer: "_TraceWriter", top: int, program: PlacedProgram) -> None:
     track = writer.add_track("schedule", top)
     for each in program.instructions:
         if each.step is not None:
-            writer.add_slice(track, each.name, StepRange(each.step, each.step), _facts(each))
+            writer.add_slice(
+                track,
+                each.name,
+                StepRange(each.step, each.step),
+                record_cells(each, _FACTS_OF_INSTRUCTIONS),
+            )
 
 
 def _write_allocations(writer: "_TraceWriter", top: int, program: PlacedProgram) -> None:
@@ -100,7 +95,9 @@ def _write_allocations(writer: "_TraceWriter", top: int, program: PlacedProgram)
         for lane in _lanes(values[allocation.number]):
             track = writer.add_track(_allocation_name(allocation, program), top)
             for live_range, value in lane:
-                writer.add_slice(track, value.label, live_range, _value_facts(value))
+                writer.add_slice(
+                    track, value.label, live_range, record_cells(value, _FACTS_OF_VALUES)
+                )
 
 
 def _lanes(
@@ -131,35 +128,6 @@ def _allocation_name(allocation: PlannedAllocation, program: PlacedProgram) -> s
     return f"allocation {allocation.number}: {allocation.role or 'no role'}, {size}, {space}"
 
 
-Facts = dict[str, str | int | None]
-
-
-def _facts(instruction: StoredInstruction) -> Facts:
-    return {
-        "step": instruction.step,
-        "opcode": instruction.opcode,
-        "shape": instruction.shape,
-        "opName": instruction.op_name,
-        "sourceFile": instruction.source_file,
-        "sourceLine": instruction.source_line,
-    }
-
-
-def _value_facts(value: StoredValue) -> Facts:
-    return {
-        "valueId": value.value_id,
-        "shape": value.shape,
-        "sizeBytes": value.size_bytes,
-        "offsetBytes": value.offset_bytes,
-        "liveFrom": value.live_from,
-        "liveUntil": value.live_until,
-        "opcode": value.opcode,
-        "attributedOpName": value.attributed_op_name,
-        "attributedFile": value.attributed_file,
-        "attributedLine": value.attributed_line,
-    }
-
-
 class _TraceWriter:
     """A trace under construction."""
 
@@ -182,13 +150,13 @@ class _TraceWriter:
         for step, count in bytes_at:
             self._event(number, step, type="TYPE_COUNTER", counter_value=count)
 
-    def add_slice(self, track: int, name: str, steps: StepRange, facts: Facts) -> None:
+    def add_slice(self, track: int, name: str, steps: StepRange, facts: Mapping[str, Cell]) -> None:
         """Add a slice from the beginning of the first step to the end of the last."""
         event = self._event(track, steps.first, type="TYPE_SLICE_BEGIN", name=name)
         for fact, value in facts.items():
             if isinstance(value, int):
                 event.debug_annotations.add(name=fact, int_value=value)
-            elif value is not None:
+            elif isinstance(value, str):
                 event.debug_annotations.add(name=fact, string_value=value)
         self._event(track, steps.last + 1, type="TYPE_SLICE_END")
 

@@ -36,6 +36,7 @@ __all__ = [
     "StringLists",
     "Strings",
     "caption_property",
+    "column_name",
     "described",
 ]
 
@@ -208,7 +209,7 @@ class NodeRows(Rows):
         if key_prefix is not None:
             properties.insert(1, _COMPILATION)
         cls.table = cls.__name__.removesuffix("Nodes")
-        cls.stored_names = {name: _camel_case(name) for name in cls.__annotations__}
+        cls.stored_names = {name: column_name(name) for name in cls.__annotations__}
         cls.declared = NodeType(
             cls.table,
             _description(cls),
@@ -235,7 +236,7 @@ class RelationshipRows(Rows):
             cls.table, source.table, target.table, _description(cls), _properties(cls)
         )
         names = ("source", "target", *cls.__annotations__)
-        cls.stored_names = {name: _camel_case(name) for name in names}
+        cls.stored_names = {name: column_name(name) for name in names}
 
 
 _COMPILATION: Final = Property(
@@ -252,7 +253,7 @@ def _properties(rows: type[Rows]) -> tuple[Property, ...]:
     found: list[Property] = []
     for field, kind in rows.__annotations__.items():
         text: _Described = vars(rows)[field]
-        name = _camel_case(field)
+        name = column_name(field)
         found.append(Property(name, _TYPES[kind], *text))
         if text.is_captioned:
             caption = f"{name} with a unit, for captions: `1.5 MiB`"
@@ -260,7 +261,8 @@ def _properties(rows: type[Rows]) -> tuple[Property, ...]:
     return tuple(found)
 
 
-def _camel_case(field: str) -> str:
+def column_name(field: str) -> str:
+    """Return the property, or the column of rows, that a field is named after: `sizeBytes`."""
     first, *others = field.split("_")
     return first + "".join(map(str.capitalize, others))
 

@@ -27,7 +27,5 @@ MemoryUsageReportProto: Final = _HLO.message("MemoryUsageReportProto")
 XSpace: Final = _HLO.message("XSpace")
 """A profile: `*.xplane.pb`."""
 
-"""One plane of a profile."""
-
 PrimitiveType: Final = _HLO.enum("PrimitiveType")
 """The enum of element types; ``values_by_number`` has its names in upper case."""

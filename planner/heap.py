@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from xlagraph.planner.planned_program import Overwrite, PlannedValue
 
-__all__ = ["Group", "heap_groups", "live_bytes_by_step", "merged"]
+__all__ = ["Group", "heap_groups", "live_bytes_by_step", "merged", "summed_by_step"]
 
 
 class Group(NamedTuple):
@@ -142,11 +142,17 @@ def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:
 
     The largest number of bytes is a lower bound for every packing.
     """
+    return summed_by_step(
+        (steps, group.size_bytes) for group in groups for steps in merged(group.steps)
+    )
+
+
+def summed_by_step(ranges: Iterable[tuple[tuple[int, int], int]]) -> list[tuple[int, int]]:
+    """Return the sum of the sizes of live ranges, at each step where it changes."""
     changes: defaultdict[int, int] = defaultdict(int)
-    for group in groups:
-        for first, last in merged(group.steps):
-            changes[first] += group.size_bytes
-            changes[last + 1] -= group.size_bytes
+    for (first, last), size_bytes in ranges:
+        changes[first] += size_bytes
+        changes[last + 1] -= size_bytes
     total = 0
     found = []
     for step in sorted(changes):

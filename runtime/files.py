@@ -22,7 +22,7 @@ __all__ = [
 
 PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
 ARCHIVE_ENDINGS: Final = (
-    ".zip", ".tar", ".tgz", *(f".tar{packed}" for packed in PACKED_SUFFIXES)
+    ".zip", ".tar", ".tgz", ".txz", ".tbz2", *(f".tar{packed}" for packed in PACKED_SUFFIXES)
 )  # fmt: skip
 UNPACKING_ERRORS: Final = (EOFError, zlib.error, lzma.LZMAError)
 """Errors of damaged content in addition to OSError."""

@@ -91,7 +91,7 @@ async def _not_answered(request: Request, error: Exception) -> Response:
     if path == "/api" or path.startswith("/api/"):
         return refused(error.status_code, message, headers)
     if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
-        return pages.unknown_page(request, message, 404)
+        return pages.unknown_page(request, message)
     return PlainTextResponse(message.encode(errors="replace"), error.status_code, headers)
 
 

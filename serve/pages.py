@@ -103,7 +103,7 @@ def _title(request: Request) -> str:
     )
 
 
-def unknown_page(request: Request, message: str, status: int) -> Response:
+def unknown_page(request: Request, message: str) -> Response:
     """Return a page about an address that does not exist, with links to those that do."""
     root = escape(quote(str(request.scope.get("root_path", ""))))
     folder = files("xlagraph.report") / "page"
@@ -111,7 +111,7 @@ def unknown_page(request: Request, message: str, status: int) -> Response:
     body = f'{_NAVIGATION.format(root=root)}\n<main class="list service"><h1>{text}</h1></main>'
     head = _HEAD.format(root=root, digest=_digest(folder))
     document = html_document("served", title="Not found – xlagraph", head=head, body=body)
-    return HTMLResponse(document, status)
+    return HTMLResponse(document, 404)
 
 
 async def _with_slash(request: Request) -> Response:

@@ -10,6 +10,7 @@ from xlagraph.cli.output.destination import first_rows, is_page, write_record, w
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.sections import Section, write_lines, write_page
+from xlagraph.graph.record_cells import record_cells, record_row
 from xlagraph.presentation.byte_sizes import counted, human_bytes, range_text, share_text
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ RESIDENT_COLUMNS: Final = (
     "compilation", "memorySpace", "memorySpaceName", "argumentBytes", "sharedArgumentBytes",
     "constantBytes", "runningBytes", "codeBytes", "addsBytes",
 )  # fmt: skip
+_SNAPSHOT_COLUMNS: Final = (
+    "compilation", "device", "passedBytes", "newArgumentBytes", "otherArrayBytes",
+    "executableBytes", "runningBytes", "neededBytes", "capacityBytes", "fits",
+)  # fmt: skip
 _WORDS_BEFORE_CHANGES: Final = len(("xlagraph", "whatif", "COMPILATION"))
 _LOWER_BOUND: Final = (
     "This is a lower bound. Arguments of one name and shape in a run are assumed to be the same"
@@ -54,14 +59,7 @@ def write_fit(
 ) -> None:
     """Write a row for each memory space, and what to change if one does not fit."""
     shown = first_rows(spaces, limit, options.format)
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *(space.run, space.compilation, space.memory_space, space.memory_space_name),
-            *(space.reserved_bytes, space.capacity_bytes, space.fits, space.missing_bytes),
-            space.free_bytes,
-        )
-        for space in shown
-    ]
+    rows = [record_row(space, COLUMNS) for space in shown]
     if not is_page(options):
         changes = {each.space: each.changes for each in lacking}
         listed = [change_cells(changes.get(space, ())) for space in shown]
@@ -211,18 +209,7 @@ def change_cells(changes: "Sequence[CombinedChange]") -> "list[Cell]":
 
 def write_snapshot(found: "SnapshotSum", options: RowOptions) -> None:
     """Write the sum of a program and what is resident: a sentence, or one object."""
-    cells: dict[str, Cell] = {
-        "compilation": found.compilation,
-        "device": found.device,
-        "passedBytes": found.passed_bytes,
-        "newArgumentBytes": found.new_argument_bytes,
-        "otherArrayBytes": found.other_array_bytes,
-        "executableBytes": found.executable_bytes,
-        "runningBytes": found.running_bytes,
-        "neededBytes": found.needed_bytes,
-        "capacityBytes": found.capacity_bytes,
-        "fits": found.fits,
-    }
+    cells = record_cells(found, _SNAPSHOT_COLUMNS)
     write_record(cells, options, partial(_write_snapshot, found))
 
 

@@ -7,6 +7,7 @@ from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import note
 from xlagraph.cli.output.shared_options import RowOptions
+from xlagraph.graph.record_cells import record_row
 from xlagraph.presentation.byte_sizes import counted, distinct_bytes
 
 if TYPE_CHECKING:
@@ -32,14 +33,7 @@ _REPLAYS: Final = (
 
 def write_totals(checked: "CheckResult", limit: int | None, options: RowOptions) -> None:
     """Write a row for each compilation."""
-    rows = [
-        (
-            *(totals.run, totals.compilation),
-            *(totals.total_bytes, totals.allocation_bytes, totals.agrees, totals.reserved_bytes),
-            *(totals.logical_peak_bytes, totals.physical_peak_bytes),
-        )
-        for totals in checked.compilations
-    ]
+    rows = [record_row(totals, _TOTALS) for totals in checked.compilations]
     write_rows(_TOTALS, first_rows(rows, limit, options.format), options, _SHOWN)
 
 
@@ -91,13 +85,7 @@ def write_replays(
     blocks: Sequence["ReplayedBlock"], limit: int | None, options: RowOptions
 ) -> None:
     """Write a row for each temporary block, and the number that replays byte for byte."""
-    rows = [
-        (
-            *(block.compilation, block.memory_space, block.memory_space_name, block.allocation),
-            *(block.temp_bytes, block.temp_bytes_replayed, block.offsets_equal),
-        )
-        for block in blocks
-    ]
+    rows = [record_row(block, _REPLAYS) for block in blocks]
     write_rows(_REPLAYS, first_rows(rows, limit, options.format), options)
     exact = sum(block.is_exact for block in blocks)
     note(f"{exact:,} of {counted(len(blocks), 'temporary block')} replay byte for byte")
@@ -113,13 +101,7 @@ def write_schedules(
     schedules: Sequence["ReplayedSchedule"], limit: int | None, options: RowOptions
 ) -> None:
     """Write a row for each schedule, and the number that a scheduler of XLA makes."""
-    rows = [
-        (
-            *(each.compilation, each.instructions, each.computations, list(each.schedulers)),
-            *(each.closest, each.computations_equal, each.ranges_equal),
-        )
-        for each in schedules
-    ]
+    rows = [record_row(each, _SCHEDULES) for each in schedules]
     write_rows(_SCHEDULES, first_rows(rows, limit, options.format), options)
     known = sum(bool(each.schedulers) for each in schedules)
     note(f"{known:,} of {counted(len(schedules), 'schedule')} are produced by a scheduler of XLA")

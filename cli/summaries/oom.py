@@ -2,16 +2,12 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.advice.error_message import (
-    BreakdownPart,
     Explanation,
     Failure,
-    LargeAllocation,
-    LineShare,
     Stage,
     Unknown,
     explain,
@@ -24,6 +20,7 @@ from xlagraph.cli.output.messages import write_prose
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.capacity import change_cells, changes_section
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
+from xlagraph.graph.record_cells import record_cells
 from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:
@@ -166,20 +163,10 @@ def _row(
         *(failure.padding_bytes, failure.module),
         *((frame.file, frame.line) if frame else (None, None)),
         explanation.verdict,
-        *([*map(_cells, failure.parts)], [*map(_cells, largest_lines(failure))]),
-        *([*map(_cells, failure.largest)], list(explanation.changes), unknown, len(others)),
+        *([*map(record_cells, failure.parts)], [*map(record_cells, largest_lines(failure))]),
+        *([*map(record_cells, failure.largest)], list(explanation.changes), unknown, len(others)),
         program.compilation if program else None,
         *((fit.reserved_bytes, fit.fits) if fit else (None, None)),
         list(program.lines.mappings()) if program and program.lines else [],
         change_cells(not_combined(program.findings)) if program else [],
     )
-
-
-def _cells(record: BreakdownPart | LineShare | LargeAllocation) -> "dict[str, Cell]":
-    """Return a record as a cell of a machine format, its fields named like columns."""
-    return {_column(each.name): getattr(record, each.name) for each in fields(record)}
-
-
-def _column(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)

@@ -1,6 +1,5 @@
 """Open files of the embedded engine, and create the tables of the schema in them."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, cast
 
@@ -54,11 +53,9 @@ def schema_version(connection: ladybug.Connection) -> int | None:
     return int(str(rows[0][0])) if rows else None
 
 
-def rows_of(
-    connection: ladybug.Connection, text: str, parameters: Mapping[str, Cell] | None = None
-) -> list[list[Cell]]:
+def rows_of(connection: ladybug.Connection, text: str) -> list[list[Cell]]:
     """Run a statement and return its rows."""
     # a single statement has a single result, and its rows are lists by default
-    found = cast("ladybug.QueryResult", connection.execute(text, dict(parameters or {})))
+    found = cast("ladybug.QueryResult", connection.execute(text))
     with found:
         return cast("list[list[Cell]]", found.get_all())

@@ -28,17 +28,11 @@ _SMALL_BYTES: Final = 2**20
 UNREADABLE: Final = (OSError, *UNPACKING_ERRORS)
 
 
-def read_bytes(
-    path: Path,
-    start: int = 0,
-    length: int | None = None,
-    *,
-    most_bytes: int = MOST_UNPACKED_BYTES,
-) -> bytes:
+def read_bytes(path: Path, start: int = 0, length: int | None = None) -> bytes:
     """Read a whole file, unpacked if it is packed; or a range of its bytes, unchanged.
 
     Raises OSError if the file cannot be read, is not a regular file, or is larger than
-    ``most_bytes`` when unpacked; one of UNREADABLE if it cannot be unpacked.
+    a gibibyte when unpacked; one of UNREADABLE if it cannot be unpacked.
     """
     with _open(path) as raw, BufferedReader(raw) as file:
         if length is not None:
@@ -48,9 +42,9 @@ def read_bytes(
         if stream is None:
             return file.read()
         with stream:
-            unpacked = stream.read(most_bytes + 1)
-    if len(unpacked) > most_bytes:
-        limit = f"{most_bytes / 2**30:g} GiB"
+            unpacked = stream.read(MOST_UNPACKED_BYTES + 1)
+    if len(unpacked) > MOST_UNPACKED_BYTES:
+        limit = f"{MOST_UNPACKED_BYTES / 2**30:g} GiB"
         raise OSError(errno.EFBIG, f"it unpacks to more than {limit}; unpack it first")
     return unpacked
 

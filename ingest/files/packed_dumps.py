@@ -12,13 +12,13 @@ from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.ingest.files.archives import unpack
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.files.dump_files import DumpOrigin, FoundDumps, origin_of
-from xlagraph.runtime.files import PACKED_SUFFIXES
+from xlagraph.runtime.files import ARCHIVE_ENDINGS, PACKED_SUFFIXES
 
 __all__ = ["STANDARD_INPUT", "UnpackedFolders"]
 
 STANDARD_INPUT: Final = Path("-")
 _STDIN: Final = "stdin"
-_SUFFIXES: Final = (*PACKED_SUFFIXES, ".tgz", ".txz", ".tbz2", ".tar", ".zip")
+_SUFFIXES: Final = (*ARCHIVE_ENDINGS, *PACKED_SUFFIXES)
 
 
 class UnpackedFolders(ExitStack):

@@ -19,12 +19,12 @@ A field is named after its column, `size_bytes` after `sizeBytes`, in the order 
 None means unknown. Live ranges include both ends.
 """
 
-import re
 from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.schema_types import column_name
 from xlagraph.hlo.op_names import is_backward
 from xlagraph.hlo.shapes import parse_shape
 
@@ -203,9 +203,8 @@ class StoredInstruction(NamedTuple):
     """Shape with layout."""
     target: str | None
     """Target of a custom call."""
-    logical_bytes: int | None
-    """Logical bytes that are live in memory space 0 while it runs."""
     physical_bytes: int | None
+    """Physical bytes that are live in memory space 0 while it runs."""
     loop: str | None
     """Innermost loop in which it runs, by the name of the `while`."""
     fused_opcodes: Sequence[str] | None
@@ -306,9 +305,7 @@ Record = TypeVar("Record", bound=NamedTuple)
 
 def column_names(record: type[NamedTuple]) -> tuple[str, ...]:
     """Return the columns that match a record's fields."""
-    return tuple(
-        re.sub(r"_([a-z])", lambda found: found[1].upper(), field) for field in record._fields
-    )
+    return tuple(map(column_name, record._fields))
 
 
 def read_records(

@@ -1,75 +1,48 @@
 """Convert a value's details to cells for machines."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final
 
 from xlagraph.graph.engine import Cell
-from xlagraph.planner.compilation.records import StoredFrame, column_names
+from xlagraph.graph.record_cells import record_cells
+from xlagraph.planner.compilation.records import StoredFrame
 from xlagraph.planner.compilation.value_details import ValueDetails
 
 __all__ = ["value_cells"]
 
+_ATTRIBUTION: Final = (
+    *("attribution", "attributedOpName", "attributedFile", "attributedLine"),
+    *("userFile", "userLine", "userFunction"),
+)
+_LOOP_STACK: Final = ("stackLoop", "stackTurns", "turnBytes", "stackElement")
+
 
 def value_cells(details: ValueDetails) -> dict[str, Cell]:
     """Return all details except the note, as one object."""
-    value, live_range, peak = details.value, details.live_range, details.peak
+    value = details.value
     return {
         "compilation": details.compilation,
         "value": value.label,
         "asked": details.asked,
         "what": {
-            "shape": value.shape,
-            "layout": value.layout,
-            "dtype": value.dtype,
-            "sizeBytes": value.size_bytes,
-            "denseBytes": value.dense_bytes,
+            **record_cells(value, ("shape", "layout", "dtype", "sizeBytes", "denseBytes")),
             "paddingBytes": details.padding_bytes,
             "isPhi": value.is_phi,
         },
         "storage": _storage(details),
         "maker": _maker(details),
         "stack": _frames(details.stack),
-        "attribution": {
-            "attribution": value.attribution,
-            "attributedOpName": value.attributed_op_name,
-            "attributedFile": value.attributed_file,
-            "attributedLine": value.attributed_line,
-            "userFile": value.user_file,
-            "userLine": value.user_line,
-            "userFunction": value.user_function,
-        },
+        "attribution": record_cells(value, _ATTRIBUTION),
         "attributionStack": _frames(details.attribution_stack),
-        "names": _mappings(details.names),
-        "before": _mappings(details.predecessors),
-        "after": _mappings(details.successors),
+        "names": tuple(map(record_cells, details.names)),
+        "before": tuple(map(record_cells, details.predecessors)),
+        "after": tuple(map(record_cells, details.successors)),
         "aliases": details.aliases,
-        "readers": _mappings(details.readers),
-        "life": {
-            "liveFrom": live_range.live_from,
-            "liveUntil": live_range.live_until,
-            "lastUse": live_range.last_use,
-            "scheduleLength": live_range.schedule_length,
-            "endsAt": live_range.ends_at,
-            "ending": str(live_range.ending),
-            "why": live_range.why,
-        },
-        "peak": {
-            "physicalBytes": peak.physical_bytes,
-            "share": peak.share,
-            "rank": peak.rank,
-            "contributors": peak.contributors,
-            "peakBytes": peak.peak_bytes,
-            "peakStep": peak.peak_step,
-        },
-        "loop": None if details.loop is None else _mapping(details.loop),
-        "loopStack": None
-        if value.stack_loop is None
-        else {
-            "stackLoop": value.stack_loop,
-            "stackTurns": value.stack_turns,
-            "turnBytes": value.turn_bytes,
-            "stackElement": value.stack_element,
-        },
+        "readers": tuple(map(record_cells, details.readers)),
+        "life": record_cells(details.live_range) | {"ending": str(details.live_range.ending)},
+        "peak": record_cells(details.peak),
+        "loop": None if details.loop is None else record_cells(details.loop),
+        "loopStack": None if value.stack_loop is None else record_cells(value, _LOOP_STACK),
     }
 
 
@@ -100,15 +73,4 @@ def _maker(details: ValueDetails) -> dict[str, Cell]:
 
 
 def _frames(stack: Iterable[StoredFrame]) -> tuple[dict[str, Cell], ...]:
-    return tuple(
-        {"function": frame.function, "file": frame.file, "line": frame.line} for frame in stack
-    )
-
-
-def _mappings(records: Iterable[NamedTuple]) -> tuple[dict[str, Cell], ...]:
-    """Return records as mappings from column names to cells."""
-    return tuple(map(_mapping, records))
-
-
-def _mapping(record: NamedTuple) -> dict[str, Cell]:
-    return dict(zip(column_names(type(record)), record, strict=True))
+    return tuple(record_cells(frame, ("function", "file", "line")) for frame in stack)

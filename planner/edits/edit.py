@@ -76,9 +76,9 @@ class Edit(ABC):
     __slots__ = ()
 
     @property
-    @abstractmethod
     def arguments(self) -> tuple[str, ...]:
         """Arguments of `xlagraph whatif` that make this edit; none if it has no such option."""
+        return ()
 
     @property
     def name(self) -> str:

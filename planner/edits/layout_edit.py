@@ -27,10 +27,6 @@ class PassInLayout(Edit):
     bytes_by_input: Mapping[int, int] = field(default_factory=dict)
     """Bytes of other inputs in their new layout, by id."""
 
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        return ()
-
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         by_id = program.by_id
         pairs = {

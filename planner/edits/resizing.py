@@ -187,10 +187,6 @@ class ComputeInParts(Edit):
 class PackTightly(Edit):
     """Pack the temporary block to its lower bound, which no change of a program surely does."""
 
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        return ()
-
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         return Edited(program, is_packed=True)
 

@@ -1,13 +1,22 @@
 """The result of a what-if, and its cells in machine formats."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from xlagraph.graph.engine import Cell
+from xlagraph.graph.record_cells import record_cells
 from xlagraph.planner.edits.edit import DonatedParameter
 from xlagraph.presentation.byte_sizes import change_text, known_bytes
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
 __all__ = ["Effect", "PeakValue", "WhatIf", "whatif_cells"]
+
+_COLUMNS: Final = (
+    *("compilation", "tempBytes", "tempBytesReplayed", "offsetsEqual", "reservedBytes"),
+    *("reservedBytesReplanned", "reservedBytesAfter", "reservedBytesAtMost"),
+    *("tempBytesAfter", "peakStepAfter", "lowerBoundBytes"),
+)
+"""Columns that are named after a field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,35 +119,9 @@ class WhatIf(Outlined):
 def whatif_cells(result: WhatIf) -> dict[str, Cell]:
     """Return a result's cells by column; lists contain objects."""
     return {
-        "compilation": result.compilation,
-        "tempBytes": result.temp_bytes,
-        "tempBytesReplayed": result.temp_bytes_replayed,
-        "offsetsEqual": result.offsets_equal,
-        "reservedBytes": result.reserved_bytes,
-        "reservedBytesReplanned": result.reserved_bytes_replanned,
-        "reservedBytesAfter": result.reserved_bytes_after,
-        "reservedBytesAtMost": result.reserved_bytes_at_most,
-        "tempBytesAfter": result.temp_bytes_after,
-        "peakStepAfter": result.peak_step_after,
-        "lowerBoundBytes": result.lower_bound_bytes,
-        "liveAtPeak": [
-            {
-                "value": holder.value,
-                "sizeBytes": holder.size_bytes,
-                "shape": holder.shape,
-                "opName": holder.op_name,
-            }
-            for holder in result.peak_values
-        ],
-        "donated": [
-            {
-                "parameter": donated.parameter,
-                "output": donated.output,
-                "sizeBytes": donated.size_bytes,
-                "outcome": donated.outcome,
-            }
-            for donated in result.donated
-        ],
+        **record_cells(result, _COLUMNS),
+        "liveAtPeak": [*map(record_cells, result.peak_values)],
+        "donated": [*map(record_cells, result.donated)],
         "effects": [
             {
                 "change": effect.change,

@@ -3,7 +3,7 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:SCHEDULES]->(i:In
 RETURN i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
-       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
+       i.target AS target, i.physicalBytes AS physicalBytes,
        i.loop AS loop, i.fusedOpcodes AS fusedOpcodes
 UNION ALL
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
@@ -12,7 +12,7 @@ MATCH (i:Instruction)-[:DEFINES]->(v) WHERE i.step IS NULL
 RETURN i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
-       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
+       i.target AS target, i.physicalBytes AS physicalBytes,
        i.loop AS loop, i.fusedOpcodes AS fusedOpcodes
 UNION ALL
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
@@ -21,5 +21,5 @@ MATCH (v)-[:USED_BY|APPEARS_AT]->(i:Instruction) WHERE i.step IS NULL
 RETURN i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
-       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
+       i.target AS target, i.physicalBytes AS physicalBytes,
        i.loop AS loop, i.fusedOpcodes AS fusedOpcodes

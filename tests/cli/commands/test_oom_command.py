@@ -1,17 +1,16 @@
 """`oom` explains the first out-of-memory message of a log, and finds its program."""
 
-import bz2
 import csv
 import gzip
 import io
 import json
-import lzma
 import sys
 import zipfile
 
 import pytest
 
 from tests.advice.error_message import messages
+from tests.packers import PACKERS
 from tests.tiny_dumps import AFTER_F, dump, write_dump
 
 OF_F = messages.TPU_PLAN.replace("jit(train)/jit(main)/mul", "jit(f)/layer_0/dot")
@@ -57,7 +56,7 @@ def zip_of(content: bytes) -> bytes:
     return packed.getvalue()
 
 
-@pytest.mark.parametrize("pack", [bz2.compress, gzip.compress, lzma.compress, zip_of])
+@pytest.mark.parametrize("pack", [*(pack for _, pack in PACKERS), zip_of])
 def test_a_packed_log_is_unpacked_from_a_file_and_from_standard_input(
     run, tmp_path, monkeypatch, pack
 ):

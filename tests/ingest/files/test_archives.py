@@ -10,9 +10,9 @@ import subprocess
 import tarfile
 import zipfile
 
-import pyarrow as pa
 import pytest
 
+from tests.packers import PACKERS, zstandard
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files import archives
 from xlagraph.ingest.files.archives import unpack
@@ -39,10 +39,6 @@ def zipped(members):
     return content.getvalue()
 
 
-def zstandard(content):
-    return pa.compress(content, codec="zstd", asbytes=True)
-
-
 def files_of(content, folder, name="dumps", packed_bytes=None):
     problems = unpack(io.BytesIO(content), name, folder, packed_bytes)
     found = {
@@ -51,10 +47,6 @@ def files_of(content, folder, name="dumps", packed_bytes=None):
         if path.is_file()
     }
     return found, [str(problem) for problem in problems]
-
-
-PACKERS = [(".gz", gzip.compress), (".xz", lzma.compress), (".bz2", bz2.compress)]
-PACKERS += [(".zst", zstandard)]
 
 
 @pytest.mark.parametrize(("suffix", "pack"), PACKERS)

@@ -347,10 +347,11 @@ def test_all_files_of_a_dump_are_found(corpus):
     )
 
 
-def test_an_archive_in_a_folder_is_a_note(write, given):
+@pytest.mark.parametrize("ending", [".tar.gz", ".txz", ".tbz2"])
+def test_an_archive_in_a_folder_is_a_note(write, given, ending):
     write(f"{STEM}-buffer-assignment.txt")
-    write("older.tar.gz", b"")
+    write(f"older{ending}", b"")
     (note,) = find_dumps(given).problems
     assert not note.left_out
-    assert note.file == f"{given}/older.tar.gz"
+    assert note.file == f"{given}/older{ending}"
     assert note.message.endswith("name it: xlagraph ingest FILE")

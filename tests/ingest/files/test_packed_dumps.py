@@ -1,44 +1,31 @@
 """Packed dumps are read like others, and files that are no dumps are known by their start."""
 
 import gzip
-import lzma
-from bz2 import compress as pack_bz2
-from functools import partial
 
-import pyarrow as pa
 import pytest
 
+from tests.packers import PACKERS
 from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.ingest import find_dumps
-from xlagraph.ingest.carriers.file_bytes import (
-    MOST_UNPACKED_BYTES,
-    read_bytes,
-    start_of_large_file,
-)
+from xlagraph.ingest.carriers import file_bytes
+from xlagraph.ingest.carriers.file_bytes import read_bytes, start_of_large_file
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.contents import read_compilation, read_dump
 
 DUMP = b"BufferAssignment:\nallocation 0: size 4, constant:\n"
 
 
-def test_a_file_that_unpacks_beyond_a_limit_is_named(tmp_path):
+def test_a_file_that_unpacks_beyond_a_limit_is_named(tmp_path, monkeypatch):
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress(DUMP + b"\n" * 2**20))
     assert len(read_bytes(path)) == len(DUMP) + 2**20
+    assert file_bytes.MOST_UNPACKED_BYTES == 2**30
+    monkeypatch.setattr(file_bytes, "MOST_UNPACKED_BYTES", 2**20)
     with pytest.raises(OSError, match=r"it unpacks to more than 0.00097\d* GiB; unpack it first"):
-        read_bytes(path, most_bytes=2**20)
-    assert MOST_UNPACKED_BYTES == 2**30
+        read_bytes(path)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "pack"),
-    [
-        (".gz", gzip.compress),
-        (".xz", lzma.compress),
-        (".bz2", pack_bz2),
-        (".zst", partial(pa.compress, codec="zstd", asbytes=True)),
-    ],
-)
+@pytest.mark.parametrize(("suffix", "pack"), PACKERS)
 def test_dumps_in_a_folder_are_read_in_every_packing(suffix, pack, tmp_path):
     text = tiny_dump("0 | 64 | preallocated-temp", "0 | a | f32[16] | 0 | 64 | 0-1 | iota()")
     write_dump(tmp_path, 1, "jit_f", text)
