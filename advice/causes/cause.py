@@ -143,6 +143,7 @@ def of_avoidable(
     *,
     is_exact: bool = False,
     likelihood: float | None = None,
+    doubt: str | None = None,
 ) -> Cause:
     """Return the cause for values with reasons that the program need not store at all."""
     return Cause(
@@ -154,6 +155,7 @@ def of_avoidable(
         remedies,
         is_exact=is_exact,
         likelihood=likelihood,
+        doubt=doubt,
     )
 
 

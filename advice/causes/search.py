@@ -12,6 +12,7 @@ from xlagraph.advice.causes.boundaries import (
     wide_floats,
 )
 from xlagraph.advice.causes.cause import Cause
+from xlagraph.advice.causes.converted_inputs import converted_inputs
 from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.diagonals import read_diagonals
 from xlagraph.advice.causes.expanded_values import expanded_values
@@ -19,6 +20,7 @@ from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.full_sorts import full_sorts
 from xlagraph.advice.causes.gathered_rows import gathered_rows
 from xlagraph.advice.causes.gram_matrices import products_with_themselves
+from xlagraph.advice.causes.grown_inputs import grown_inputs
 from xlagraph.advice.causes.inflated_values import inflated_values, one_hot_products
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
@@ -44,6 +46,7 @@ from xlagraph.advice.causes.returned_values import (
     returned_forward_values,
     unchanged_inputs,
 )
+from xlagraph.advice.causes.sliced_inputs import sliced_inputs
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
 from xlagraph.advice.causes.table_gradients import dense_gradients
@@ -75,6 +78,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
         knows_merged=bool(answers.get("lifetime/not-recomputed")),
     )
     yield from wide_checkpoints(program)
+    yield from converted_inputs(program)
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from replicated_state(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
@@ -102,6 +106,8 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from copies_in_other_layouts(program)
     yield from rewritten_inputs(program)
     yield from unchanged_inputs(program)
+    yield from grown_inputs(program)
+    yield from sliced_inputs(program)
     yield from per_example_gradients(program)
     yield from stored_jacobians(program)
     yield from derivatives_at_once(program)
