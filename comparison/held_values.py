@@ -210,10 +210,13 @@ class _Row(NamedTuple):
 
 
 def _line(file: str | None, number: int | None) -> SourceLine | None:
-    """Return a line, of the user's files by name: two checkouts have other folders."""
+    """Return a line without the folder of a checkout or environment, as two of them differ."""
     if not file or not number:
         return None
-    return file if is_installed(file) else PurePath(file).name, number
+    if not is_installed(file):
+        return PurePath(file).name, number
+    in_package = from_packages(file)
+    return file if in_package == file else f"/site-packages/{in_package}", number
 
 
 _Turns = Mapping[tuple[Cell, Cell], int]

@@ -10,6 +10,7 @@ of `operation_rules`; fusions, calls, loops and branches are followed inside.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Final
 
 from xlagraph.planner.dimensions.dimension_trees import Array, Tree, arrays, element, fresh, same
 from xlagraph.planner.dimensions.lengths import Lengths
@@ -17,6 +18,9 @@ from xlagraph.planner.dimensions.module_operations import ModuleOperations, Oper
 from xlagraph.planner.dimensions.operation_rules import Unfollowed, result_of
 
 __all__ = ["FollowedDimensions", "follow"]
+
+_PRODUCT_OF_GPU: Final = "gemm_fusion"
+"""Beginning of the names of computations with a matrix product of the GPU compiler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,8 @@ class _Following:
             return None
         used = [self.lengths.used(each) if isinstance(each, tuple) else each for each in operands]
         returned = self.run(names[0], dict(enumerate(used)))
+        if names[0].startswith(_PRODUCT_OF_GPU):
+            self._keep_parts(names[0])
         if not opcode.endswith("-start"):
             return returned
         started = fresh(self.lengths, each.shape)
@@ -114,3 +120,12 @@ class _Following:
             for one, other in zip(arrays(started[0]), operands, strict=False):
                 same(self.lengths, one, other)
         return started
+
+    def _keep_parts(self, computation: str) -> None:
+        """Note in how many parts a GPU computes products, to add them up: batch dimensions."""
+        for each in self.module.computations.get(computation, ()):
+            left = self.results.get(each.operands[0].name) if each.operands else None
+            if each.opcode == "dot" and isinstance(left, tuple):
+                of_parts = each.numbers.get("lhs_batch_dims", ())
+                of_part = each.numbers.get("lhs_contracting_dims", ())
+                self.lengths.keep_parts((left[x], left[y]) for x in of_parts for y in of_part)

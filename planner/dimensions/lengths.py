@@ -36,6 +36,8 @@ class Lengths:
         """Dimensions of the uses of each dimension of a constant, iota or broadcast."""
         self._given: set[int] = set()
         """Dimensions of inputs."""
+        self._parts: set[tuple[int, int]] = set()
+        """Pairs of dimensions, of which the first keeps its length if they split another one."""
 
     def add(self, length: int) -> int:
         """Add a dimension."""
@@ -50,6 +52,10 @@ class Lengths:
     def give(self, dimensions: Iterable[int]) -> None:
         """Note that a caller chooses these dimensions: they are those of inputs."""
         self._given.update(dimensions)
+
+    def keep_parts(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Note that the compiler chose the first of two dimensions, if they split another one."""
+        self._parts.update(pairs)
 
     def is_given(self, dimension: int) -> bool:
         """Return True for a dimension that a caller chooses, or that is the same."""
@@ -251,7 +257,13 @@ class Lengths:
             [(find(each), list(map(find, uses))) for each, uses in self._uses.items() if uses],
         )
         new = {find(dimension): length for dimension, length in given.items()}
-        return Scaling(known, new, set(map(find, fixed))).result()
+        splits = {(first, *self.parts(second)) for first, second in known.factors.values()}
+        chosen = {
+            find(first)
+            for first, second in self._parts
+            if (find(first), *self.parts(second)) in splits
+        }
+        return Scaling(known, new, chosen | set(map(find, fixed))).result()
 
     def _written(self) -> dict[int, set[int]]:
         found: dict[int, set[int]] = {}

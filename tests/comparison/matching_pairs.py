@@ -5,6 +5,7 @@ from tests.comparison.small_dumps import PARAMETER, arguments, temporaries
 from tests.tiny_dumps import tiny_dump
 
 SCATTER = "1 | a | {0} | 0 | {1} | 1-2 | scatter(x) | jit(f)/scatter @ f.py:1"
+EXP = "1 | a | f32[{0}]{{0}} | 0 | {1} | 1-2 | exp(x) | jit(f)/exp @ {2}"
 TASKS = "t | a | {0} | 0 | {1} | 1-2 | exp(x) | jit(f)/vmap(exp)/exp @ f.py:1\n"
 FUSED = "".join(
     f"1 | v{at} | f32[16]{{0}} | {64 * at} | 64 | 1-6 | fusion(x) | jit(f)/op{at} @ f.py:1\n"
@@ -73,16 +74,19 @@ MATCHING: dict[str, Case] = {
             )
         ],
     ),
-    "a line of two checkouts": Case(
-        temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ /old/f.py:1"),
-        temporaries(128, "1 | a | f32[32]{0} | 0 | 128 | 1-2 | exp(x) | jit(f)/exp @ /new/f.py:1"),
-        [
-            (
-                "1 value has 2 times as many elements, such as f32[16] → f32[32]"
-                " (mostly f.py:1): +64 B"
-            )
-        ],
-    ),
+    **{
+        f"a line in another folder: {line}": Case(
+            temporaries(64, EXP.format(16, 64, f"/old/{line}")),
+            temporaries(128, EXP.format(32, 128, f"/new/{line}")),
+            [
+                (
+                    "1 value has 2 times as many elements, such as f32[16] → f32[32]"
+                    f" (mostly {line.removeprefix('site-packages/')}): +64 B"
+                )
+            ],
+        )
+        for line in ("f.py:1", "site-packages/q/f.py:1")
+    },
     "a branch gone next to a loop that both programs have": Case(
         temporaries(
             128,
