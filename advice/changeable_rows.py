@@ -10,9 +10,10 @@ from xlagraph.advice.causes.returned_values import (
     is_gradient_only,
     without_new_value,
 )
+from xlagraph.advice.causes.wide_checkpoints import recomputed_groups
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed
-from xlagraph.planner.edits.passes import Passes
+from xlagraph.planner.edits.passes import Passes, reached
 from xlagraph.planner.planned_program import PlannedValue
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -36,6 +37,9 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
                 for row in rows
                 if row["value"] not in needed and not is_gradient_only(program, str(row["value"]))
             ]
+        case ChangeKind.LATE:
+            waiting = _waiting_for_others(program)
+            return [row for row in rows if row["value"] in waiting]
         case _:
             return rows
 
@@ -84,6 +88,43 @@ def _read_in_the_end(
         else:
             found = passes.readers(reader)[0]
             waiting |= {each.value_id: each for each in found if each.value_id not in seen}
+
+
+def _waiting_for_others(program: PeakProgram) -> set[str]:
+    """Return the labels of recomputed values that are held at the peak for what comes later.
+
+    Their readers need something that is computed from then on, and not from what is recomputed
+    together with them: by the forward pass, or by the backward pass of another checkpoint. Other
+    values belong to the part whose backward pass runs.
+    """
+    by_id, peak_step = program.program.by_id, program.peak_step
+    if peak_step is None:
+        return set()
+    readers = program.compilation.readers
+    groups = recomputed_groups(program)
+    again = frozenset[int]().union(*groups)
+    found: set[str] = set()
+    for group in groups:
+        later = reached(group, readers)
+
+        def is_of_others(value: PlannedValue, group: set[int] = group) -> bool:
+            read = set(value.reads)
+            if program.values[value.value_id].is_backward:
+                return not read.isdisjoint(again - group)
+            return any(not by_id[each].is_stored for each in read)
+
+        for each in group:
+            waiting = [reader for reader in readers.get(each, ()) if reader not in group]
+            needed: set[int] = set()
+            while waiting:
+                number = waiting.pop()
+                value = by_id.get(number)
+                if value and value.live_from >= peak_step and number not in needed:
+                    needed.add(number)
+                    waiting += value.reads
+            if any(is_of_others(by_id[number]) for number in needed - later):
+                found.add(program.values[each].label)
+    return found
 
 
 def _is_recomputable(program: PeakProgram, label: str) -> bool:

@@ -167,7 +167,7 @@ def savings_of_edit(
         return _only_later(later)  # it does not matter what an ideal order would save here
     after = replan(program.compilation, _in_order([edit]))
     found = _savings(program, after)
-    if kind is ChangeKind.RECOMPUTE and not found.is_certain and after.edited is not None:
+    if isinstance(edit, Recompute) and not found.is_certain and after.edited is not None:
         stacks = _savings_of_stacks(program, edit, after.edited)
         if not program.compilation.orders_recomputation:
             found = _without_barriers(program, edit, found, stacks)
@@ -231,7 +231,7 @@ def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
 
 
 def _without_barriers(
-    program: PeakProgram, edit: Edit, found: Savings, stacks: Savings | None
+    program: PeakProgram, edit: Recompute, found: Savings, stacks: Savings | None
 ) -> Savings:
     """Return the savings of a checkpoint if the compiler drops its barriers.
 
@@ -254,10 +254,11 @@ def _only_later(found: Savings) -> PotentialSavings:
     )
 
 
-def _saved_in_parts(program: PeakProgram, edit: Edit, alone: int = 0) -> int:
+def _saved_in_parts(program: PeakProgram, edit: Recompute, alone: int = 0) -> int:
     """Return what recomputing saves beyond this much, at most the bytes of the edit's values."""
-    saved = (saved_in_parts(program.stored, program.memory_space) or 0) - alone
-    named = ids_of(program.compilation, edit.labels) if isinstance(edit, Recompute) else ()
+    stored, space = program.stored, program.memory_space
+    saved = (saved_in_parts(stored, space, again=edit.again) or 0) - alone
+    named = ids_of(program.compilation, edit.labels)
     return max(0, min(saved, program.program.bytes_of(named)))
 
 
@@ -287,9 +288,10 @@ def sure_edit(program: PeakProgram, edit: Edit) -> Edit:
 
 
 def _sure_part(compilation: PlannableCompilation, edit: Edit, found: Edited) -> Edit:
-    if not found.stacked_ids or found.is_of_loops:
+    if not isinstance(edit, Recompute) or not found.stacked_ids or found.is_of_loops:
         return edit
-    return Recompute(tuple(compilation.values[each].label for each in sorted(found.stacked_ids)))
+    stacks = tuple(compilation.values[each].label for each in sorted(found.stacked_ids))
+    return replace(edit, labels=stacks)
 
 
 def _savings_of_stacks(program: PeakProgram, edit: Edit, found: Edited) -> Savings | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from xlagraph.comparison.changed_loops import ChangedLoops
@@ -84,7 +84,7 @@ class _Explanation:
         self.reasons_found = FoundReasons()
         self.found, self.of = self.reasons_found.found, self.reasons_found.of
         self.sides = Sides(a, b, self.matching)
-        self.scopes_a, self.scopes_b = _all_scopes(a.values), _all_scopes(b.values)
+        self.scopes_a, self.scopes_b = _all_scopes(a), _all_scopes(b)
         self.have_checkpoints = all(
             any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
         )
@@ -328,8 +328,8 @@ class _Explanation:
                 )
 
 
-def _all_scopes(values: Sequence[HeldValue]) -> frozenset[str]:
-    op_names = {value.op_name for value in values}
+def _all_scopes(side: Reserved) -> frozenset[str]:
+    op_names = {value.op_name for value in side.values} | side.mentions.op_names.keys()
     return frozenset(name for op_name in op_names for name in scope_names(op_name)[:-1])
 
 

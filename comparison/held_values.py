@@ -202,13 +202,18 @@ class _Row(NamedTuple):
 
     @property
     def user_place(self) -> SourceLine | None:
-        return (self.user_file, self.user_line) if self.user_file and self.user_line else None
+        return _line(self.user_file, self.user_line)
 
     @property
     def source_place(self) -> SourceLine | None:
-        return (
-            (self.source_file, self.source_line) if self.source_file and self.source_line else None
-        )
+        return _line(self.source_file, self.source_line)
+
+
+def _line(file: str | None, number: int | None) -> SourceLine | None:
+    """Return a line, of the user's files by name: two checkouts have other folders."""
+    if not file or not number:
+        return None
+    return file if is_installed(file) else PurePath(file).name, number
 
 
 _Turns = Mapping[tuple[Cell, Cell], int]

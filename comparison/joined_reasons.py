@@ -93,9 +93,14 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     only, others = (only_b, names_a) if only_b else (only_a, names_b)
     if only_a and only_b:
         inputs.is_of_all_inputs = bool(names_a and names_b) and names_a.isdisjoint(names_b)
-        inputs.inputs = input_names(only) - others
-        # in a list, what follows a new part has the name of another one
-        inputs.scopes = input_names(only_a) - names_b if inputs.inputs else names_b - names_a
+        gone, new = names_a - names_b, names_b - names_a
+        if gone and new:  # some have the shapes of others
+            inputs.count_a, inputs.count_b = len(gone), len(new)
+            inputs.inputs = set(branches(sorted(new), names_a))
+            inputs.scopes = set(branches(sorted(gone), names_b))
+        else:  # in a list, what follows a new part has the name of another one
+            inputs.inputs = input_names(only) - others
+            inputs.scopes = input_names(only_a) - names_b if inputs.inputs else new
         return
     own = names_b if only_b else names_a
     # names are better known than which of several values of one shape is new

@@ -3,9 +3,11 @@
 A dimension of a value may differ if an input's dimension differs by the same factor, or by the
 product of two of them (flattened, n × n). A difference of up to 5 % of the factor is allowed for
 sequences that lose or gain an element. If all inputs have their shapes, a constant of the program
-may have changed: then the old shape is gone, and only the second program has the new one.
+may have changed: then most values that only one program has differ by one factor from those of the
+same ops, or the old shape is gone, and only the second program has the new one.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import product
@@ -26,6 +28,8 @@ __all__ = [
 ]
 
 _TOLERANCE: Final = 0.05
+_LEAST_PAIRS: Final = 3
+"""Minimum number of pairs of values that show a factor if no input has another size."""
 
 
 def without_ones(value: HeldValue) -> tuple[str, *tuple[int, ...]]:
@@ -91,9 +95,26 @@ class InputSizes:
         if not self._factors:
             self._add(factor for a, b in pairs for factor in _factors(a.shape, b.shape) or ())
 
+    def learn_most_frequent(self, pairs: Sequence[tuple[HeldValue, HeldValue]]) -> None:
+        """Take the factor of most of the pairs that share an op, if no input has another size."""
+        if self._factors:
+            return
+        found = [
+            next(iter(factors))
+            for a, b in pairs
+            if (factors := _factors(a.shape, b.shape)) is not None and len(factors) == 1
+        ]
+        factor, count = next(iter(Counter(found).most_common(1)), (Fraction(1), 0))
+        if count >= _LEAST_PAIRS and count > len(pairs) / 2:
+            self._add({factor})
+
     def are_alike(self, a: HeldValue, b: HeldValue) -> bool:
         """Return True if each dimension is the same or differs as one of the inputs does."""
         return self._are_related(a, b, self._factors)
+
+    def are_other_sizes(self, a: HeldValue, b: HeldValue) -> bool:
+        """Return True if dimensions differ, all as one of the inputs does."""
+        return a.shape != b.shape and self.are_known_alike(a, b)
 
     def are_known_alike(self, a: HeldValue, b: HeldValue) -> bool:
         """Return the same; False if no input and no other value of another size is known."""
@@ -124,7 +145,10 @@ class InputSizes:
             is_gone = a.shape not in self._shapes_b and b.shape not in self._shapes_a
             # windows of another size: fewer of them, each as much larger
             sizes = {max(factor, 1 / factor) for factor in factors}
-            return is_gone and a.line == b.line and len(sizes) == 1
+            # one of one element may be any other dimension
+            both = zip(dimensions(a.shape) or (), dimensions(b.shape) or (), strict=True)
+            are_sizes = all(x == y or 1 not in (x, y) for x, y in both)
+            return is_gone and a.line == b.line and len(sizes) == 1 and are_sizes
         if _are_stacks_of_other_turns(a, b):
             factors = _factors(*(_part(each) for each in (a, b)))
         factors = _factor_of_rank(a.shape, b.shape) if factors is None else factors

@@ -89,6 +89,12 @@ _UNNAMED_OTHER_SIZE: Final[Sequence[_Key]] = (
         else (value.opcode, value.shape_index, value.dtype, _rank(value), value.part)
     ),
 )
+_SCOPE_OTHER_SIZE: Final[Sequence[_Key]] = (
+    # a fusion that ends with another op of the same scope
+    lambda value: _of_op(
+        value, *stem(value.op_name)[:-1], value.opcode, value.dtype, _rank(value), value.part
+    ),
+)
 _OTHER_RANK: Final[Sequence[_Key]] = (
     # XLA leaves out dimensions of one element
     lambda value: _of_op(value, *_op(value), value.dtype),
@@ -149,6 +155,7 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in (*_SAME_SHAPE, *_OTHER_TYPE):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
+    sizes.learn_most_frequent(_pairs_in_order(left_a, left_b))
     of_sizes = ((key, sizes.are_alike) for key in (*_OTHER_SIZE, *_OTHER_SIZE))
     known_sizes = (*_OTHER_SIZE_RECOMPUTED, *_UNNAMED_OTHER_SIZE)
     of_recomputed = ((key, sizes.are_known_alike) for key in known_sizes)
@@ -158,6 +165,12 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         found, left_a, left_b = _match_by(key, left_a, left_b, are_related)
         sizes.learn(found)
         pairs += found
+    for key in _SCOPE_OTHER_SIZE:
+        holding_a, idle_a = _partition(left_a)
+        holding_b, idle_b = _partition(left_b)
+        found, holding_a, holding_b = _match_by(key, holding_a, holding_b, sizes.are_other_sizes)
+        pairs += found
+        left_a, left_b = [*holding_a, *idle_a], [*holding_b, *idle_b]
     depths_a, depths_b = _least_depths(a), _least_depths(b)
     for key in _OTHER_LOOP:
         found, left_a, left_b = _match_by(
@@ -189,6 +202,23 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
     return Matching(tuple(pairs), tuple(left_a), tuple(left_b))
+
+
+def _pairs_in_order(
+    a: Iterable[HeldValue], b: Iterable[HeldValue]
+) -> list[tuple[HeldValue, HeldValue]]:
+    """Return the values of ops that both programs have equally often, in the schedule's order."""
+    of_op: defaultdict[Hashable, tuple[list[HeldValue], list[HeldValue]]]
+    of_op = defaultdict(lambda: ([], []))
+    for side, values in enumerate((a, b)):
+        for value in values:
+            of_op[_OTHER_SIZE[0](value)][side].append(value)
+    return [
+        pair
+        for op, (of_a, of_b) in of_op.items()
+        if op is not None and len(of_a) == len(of_b)
+        for pair in zip(of_a, of_b, strict=True)
+    ]
 
 
 def _partition(values: Sequence[HeldValue]) -> tuple[list[HeldValue], list[HeldValue]]:

@@ -26,6 +26,7 @@ __all__ = [
     "last_part",
     "loop_depth",
     "names_before_checkpoint",
+    "of_first_computation",
     "outside_loops",
     "own_op_name",
     "primitive",
@@ -194,6 +195,20 @@ def has_all_transformations(op_names: Iterable[str | None]) -> bool:
 def is_recomputed(op_name: str | None) -> bool:
     """Return True if a checkpoint recomputes an op; False without a name."""
     return any(mark in (op_name or "") for mark in RECOMPUTED_MARKS)
+
+
+def of_first_computation(op_name: str | None) -> str | None:
+    """Return an op's name; of one that a checkpoint recomputes, without marks of a backward pass.
+
+    What the checkpoint itself differentiates keeps its marks.
+    """
+    for mark in RECOMPUTED_MARKS:
+        outer, found, inner = (op_name or "").partition(mark)
+        if found:
+            for each in BACKWARD_MARKS:
+                outer = outer.replace(each, "(" if each.endswith("(") else "")
+            return outer + inner
+    return op_name
 
 
 def is_checkpointed(op_name: str | None) -> bool:

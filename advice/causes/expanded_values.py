@@ -5,7 +5,7 @@ only because one expression computes them for all rows. A loop over the rows nee
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +16,7 @@ from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, f
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.softmaxes import PRODUCTS
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -29,7 +30,6 @@ _LEAST_SHARE: Final = 0.2
 _GROWTH: Final = 4
 """Least bytes of these values for each byte of a value that they are computed from, or that is
 computed from them."""
-_ENTERING: Final = frozenset(("while", "conditional", "call"))
 _ROW_BY_ROW: Final = "TopK"
 """Target of the custom call that takes the largest elements of each row."""
 _SUMMING: Final = ("reduce", "dot")
@@ -39,8 +39,8 @@ _EXPANDED: Final[Remedies] = {
     "jax": "Compute a few rows at a time, and reduce them immediately: jax.lax.map(f, rows,"
     " batch_size=k), where f computes what is read of one row (of one query, test point or"
     " sample), instead of one expression or jax.vmap(f) for all rows; sums over the rows belong"
-    " in the carry of jax.lax.scan. Many libraries have an argument for it (batch_size,"
-    " chunk_size).",
+    " in the carry of jax.lax.scan. Wrap f in jax.checkpoint if a gradient goes through it. Many"
+    " libraries have an argument for it (batch_size, chunk_size).",
     "tensorflow": "Compute a few rows at a time in tf.map_fn or a tf.while_loop, and reduce them"
     " immediately.",
     "pytorch": "Compute a few rows at a time and reduce them immediately; torch.func.vmap has a"
@@ -49,48 +49,59 @@ _EXPANDED: Final[Remedies] = {
 
 
 def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]:
-    """Yield such values of the forward pass, unless other causes have named them."""
+    """Yield such values, unless other causes have named them."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     axes: _RegionAxes | None = None
     seen: set[int | None] = set()
-    for value in program.at_peak:
-        if _loop_of_rows(program, value.name) is not None:
-            continue  # a loop over rows may compute a few already
+    found: list[tuple[_Region, int]] = []
+    at_peak = frozenset(map(program.set_of, program.at_peak))
+    for value in (*program.at_peak, *program.temporaries):
+        if program.set_of(value) not in at_peak and not found:
+            break
         if program.set_of(value) in seen or value.size_bytes * 8 < least or not value.dimensions:
             continue
         region = _Region(program, value)
         is_closed = region.grow()
-        seen |= region.sets
         if not is_closed or region.labels & set(named):
+            seen |= region.sets
             continue
+        # beside one at the peak others count as a whole: without it they have the next peak
+        counted = region.sets if found else region.sets & at_peak
         held = sum(
-            each.size_bytes for each in program.at_peak if program.set_of(each) in region.sets
+            each.size_bytes for each in program.temporaries if program.set_of(each) in counted
         )
         if held < least or 2 * region.boundary_bytes > held or program.module is None:
             continue
+        seen |= region.sets
         axes = axes or _RegionAxes(program, program.module)
         axis = axes.axis_of_parts(region)
         if axis is not None:
-            yield _cause(program, region, axes.length(axis))
+            found.append((region, axes.length(axis)))
+    if found:
+        yield _cause(program, found)
 
 
-def _cause(program: PeakProgram, region: "_Region", length: int) -> Cause:
-    values = [each for each in program.temporaries if program.set_of(each) in region.sets]
-    reader = min(region.ends, key=lambda name: (program.rows.get(name, 0), name))
-    place = file_and_line(*program.place_of(reader)) or reader
-    given, made = (human_bytes(region.bytes_of(each)) for each in (region.given, region.made))
-    reason = (
-        f"computed for all {length} rows from {given}; what reads them, such as {place},"
-        f" makes {made}"
-    )
-    part = Fraction(1, min(length, PARTS))
+def _cause(program: PeakProgram, regions: Sequence[tuple["_Region", int]]) -> Cause:
+    parts: dict[str, Fraction] = {}
+    rows = []
+    for region, length in regions:
+        values = [each for each in program.temporaries if program.set_of(each) in region.sets]
+        reader = min(region.ends, key=lambda name: (program.rows.get(name, 0), name))
+        place = file_and_line(*program.place_of(reader)) or reader
+        given, made = (human_bytes(region.bytes_of(each)) for each in (region.given, region.made))
+        reason = (
+            f"computed for all {length} rows from {given}; what reads them, such as {place},"
+            f" makes {made}"
+        )
+        parts |= {each.label: Fraction(1, min(length, PARTS)) for each in values}
+        rows += [evidence_row(each, reason) for each in values]
     return Cause(
         "peak/contributors",
         "Values far larger than what they are computed from are stored, although only reductions"
         " are read",
         ChangeKind.PARTS,
-        ComputeInParts({each.label: part for each in values}),
-        tuple(evidence_row(each, reason) for each in values),
+        ComputeInParts(parts),
+        tuple(rows),
         _EXPANDED,
         likelihood=0.9,
     )
@@ -133,9 +144,7 @@ class _Region:
             values = [program.values[each.value_id] for each in members]
             self.values += values
             for value in values:
-                if value.is_backward or (
-                    value.is_phi and not _makes_random_bits(program, value.name)
-                ):
+                if value.is_phi and not _makes_random_bits(program, value.name):
                     return False
                 for name in (value.name, *program.readers_of.get(value.value_id, ())):
                     found = self._around(name)
@@ -143,23 +152,29 @@ class _Region:
                         return False
                     waiting += found - self.sets
                     self.sets |= found
+        # activations of a backward pass grow by products; a loop over rows computes a few already
+        computed = [program.instructions[each] for each in self.names]
+        if any(value.is_backward for value in self.values) and any(
+            each.computes_with(opcode) for each in computed for opcode in PRODUCTS
+        ):
+            return False
+        if any(_loop_of_rows(program, each.name) is not None for each in self.values):
+            taken = [program.instructions[program.values[each].name] for each in self.given]
+            if any(each.computes_with("dynamic-slice") for each in (*computed, *taken)):
+                return False
         return bool(self.ends)
 
     def _around(self, name: str) -> set[int | None] | None:
         """Return the sets of the large values that an instruction reads and makes."""
         program = self.program
         known = program.instructions[name]
-        if known.opcode in FORWARDING - _ENTERING:
-            return set()
+        makes_bits = _makes_random_bits(program, name)
+        if known.opcode in ("call", "conditional"):
+            return None
+        if known.opcode in FORWARDING and not makes_bits:
+            return set()  # the state of a loop shares its bytes; what it only reads does not change
         is_small = self._is_small
         made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
-        makes_bits = _makes_random_bits(program, name)
-        if (
-            (known.opcode in _ENTERING and not makes_bits)
-            or _loop_of_rows(program, name) != _loop_of_rows(program, self.first.name)
-            or program.is_backward(name)
-        ):
-            return None
         if makes_bits:  # counters and keys are no results
             made = [each for each in made if not is_small(each)]
         read = [program.values[each] for each in program.read_by.get(name, ())]
@@ -209,11 +224,12 @@ class _RegionAxes(Axes):
 
         All have it, and what is reduced over it is not read to compute other ones.
         """
-        for axis in self.in_order(region.first):
+        first = max(region.values, key=lambda each: each.size_bytes)
+        for axis in self.in_order(first):
             if (
                 self.length(axis) >= PARTS
                 and all(
-                    any(self._has(axis, alike, region.first) for alike in self._aliases(each))
+                    any(self._has(axis, alike, first) for alike in self._aliases(each))
                     for each in region.values
                 )
                 and all(self._keeps(axis, name) for name in region.names)
@@ -225,8 +241,12 @@ class _RegionAxes(Axes):
     def _has(self, axis: int, value: StoredValue, first: StoredValue) -> bool:
         """Return True if a value has a dimension, of which others of its shape may be repeated.
 
-        Different lengths are in the same order in values that are computed with each other.
+        Different lengths are in the same order in values that are computed with each other. A mask
+        that is computed from no array has any dimension.
         """
+        program = self.program
+        if not any(program.values[each].dimensions for each in program.read_by.get(value.name, ())):
+            return True
         lengths = [each for each in value.dimensions if each > 1]
         return axis in self.of(value) or (
             lengths == [each for each in first.dimensions if each > 1]

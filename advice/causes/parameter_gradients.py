@@ -8,6 +8,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
+from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
@@ -257,6 +258,11 @@ def _are_summed_products(program: PeakProgram, value_ids: Collection[int]) -> bo
         sizes = [prod(each.dimensions[1:]) for each in factors]
         if any(size >= prod(lengths) for size in sizes):
             return False
+        if any(
+            each.dimensions == tuple(lengths) and input_of(program, each) is not None
+            for each in factors
+        ):
+            return False  # a pair of rows of the input itself, as of particles
         if any(one * other == prod(lengths) for one, other in combinations(sizes, 2)):
             is_product |= any(each.is_backward for each in (made, *factors))
         elif read:

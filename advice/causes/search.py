@@ -48,10 +48,12 @@ from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
 from xlagraph.advice.causes.table_gradients import dense_gradients
 from xlagraph.advice.causes.unread_parts import full_factors, whole_spectra
+from xlagraph.advice.causes.unread_rows import unread_rows
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
 )
+from xlagraph.advice.causes.wide_checkpoints import wide_checkpoints
 from xlagraph.graph.engine import Cell
 
 __all__ = ["INPUTS_OF_DEVICES", "UNUSED_DONATIONS", "causes_of_values", "find_causes"]
@@ -72,6 +74,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
         answers.get("lifetime/kept-for-backward", ()),
         knows_merged=bool(answers.get("lifetime/not-recomputed")),
     )
+    yield from wide_checkpoints(program)
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from replicated_state(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
@@ -86,6 +89,9 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     """Yield the causes that say why a value exists, by what the program computes."""
     named: set[str] = set()
     for cause in _certain_causes(program):
+        named |= cause.labels
+        yield cause
+    for cause in unread_rows(program, named):
         named |= cause.labels
         yield cause
     yield from expanded_values(program, named)

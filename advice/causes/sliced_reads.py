@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Collection
+from fractions import Fraction
+from itertools import chain
 
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
 from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
 
-__all__ = ["parts_of_reads"]
+__all__ = ["parts_of_reads", "share_of_reads"]
 
 
 def parts_of_reads(
@@ -22,30 +24,53 @@ def parts_of_reads(
     it, or if a reader takes all of it or cannot be looked into: a fusion of a module that is not
     stored.
     """
+    return min(_parts_of_reads(program, value_ids, readers, opcodes), default=None)
+
+
+def share_of_reads(
+    program: PeakProgram,
+    value_ids: Collection[int],
+    readers: Collection[str],
+    opcodes: Collection[str],
+) -> Fraction:
+    """Return the most of a value that readers take, 1 if one of them takes all of it.
+
+    Parts that several readers take are counted for each.
+    """
+    parts = _parts_of_reads(program, value_ids, readers, opcodes)
+    return sum((Fraction(1, each) for each in parts), Fraction(0)) if parts else Fraction(1)
+
+
+def _parts_of_reads(
+    program: PeakProgram,
+    value_ids: Collection[int],
+    readers: Collection[str],
+    opcodes: Collection[str],
+) -> list[int]:
+    """Return how many times larger a value is than each part that is read; empty if all is."""
     found = [
         _parts(program, program.operations.get(use.instruction), use.operand, opcodes)
         for use in program.stored.reads
         if use.value_id in value_ids and use.instruction in readers
     ]
-    known = [each for each in found if each is not None]
-    return min(known) if found and len(known) == len(found) else None
+    return list(chain.from_iterable(found)) if all(found) else []
 
 
 def _parts(
     program: PeakProgram, reader: Operation | None, operand: int, opcodes: Collection[str]
-) -> int | None:
-    """Return how many times larger an operand is than what an operation reads of it."""
+) -> list[int]:
+    """Return how many times larger an operand is than each part that an operation reads."""
     if reader is None or operand >= len(reader.operands):
-        return None
+        return []
     if reader.opcode in opcodes:
         sliced = program.operations.get(reader.operands[0].name)
         whole, part = _elements(sliced.shape if sliced else None), _elements(reader.shape)
-        return whole // part if operand == 0 and whole and part and whole > part else None
+        return [whole // part] if operand == 0 and whole and part and whole > part else []
     if reader.opcode != "fusion":
-        return None
+        return []
     called = program.fused_operations(reader)
     names = {each.name for each in called if each.numbers.get("number") == [operand]}
-    parts: list[int | None] = []
+    parts: list[list[int]] = []
     for each in called:
         for place, read in enumerate(each.operands):
             if read.name in names:
@@ -53,8 +78,7 @@ def _parts(
                     names.add(each.name)
                 else:
                     parts.append(_parts(program, each, place, opcodes))
-    known = [each for each in parts if each is not None]
-    return min(known) if parts and len(known) == len(parts) else None
+    return list(chain.from_iterable(parts)) if all(parts) else []
 
 
 def _elements(shape: ShapeTree | None) -> int | None:

@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from xlagraph.hlo.op_names import framework_of
+from xlagraph.hlo.op_names import framework_of, of_first_computation
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.kept_results import kept
@@ -95,6 +95,18 @@ class PlannableCompilation:
     def framework(self) -> str | None:
         """The framework that compiled the program; None if unknown."""
         return framework_of([self.key, *(value.op_name for value in self.values.values())])
+
+    @cached_property
+    def without_checkpoints(self) -> "PlannableCompilation":
+        """The compilation, if what checkpoints recompute belonged to the forward pass."""
+        values = {
+            number: value._replace(
+                op_name=of_first_computation(value.op_name),
+                attributed_op_name=of_first_computation(value.attributed_op_name),
+            )
+            for number, value in self.values.items()
+        }
+        return replace(self, values=values)
 
     @property
     def orders_recomputation(self) -> bool:

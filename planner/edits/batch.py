@@ -25,7 +25,7 @@ from xlagraph.planner.edits.batch_assumptions import (
     dimensions_of,
     uneven_lengths,
 )
-from xlagraph.planner.edits.donating import named_parameters
+from xlagraph.planner.edits.donating import name_of, named_parameters
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.resizing import NOTHING_CHANGES, resized, resized_text
 from xlagraph.planner.planned_program import PlannedProgram
@@ -272,7 +272,8 @@ def _text(
     count: int,
 ) -> str:
     names = [
-        f"dimension {each.dimension} of {compilation.values[each.value_id].label} ({each.length})"
+        f"dimension {each.dimension} of {name_of(compilation, compilation.values[each.value_id])}"
+        f" ({each.length})"
         for each in found[:_MOST_NAMED]
     ]
     if len(found) > _MOST_NAMED:

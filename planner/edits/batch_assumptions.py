@@ -11,6 +11,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Array
 from xlagraph.planner.dimensions.following import FollowedDimensions
 from xlagraph.planner.dimensions.scaling import Scaled
+from xlagraph.planner.edits.donating import name_of
 
 __all__ = ["assumptions", "dimensions_of", "uneven_lengths"]
 
@@ -72,11 +73,14 @@ def assumptions(
     for beginning, assumed in _MADE_BY_SIZE.items():
         if any(compilation.values[each].label.startswith(beginning) for each in others):
             yield assumed
-    shrunk = [compilation.values[each].label for each in others if each in compilation.parameters]
-    if shrunk:
-        more = f" and {len(shrunk) - 1} more" if shrunk[1:] else ""
+    parameters = [compilation.values[each] for each in others if each in compilation.parameters]
+    if parameters:
+        name = min(
+            (name_of(compilation, each) for each in parameters), key=lambda name: (len(name), name)
+        )
+        more = f" and {len(parameters) - 1} more" if parameters[1:] else ""
         yield (
-            f"{min(shrunk)}{more} must have the length of the batch, too, and shrink; if they do"
+            f"{name}{more} must have the length of the batch, too, and shrink; if they do"
             " not, name another dimension or compare with another batch (--batch-like)"
         )
     for split in dict.fromkeys(scaled.splits):

@@ -28,7 +28,7 @@ from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import counted
 from xlagraph.queries.errors import NoSuchName
 
-__all__ = ["Donate", "named_parameters", "whole_arguments"]
+__all__ = ["Donate", "name_of", "named_parameters", "whole_arguments"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +247,12 @@ def whole_arguments(
             pattern = value.op_name if is_named and value.op_name else value.label
             found.append(((pattern,), frozenset({value.value_id})))
     return found
+
+
+def name_of(compilation: PlannableCompilation, value: StoredValue) -> str:
+    """Return the argument's name of a parameter, if it is known, and the label of other values."""
+    name = value.op_name if value.value_id in compilation.parameters else None
+    return name or value.label
 
 
 def named_parameters(compilation: PlannableCompilation, names: Iterable[str]) -> list[StoredValue]:

@@ -85,7 +85,9 @@ def _of_same_module(graph: Graph, compilation: PlannableCompilation, kept: Fract
             f"no other compilation of the module of {compilation.key} has another batch to compare"
             f" with; {_advice(compilation)}"
         )
-    return min(ratios, key=lambda key: (ratios[key] != kept, key))
+    # a larger model has other weights, a larger batch a few other inputs
+    changed = {key: sum(each != shapes[key][at] for at, each in own.items()) for key in ratios}
+    return min(ratios, key=lambda key: (changed[key], ratios[key] != kept, key))
 
 
 def _advice(compilation: PlannableCompilation) -> str:

@@ -43,13 +43,17 @@ _FORWARDING: Final = frozenset(("get-tuple-element", "bitcast", "tuple", "while"
 
 
 @kept
-def saved_in_parts(stored: StoredCompilation, memory_space: int = 0) -> int | None:
+def saved_in_parts(
+    stored: StoredCompilation, memory_space: int = 0, *, again: bool = False
+) -> int | None:
     """Return the bytes that recomputing the forward pass in parts saves in the order for memory.
 
-    None if there is no forward pass outside of loops. Raises QueryError if that order cannot be
-    planned.
+    With ``again``, what checkpoints recompute already belongs to the forward pass. None if there is
+    no forward pass outside of loops. Raises QueryError if that order cannot be planned.
     """
     orders, compilation = live_orders(stored, memory_space), plannable_compilation(stored)
+    if again:
+        compilation = compilation.without_checkpoints
     longer = recomputed_in_parts(orders.reordering, compilation, orders.ordered.program)
     if longer is None:
         return None

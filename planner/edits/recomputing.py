@@ -140,6 +140,7 @@ class _Timing(Edit):
         return range_text(after, before)
 
 
+@dataclass(frozen=True, slots=True)
 class Recompute(_Timing):
     """Recompute values for the backward pass; if one is stacked by a loop, all of its stacks.
 
@@ -147,8 +148,16 @@ class Recompute(_Timing):
     each of the parts that need the fewest bytes.
     """
 
+    again: bool = False
+    """True if a checkpoint recomputes the values already, all at once."""
+
+    def passes_of(self, compilation: PlannableCompilation) -> PlannableCompilation:
+        """Return the compilation with the values in its forward pass."""
+        return compilation.without_checkpoints if self.again else compilation
+
     def stacks(self, compilation: PlannableCompilation) -> set[int]:
         """Return all stacks of the loops that stack one of the values."""
+        compilation = self.passes_of(compilation)
         named, program = ids_of(compilation, self.labels), compilation.program
         found: set[int] = set()
         for stacks in loop_stacks(compilation, program, program.by_id):
@@ -158,6 +167,7 @@ class Recompute(_Timing):
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         value_ids = ids_of(compilation, self.labels) | self.stacks(compilation)
+        compilation = self.passes_of(compilation)
         inputs = inputs_of_layers(compilation, program, value_ids)
         edited = recomputed(compilation, program, value_ids, inputs, in_parts=True)
         return replace(edited, is_certain=edited.is_of_loops)

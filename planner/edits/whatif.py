@@ -14,6 +14,7 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.donation import step_before_copies
 from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import Changes, parse_factor
+from xlagraph.planner.edits.donating import name_of
 from xlagraph.planner.edits.edit import Edit, Replanned, replan
 from xlagraph.planner.edits.other_batch import find_batch
 from xlagraph.planner.edits.reordering_edit import Reorder
@@ -141,10 +142,7 @@ def _names(compilation: PlannableCompilation, value_ids: Iterable[int]) -> tuple
     """Return parameters by op name and other values by label, the largest first."""
     values = [compilation.values[each] for each in value_ids]
     values.sort(key=lambda value: (-value.size_bytes, value.value_id))
-    parameters = compilation.parameters
-    return tuple(
-        (value.op_name if value.value_id in parameters else None) or value.label for value in values
-    )
+    return tuple(name_of(compilation, value) for value in values)
 
 
 def _doubts(compilation: PlannableCompilation, result: WhatIf) -> list[str]:

@@ -123,3 +123,17 @@ def test_a_number_of_each_example_may_be_repeated_to_scale_the_gradients(program
     program.instructions["s"] = summed
     found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
     assert found == named
+
+
+def test_a_pair_of_particles_is_no_gradient_of_one(returning):
+    program = returning(
+        "0 | 64 | parameter 0, shape |s8[32,2]| at ShapeIndex {}\n1 | 3200 | preallocated-temp",
+        """
+        0 | x | s8[32,2]    | 0    | 64   | 0-4 | parameter(0)
+        1 | c | s8[32,32]   | 0    | 1024 | 1-3 | fusion(x) | jit(f)/transpose(jvp())/mul
+        1 | g | s8[32,32,2] | 1024 | 2048 | 2-4 | fusion(x, c) | jit(f)/transpose(jvp())/mul
+        1 | s | s8[32,2]    | 3072 | 64   | 3-4 | reduce(g)
+        """,
+        "s",
+    )
+    assert list(per_example_gradients(program)) == []

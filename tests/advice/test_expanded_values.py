@@ -46,9 +46,15 @@ SUMS_OF_BOTH = """
 """
 
 
-def causes(programs, *, k="dot", mark="", sums=ONE_SUM, result="s", named=()):
+def causes(
+    programs, *, k="dot", mark="", sums=ONE_SUM, result="s", named=(), given="parameter", loop=None
+):
     program = programs(GIVEN, VALUES.format(k=k, mark=mark, end=8 if "q |" in sums else 6) + sums)
     program.stored.operations = operations_of_text(MODULE)
+    program.instructions |= {
+        name: program.instructions[name]._replace(loop=loop) for name in ("k", "most", "p", "s")
+    }
+    program.instructions["x"] = program.instructions["x"]._replace(opcode=given)
     with_results(program, result)
     return list(expanded_values(program, named))
 
@@ -65,10 +71,23 @@ def test_pairs_of_which_sums_are_read_could_be_computed_in_parts(programs):
 @pytest.mark.parametrize(
     "changed",
     [
+        pytest.param({"k": "subtract", "mark": "transpose(jvp())/"}, id="of the backward pass"),
+        pytest.param({"loop": "y"}, id="in a loop over steps"),
+    ],
+)
+def test_pairs_are_found_wherever_they_are_computed(programs, changed):
+    (cause,) = causes(programs, **changed)
+    assert {row["value"] for row in cause.rows} == {"k", "p"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
         pytest.param({"named": ("p",)}, id="another cause names them"),
         pytest.param({"result": "p"}, id="they are returned"),
         pytest.param({"k": "cholesky"}, id="all rows are needed for each"),
-        pytest.param({"mark": "transpose(jvp())/"}, id="of the backward pass"),
+        pytest.param({"mark": "transpose(jvp())/"}, id="activations of a product"),
+        pytest.param({"loop": "y", "given": "dynamic-slice"}, id="in a loop over rows"),
         pytest.param({"sums": SUMS_OF_BOTH, "result": "r"}, id="sums over both are read with them"),
     ],
 )

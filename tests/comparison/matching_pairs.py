@@ -73,6 +73,16 @@ MATCHING: dict[str, Case] = {
             )
         ],
     ),
+    "a line of two checkouts": Case(
+        temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ /old/f.py:1"),
+        temporaries(128, "1 | a | f32[32]{0} | 0 | 128 | 1-2 | exp(x) | jit(f)/exp @ /new/f.py:1"),
+        [
+            (
+                "1 value has 2 times as many elements, such as f32[16] → f32[32]"
+                " (mostly f.py:1): +64 B"
+            )
+        ],
+    ),
     "a branch gone next to a loop that both programs have": Case(
         temporaries(
             128,

@@ -1,5 +1,7 @@
 """Reasons for the growth between values, with what only a module's text would tell."""
 
+from collections import Counter
+
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.mentions import Mentions
@@ -121,14 +123,6 @@ def test_an_input_that_vmap_gives_one_more_dimension_is_named_with_what_it_makes
     assert (text, 288) in lines([INPUT, VALUE], [given, many])
 
 
-def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed():
-    factor = VALUE._replace(op_name="jit(f)/svd", shape="f32[4,4]")
-    other = factor._replace(shape="f32[400,400]", held_bytes=640_000, user_line=("f.py", 9))
-    assert "replaced by 1 other" in lines([factor], [other])[0][0]
-    same_line = other._replace(user_line=factor.user_line)
-    assert "f32[4,4] → f32[400,400]" in lines([factor], [same_line])[0][0]
-
-
 def told(before, after, totals):
     found = explain_pair(Reserved(tuple(before)), Reserved(tuple(after)))
     return [each.line for each in sentences_of(found, ("a", "b"), totals)]
@@ -149,15 +143,6 @@ def test_the_only_renamed_input_of_another_size_shows_which_values_are_larger():
 def test_state_of_which_an_iteration_writes_all_parts_is_no_stack():
     caches = STACK._replace(iterations=20, stack_turns=4)
     assert not any("stack" in text for text, _ in lines([OTHER], [OTHER, caches]))
-
-
-def test_windows_of_another_size_are_the_same_values_in_another_size():
-    scores = VALUE._replace(shape="f32[8,3,4,4]", held_bytes=1536)
-    larger = VALUE._replace(shape="f32[2,3,16,16]", held_bytes=6144)
-    text = "1 value has 4 times as many elements, such as f32[8,3,4,4] → f32[2,3,16,16]"
-    assert lines([scores], [larger]) == [(f"{text} (mostly f.py:1)", 4608)]
-    other = larger._replace(shape="f32[2,6,16,8]")
-    assert lines([scores], [other])[0][0].startswith("1 value replaced by 1 other")
 
 
 def test_casts_to_an_element_type_of_few_floats_are_a_change_beside_many_integers():
@@ -205,6 +190,14 @@ def test_code_inside_of_a_fusion_is_not_new():
     reasons = explain_pair(Reserved((VALUE,), mentions=Fused()), Reserved((VALUE, made)))
     texts = [reason_text(each, ("a", "b")) for each in reasons]
     assert not [text for text in texts if "jraph/utils.py, none before" in text]
+
+
+def test_a_scope_of_ops_inside_of_a_fusion_is_not_new():
+    fused = Mentions()
+    fused.op_names = Counter(["jit(f)/jvp(loss)/exp"])
+    made = OTHER._replace(op_name="jit(f)/loss/neg")
+    reasons = explain_pair(Reserved((VALUE,), mentions=fused), Reserved((VALUE, made)))
+    assert ReasonKind.SCOPE_NEW not in {each.subject.kind for each in reasons}
 
 
 def test_a_computation_under_vmap_is_named():
@@ -342,6 +335,10 @@ def test_inputs_of_other_names_are_told_where_a_branch_counts_them_too():
 
     found = lines(named("o.mu['w']", "o.nu['w']", "x"), named("e['w']", "x"))
     assert found == [("1 input is gone: o; new names: e", -32)]
+    # one of the new ones has the shape of an old one
+    larger = INPUT._replace(op_name="e.b['w']", shape="f32[4,4]", held_bytes=64)
+    found = lines(named("o.mu['w']", "o.nu['w']", "x"), [*named("e.a['w']", "x"), larger])
+    assert found == [("2 inputs replaced by 2 others: e instead of o", 32)]
 
 
 def test_a_result_elsewhere_that_is_now_temporary_is_no_output():

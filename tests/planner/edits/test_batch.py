@@ -1,5 +1,7 @@
 """The values that have the batch, by comparison and by named parameters."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.tiny_dumps import tiny_dump
@@ -75,6 +77,41 @@ def test_named_dimensions_are_checked_and_doubts_are_shown(graph):
     assert any(text.startswith("YNN is assumed to fuse") for text in of_ynn.assumptions)
     with pytest.raises(BadParameter, match="x has no dimension 2"):
         whatif(graph, "large", Changes(batch=2, batch_of=["x:2"]))
+
+
+def test_a_larger_batch_is_preferred_to_a_larger_model(tmp_path):
+    for run, (batch, width) in {"it": (4, 16), "batch": (8, 16), "a model": (4, 32)}.items():
+        of_x, of_w = 4 * batch * width, 4 * width * width
+        folder = tmp_path / "runs" / run
+        folder.mkdir(parents=True)
+        stem = folder / "module_0001.jit_f.cpu_after_optimizations"
+        Path(f"{stem}.txt").write_text(f"""HloModule jit_f
+
+ENTRY %main (x: f32[{batch},{width}], w: f32[{width},{width}]) -> f32[{batch},{width}] {{
+  %x = f32[{batch},{width}] parameter(0), metadata={{op_name="tokens"}}
+  %w = f32[{width},{width}] parameter(1), metadata={{op_name="params"}}
+  ROOT %y = f32[{batch},{width}] dot(%x, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}
+""")
+        plan = tiny_dump(
+            f"""
+            0 | {of_w} | parameter 1, shape |f32[{width},{width}]| at ShapeIndex {{}}
+            1 | {of_x} | parameter 0, shape |f32[{batch},{width}]| at ShapeIndex {{}}
+            2 | {of_x} | output shape is |f32[{batch},{width}]|, maybe-live-out
+            """,
+            f"""
+            1 | x | f32[{batch},{width}]{{1,0}} | 0 | {of_x} | 0-2 | parameter(0)
+            0 | w | f32[{width},{width}]{{1,0}} | 0 | {of_w} | 0-2 | parameter(1)
+            2 | y | f32[{batch},{width}]{{1,0}} | 0 | {of_x} | 1-2 | dot(x, w)
+            """,
+        )
+        Path(f"{stem}-buffer-assignment.txt").write_text(plan)
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, tmp_path / "runs", jobs=1)
+        (effect,) = whatif(graph, "it", Changes(batch=2)).effects
+        named = whatif(graph, "it", Changes(batch=2, batch_of=["tokens:1"]))
+    assert "the batch is dimension 0 of tokens (4), 8 in batch/" in effect.text
+    assert any(text.startswith("params must have the length") for text in named.assumptions)
 
 
 WIDE = """HloModule jit_f, is_scheduled=true

@@ -1,0 +1,200 @@
+"""Find values that are computed for all rows, although the program reads a few of them.
+
+A language model that is asked for its next token needs the logits of the last one. The compiler
+does not move the slice before the product: the program has to take the rows first.
+"""
+
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+from xlagraph.advice.causes.axes import Axes
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.needed_only import FORWARDING
+from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.sliced_reads import share_of_reads
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
+from xlagraph.planner.dimensions.module_operations import Operation
+from xlagraph.planner.edits.resizing import Scale
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["unread_rows"]
+
+_LEAST_SHARE: Final = 0.02
+"""Smallest share of the reserved bytes for which a value is searched."""
+_MOST_READ: Final = Fraction(1, 2)
+_TAKING: Final = ("slice", "dynamic-slice", "gather")
+_MOVING: Final = SAME_ELEMENTS | {"concatenate", "pad", "slice", "dynamic-slice"}
+"""Opcodes of instructions that only put together what exists."""
+_MIXING: Final = MIXING - {"reduce"}
+
+_UNREAD_ROWS: Final[Remedies] = {
+    "jax": "Take the rows before they are computed with: hidden[:, -1] @ w instead of"
+    " (hidden @ w)[:, -1], jnp.take_along_axis(hidden, ...) instead of that of the result; of a"
+    " loop, compute with its last carry instead of the stack.",
+    "tensorflow": "Take the rows before they are computed with: layer(hidden[:, -1]) instead of"
+    " layer(hidden)[:, -1], and return_sequences=False.",
+    "pytorch": "Take the rows before they are computed with: layer(hidden[:, -1]) instead of"
+    " layer(hidden)[:, -1].",
+}
+
+
+def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]:
+    """Yield values of the forward pass of which only a part is read, with those made for them.
+
+    Values that other causes have named are left out.
+    """
+    least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
+    found: dict[str, tuple[StoredValue, str, Fraction]] = {}
+    axes: _RowAxes | None = None
+    for value in program.temporaries:
+        if value.size_bytes < least:
+            break
+        readers = _readers(program, value)
+        share = _share_read(program, value, readers)
+        if share > _MOST_READ or value.label in named or program.module is None:
+            continue
+        axes = axes or _RowAxes(program, program.module)
+        reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
+        place = file_and_line(*program.place_of(reader)) or reader
+        reason = f"{place} reads {share} of it"
+        for each in axes.made_for(value, readers, share):
+            text = reason if each is value else f"computed only for {value.label}: {reason}"
+            found.setdefault(each.label, (each, text, share))
+    if found:
+        yield Cause(
+            "peak/contributors",
+            "Values are computed for all rows, of which only a part is read",
+            ChangeKind.WITHOUT,
+            Scale(
+                {
+                    program.values[member.value_id].label: share
+                    for value, _, share in found.values()
+                    for member in program.members_of(value)
+                }
+            ),
+            tuple(evidence_row(value, reason) for value, reason, _ in found.values()),
+            _UNREAD_ROWS,
+            is_exact=True,
+            likelihood=0.9,
+        )
+
+
+def _readers(program: PeakProgram, value: StoredValue) -> set[str]:
+    """Return the instructions that compute with a value, or with what shares its bytes."""
+    ids = {each.value_id for each in program.members_of(value)}
+    makers = {program.values[each].name for each in ids}
+    return {
+        name
+        for each in ids
+        for name in program.readers_of.get(each, ())
+        if program.instructions[name].opcode not in FORWARDING
+    } - makers
+
+
+def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[str]) -> Fraction:
+    """Return the most of a value that its readers take; 1 if it cannot be computed by rows."""
+    members = [program.values[each.value_id] for each in program.members_of(value)]
+    maker = program.instructions[value.name]
+    if value.is_backward or any(each.is_phi for each in members) or maker.computes_only(_MOVING):
+        return Fraction(1)
+    made = sum(each.size_bytes for name in readers for each in program.made_by.get(name, ()))
+    if made > _MOST_READ * value.size_bytes or not all(
+        program.instructions[name].loop == maker.loop
+        and any(program.computes_with(name, opcode) for opcode in _TAKING)
+        for name in readers
+    ):
+        return Fraction(1)
+    ids = {each.value_id for each in members}
+    return share_of_reads(program, ids, readers, _TAKING)
+
+
+class _RowAxes(Axes):
+    """The dimensions of values, and what is computed row by row along one of them."""
+
+    def made_for(
+        self, value: StoredValue, readers: Collection[str], share: Fraction
+    ) -> list[StoredValue]:
+        """Return a value with the large ones that are made for it alone, row by row.
+
+        Empty if all its rows are needed for each of them.
+        """
+        program = self.program
+        read = {
+            each for name in readers for made in program.made_by[name] for each in self.of(made)
+        }
+        unread = list(self.of(value) - read)
+        by_length = [each for each in unread if share * self.length(each) == 1]
+        chosen = by_length if len(unread) > 1 else unread
+        if len(chosen) != 1 or not self._keeps(axis := chosen[0], value.name):
+            return []
+        if self._is_of_weights(axis, value) and any(
+            program.computes_with(name, "gather") for name in readers
+        ):
+            return []
+        found, makers, waiting = [value], {value.name}, [value.name]
+        while waiting:
+            for value_id in program.read_by.get(waiting.pop(), ()):
+                each = program.values[value_id]
+                if each in found or axis not in self.of(each) or not self._has_rows(each):
+                    continue
+                if _readers(program, each) <= makers:
+                    found.append(each)
+                    if self._keeps(axis, each.name):
+                        makers.add(each.name)
+                        waiting.append(each.name)
+        return found
+
+    def _has_rows(self, value: StoredValue) -> bool:
+        """Return True for a temporary of which a part can be computed, or stacked."""
+        program = self.program
+        if program.set_of(value) not in self._temporaries:
+            return False
+        members = (program.values[each.value_id] for each in program.members_of(value))
+        if any(each.is_phi for each in members):
+            return program.stack_of(value) is not None
+        return not any(map(program.instructions[value.name].computes_with, _MIXING))
+
+    def _is_of_weights(self, axis: int, product: StoredValue) -> bool:
+        """Return True if a product has a dimension of an input, of which each row reads another.
+
+        Gathered first, the input would have a part for each row.
+        """
+        program = self.program
+        read = [program.values[each] for each in program.read_by.get(product.name, ())]
+        return program.computes_with(product.name, "dot") and any(
+            axis in self.of(each) and input_of(program, each) is not None for each in read
+        )
+
+    @cached_property
+    def _temporaries(self) -> frozenset[int | None]:
+        return frozenset(map(self.program.set_of, self.program.temporaries))
+
+    def _keeps(self, axis: int, name: str) -> bool:
+        """Return True if a row of an instruction's result needs that row of its operands alone."""
+        operation = self.program.operations.get(name)
+        if operation is None:
+            return False
+        results = self.followed.results
+        for each in self.program.fused_operations(operation) or (operation,):
+            made = self._times(axis, results.get(each.name))
+            read = [self._times(axis, results.get(given.name)) for given in each.operands]
+            if max((made, *read)) and (made != 1 or max((0, *read)) > 1 or _mixes(each)):
+                return False
+        return True
+
+    def _times(self, axis: int, tree: Tree | None) -> int:
+        return max((self.parts(array).count(axis) for array in arrays(tree or ())), default=0)
+
+
+def _mixes(operation: Operation) -> bool:
+    """Return True if a row of a result may need other rows of an operand; a product's does not."""
+    is_product = "lhs_contracting_dims" in operation.numbers
+    has_windows = len(operation.numbers.get("out", ())) != len(("batch", "feature"))
+    if operation.opcode == "convolution":
+        return has_windows
+    return operation.opcode in _MIXING and not is_product

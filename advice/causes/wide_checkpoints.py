@@ -1,0 +1,109 @@
+"""Find checkpoints around many layers or around a loop: all is recomputed at once.
+
+Such a checkpoint, as one around the whole loss, keeps few values after the forward pass, but all
+values of its layers while the backward pass runs. What it recomputes outside of loops reads each
+other; a checkpoint around one layer reads a value that the forward pass kept. A loop in a
+checkpoint stacks the values of its iterations when it is recomputed.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.planner.edits.loop_stacks import loop_stacks
+from xlagraph.planner.edits.passes import reached
+from xlagraph.planner.edits.recomputing import Recompute
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["recomputed_groups", "wide_checkpoints"]
+
+_EACH_LAYER: Final = {
+    "jax": "Wrap each layer, not all of them at once: jax.checkpoint(layer) instead of"
+    " jax.checkpoint(loss); in Flax nn.remat(Layer).",
+    "tensorflow": "Wrap each layer in tf.recompute_grad, not all of them at once.",
+    "pytorch": "Checkpoint each layer: one call of torch_xla.utils.checkpoint.checkpoint for each.",
+}
+_BODY: Final = {
+    "jax": "Wrap the body of the loop, not the loop: jax.lax.scan(jax.checkpoint(body), ...); in"
+    " Flax nn.scan(nn.remat(Layer)), not nn.remat(nn.scan(Layer)).",
+    "tensorflow": "Wrap the body of the loop in tf.recompute_grad, not the loop.",
+    "pytorch": "Checkpoint the layer that torch_xla.experimental.scan repeats, not the loop.",
+}
+_MOST: Final = 1 / 2
+"""Share of all recomputed bytes from which on one checkpoint covers most of the layers."""
+
+
+def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
+    """Yield what a checkpoint around a loop, or around most layers, recomputes at once."""
+    groups = recomputed_groups(program)
+    again = {each for group in groups for each in group}
+    if not again:
+        return
+    compilation = program.compilation.without_checkpoints
+    stacks = frozenset[int]().union(
+        *(each.value_ids for each in loop_stacks(compilation, program.program, again))
+    )
+    yield from _cause(
+        program,
+        "A checkpoint around a loop recomputes all iterations at once",
+        "stacked for all iterations when the checkpoint recomputes the loop",
+        stacks,
+        _BODY,
+    )
+    outside = [
+        {
+            each
+            for each in group - stacks
+            if program.instructions[program.values[each].name].loop is None
+        }
+        for group in groups
+    ]
+    sizes = [program.program.bytes_of(group) for group in outside]
+    if max(sizes) > _MOST * sum(sizes):
+        yield from _cause(
+            program,
+            "One checkpoint covers too much: all of it is recomputed at once",
+            "recomputed together with other values, and held until it is read",
+            outside[sizes.index(max(sizes))],
+            _EACH_LAYER,
+        )
+
+
+def recomputed_groups(program: PeakProgram) -> list[set[int]]:
+    """Return the recomputed values that are connected by reads, as those of one checkpoint are."""
+    again = {
+        planned.value_id
+        for planned in program.program.values
+        if not planned.is_stored
+        and (value := program.values[planned.value_id]).attribution != "reader"
+        and is_recomputed(value.known_op_name)
+    }
+    near: defaultdict[int, set[int]] = defaultdict(set)
+    for each in again:
+        for reader in again.intersection(program.compilation.readers.get(each, ())):
+            near[each].add(reader)
+            near[reader].add(each)
+    groups: list[set[int]] = []
+    while again:
+        groups.append(reached([again.pop()], near))
+        again -= groups[-1]
+    return groups
+
+
+def _cause(
+    program: PeakProgram, title: str, reason: str, found: Collection[int], remedies: Remedies
+) -> Iterator[Cause]:
+    at_peak = [
+        value
+        for value in program.at_peak
+        if value.value_id in found
+        and not program.is_stacked_carry(program.stack_of(value) or value)
+        and not program.is_copy_of_input(value.label)
+    ]
+    if at_peak:
+        edit = Recompute(tuple(program.values[each].label for each in sorted(found)), again=True)
+        rows = tuple(evidence_row(value, reason) for value in at_peak)
+        yield Cause("lifetime/recomputed", title, ChangeKind.RECOMPUTE, edit, rows, remedies)

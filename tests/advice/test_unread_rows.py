@@ -1,0 +1,72 @@
+"""`advise` names values that are computed for all rows, of which a few are read."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.advice.small_compilations import with_results
+from xlagraph.advice.causes.unread_rows import unread_rows
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+from xlagraph.planner.edits.resizing import Scale
+
+MODULE = """HloModule m
+
+ENTRY e {
+  x = f32[32,2]{1,0} parameter(0)
+  w = f32[2,8]{1,0} parameter(1)
+  h = f32[32,2]{1,0} tanh(x)
+  y = f32[32,8]{1,0} MAKER
+  ROOT r = f32[1,8]{1,0} slice(y), slice={[31:32], [0:8]}
+}
+"""
+GIVEN = """
+0 | 256  | parameter 0, shape |f32[32,2]| at ShapeIndex {}
+1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
+2 | 1280 | preallocated-temp
+3 | 32   | maybe-live-out
+"""
+VALUES = """
+0 | x | f32[32,2] | 0    | 256  | 0-5 | parameter(0)
+1 | w | f32[2,8]  | 0    | 64   | 0-5 | parameter(1)
+2 | h | f32[32,2] | 1024 | 256  | 1-4 | {hidden}(x) | jit(f)/tanh @ f.py:4
+2 | y | f32[32,8] | 0    | 1024 | 2-4 | {maker}(h, w) | jit(f)/{mark}dot_general @ f.py:5
+3 | r | f32[1,8]  | 0    | 32   | 4-5 | {reader} | jit(f)/slice @ f.py:6
+"""
+
+
+def kept(programs, *, maker="dot", mark="", hidden="tanh", reader="slice(y)", result="r"):
+    """Return the part that each named value keeps."""
+    values = VALUES.format(maker=maker, mark=mark, hidden=hidden, reader=reader)
+    program = programs(GIVEN, values)
+    sums = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}" if maker == "dot" else ""
+    text = MODULE.replace("MAKER", f"{maker}(h, w){sums}").replace("slice(y)", reader)
+    program.stored.operations = operations_of_text(text)
+    with_results(program, result)
+    found: dict[str, Fraction] = {}
+    for cause in unread_rows(program, ()):
+        assert isinstance(cause.edit, Scale)
+        assert cause.rows[0]["reason"] == "f.py:6 reads 1/32 of it"
+        found |= cause.edit.kept_by_label
+    return found
+
+
+def test_rows_that_nothing_reads_are_not_needed_for_what_is_made_of_them(programs):
+    assert kept(programs) == {"y": Fraction(1, 32), "h": Fraction(1, 32)}
+
+
+def test_what_is_made_of_all_rows_at_once_is_kept(programs):
+    assert kept(programs, hidden="fft") == {"y": Fraction(1, 32)}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"reader": "negate(y)"}, id="all rows are read"),
+        pytest.param({"result": "y"}, id="all rows are returned"),
+        pytest.param({"maker": "fft"}, id="a row needs the others"),
+        pytest.param({"maker": "concatenate"}, id="only put together"),
+        pytest.param({"mark": "transpose(jvp())/"}, id="of the backward pass"),
+    ],
+)
+def test_others_are_not_named(programs, changed):
+    assert kept(programs, **changed) == {}

@@ -1,0 +1,52 @@
+"""Which values of other sizes are the same value in a larger or smaller program."""
+
+from tests.comparison.test_explaining import INPUT, VALUE, lines
+
+
+def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed():
+    factor = VALUE._replace(op_name="jit(f)/svd", shape="f32[4,4]")
+    other = factor._replace(shape="f32[400,400]", held_bytes=640_000, user_line=("f.py", 9))
+    assert "replaced by 1 other" in lines([factor], [other])[0][0]
+    same_line = other._replace(user_line=factor.user_line)
+    assert "f32[4,4] → f32[400,400]" in lines([factor], [same_line])[0][0]
+    of_one = VALUE._replace(shape="f32[16,1]"), VALUE._replace(shape="f32[16,8]", held_bytes=512)
+    assert "replaced by" in lines(*([each] for each in of_one))[0][0]
+
+
+def test_values_of_most_lines_are_the_same_in_two_sizes_though_an_edit_moved_the_lines():
+    def program(size, moved):
+        return [
+            VALUE._replace(
+                name=op,
+                op_name=f"jit(f)/{op}",
+                shape=f"f32[{size},4]",
+                held_bytes=size * 16,
+                user_line=("f.py", at + moved),
+            )
+            for at, op in enumerate(("exp", "neg", "tanh"))
+        ]
+
+    text = "3 values have 2 times as many elements, such as f32[8,4] → f32[16,4]"
+    assert lines(program(8, 1), program(16, 3))[0][0].startswith(text)
+    assert "replaced by 2 others" in lines(program(8, 1)[:2], program(16, 3)[:2])[0][0]
+
+
+def test_a_fusion_that_ends_with_another_op_of_its_scope_grows_as_inputs_do():
+    def program(size, op):
+        data = INPUT._replace(op_name="x", shape=f"f32[{size}]", held_bytes=size * 4)
+        shape = f"f32[{size},4]"
+        return [data, VALUE._replace(op_name=f"jit(f)/{op}", shape=shape, held_bytes=size * 16)]
+
+    text = "x f32[8] → f32[16]: 2 values have 2 times as many elements"
+    assert lines(program(8, "loss/add"), program(16, "loss/sum"))[0][0].startswith(text)
+    other_scope = lines(program(8, "loss/add"), program(16, "other/sum"))
+    assert "1 value of loss gone, none left (mostly f.py:1)" in dict(other_scope)
+
+
+def test_windows_of_another_size_are_the_same_values_in_another_size():
+    scores = VALUE._replace(shape="f32[8,3,4,4]", held_bytes=1536)
+    larger = VALUE._replace(shape="f32[2,3,16,16]", held_bytes=6144)
+    text = "1 value has 4 times as many elements, such as f32[8,3,4,4] → f32[2,3,16,16]"
+    assert lines([scores], [larger]) == [(f"{text} (mostly f.py:1)", 4608)]
+    other = larger._replace(shape="f32[2,6,16,8]")
+    assert lines([scores], [other])[0][0].startswith("1 value replaced by 1 other")
