@@ -18,7 +18,7 @@ from xlagraph.exports.placed_program import (
     step_range,
 )
 from xlagraph.graph.engine import Cell, Graph
-from xlagraph.graph.record_cells import record_cells
+from xlagraph.graph.record_cells import cells_of_columns
 from xlagraph.hlo.descriptor_sets import DescriptorSet, Message
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.heap import summed_by_step
@@ -80,7 +80,7 @@ def _write_schedule(writer: "_TraceWriter", top: int, program: PlacedProgram) ->
                 track,
                 each.name,
                 StepRange(each.step, each.step),
-                record_cells(each, _FACTS_OF_INSTRUCTIONS),
+                cells_of_columns(each, _FACTS_OF_INSTRUCTIONS),
             )
 
 
@@ -96,7 +96,7 @@ def _write_allocations(writer: "_TraceWriter", top: int, program: PlacedProgram)
             track = writer.add_track(_allocation_name(allocation, program), top)
             for live_range, value in lane:
                 writer.add_slice(
-                    track, value.label, live_range, record_cells(value, _FACTS_OF_VALUES)
+                    track, value.label, live_range, cells_of_columns(value, _FACTS_OF_VALUES)
                 )
 
 

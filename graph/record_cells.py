@@ -1,4 +1,4 @@
-"""Cells of records: a field is named after its column, `size_bytes` after `sizeBytes`."""
+"""Cells of records: a column is named after a field, `sizeBytes` after `size_bytes`."""
 
 import re
 from collections.abc import Iterable
@@ -6,18 +6,22 @@ from collections.abc import Iterable
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.schema_types import column_name
 
-__all__ = ["record_cells", "record_row"]
+__all__ = ["cells_of_columns", "record_cells", "record_row"]
+
+
+def record_cells(record: object, **columns: str) -> dict[str, Cell]:
+    """Return all fields of a record by column; ``columns`` has the names that differ, by field."""
+    fields: tuple[str, ...] = vars(type(record))["__match_args__"]  # of dataclasses and tuples
+    return {columns.get(field) or column_name(field): getattr(record, field) for field in fields}
+
+
+def cells_of_columns(record: object, columns: Iterable[str]) -> dict[str, Cell]:
+    """Return the fields of a record that these columns are named after, by column."""
+    names = tuple(columns)
+    return dict(zip(names, record_row(record, names), strict=True))
 
 
 def record_row(record: object, columns: Iterable[str]) -> tuple[Cell, ...]:
     """Return the fields of a record that these columns are named after."""
     fields = (re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", each) for each in columns)
     return tuple(getattr(record, field) for field in fields)
-
-
-def record_cells(record: object, columns: Iterable[str] | None = None) -> dict[str, Cell]:
-    """Return the fields of a record by column; all of them if no columns are given."""
-    if columns is None:  # dataclasses and named tuples have it
-        columns = map(column_name, vars(type(record))["__match_args__"])
-    names = tuple(columns)
-    return dict(zip(names, record_row(record, names), strict=True))

@@ -175,6 +175,7 @@ def parse_shape(text: str) -> Shape:
     return _parsed_tuple(text) or Shape(text, text)
 
 
+@lru_cache(maxsize=1 << 12)
 def dimensions(text: str | None) -> tuple[int, ...] | None:
     """Return `Shape.dimensions` of a printed shape."""
     return parse_shape(text).dimensions if text else None

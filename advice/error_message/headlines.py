@@ -124,29 +124,16 @@ def _not_possible(found: re.Match[str], text: str) -> Failure:
     )
 
 
-def _out_of_memory(found: re.Match[str], _: str) -> Failure:
-    return Failure(Stage.ALLOCATOR, printed_bytes(found["asked"]))
-
-
-def _failed_request(found: re.Match[str], _: str) -> Failure:
-    return Failure(Stage.ALLOCATOR, printed_bytes(found["bytes"] or found["asked"]))
-
-
-def _driver_refused(found: re.Match[str], _: str) -> Failure:
-    return Failure(Stage.ALLOCATOR, printed_bytes(found["bytes"]))
-
-
-def _memory_limit(found: re.Match[str], _: str) -> Failure:
+def _request(found: re.Match[str], _: str) -> Failure:
+    """Return the failure of a request, with the allocator and its bytes as far as printed."""
+    printed = found.groupdict()
     return Failure(
         Stage.ALLOCATOR,
-        printed_bytes(found["asked"]),
-        printed_bytes(found["capacity"]),
-        in_use_bytes=printed_bytes(found["used"]),
+        printed_bytes(printed.get("bytes") or printed.get("asked")),
+        printed_bytes(printed.get("capacity")),
+        in_use_bytes=printed_bytes(printed.get("used")),
+        allocator=printed.get("allocator"),
     )
-
-
-def _async(found: re.Match[str], _: str) -> Failure:
-    return Failure(Stage.ALLOCATOR, int(found["bytes"]), allocator=found["allocator"])
 
 
 def _cubin(_: re.Match[str], __: str) -> Failure:
@@ -203,13 +190,8 @@ def _kernel(size_bytes: int | None, text: str) -> tuple[LargeAllocation, ...]:
 
 
 def _bfc(found: re.Match[str], text: str) -> Failure | None:
-    if forms.NOT_A_FAILURE in text:  # XLA tries a smaller workspace then
-        return None
-    return Failure(
-        Stage.ALLOCATOR,
-        printed_bytes(found["bytes"] or found["asked"]),
-        allocator=found["allocator"],
-    )
+    # XLA tries a smaller workspace then
+    return None if forms.NOT_A_FAILURE in text else _request(found, text)
 
 
 def _tensor(found: re.Match[str], _: str) -> Failure:
@@ -251,11 +233,11 @@ _HEADLINES: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
     (forms.ARGUMENTS, _arguments),
     (forms.CUBIN, _cubin),
     (forms.CONSTANT, _constant),
-    (forms.ASYNC_EXHAUSTED, _async),
-    (forms.OUT_OF_MEMORY, _out_of_memory),
-    (forms.FAILED_REQUEST, _failed_request),
-    (forms.DRIVER_REFUSED, _driver_refused),
-    (forms.MEMORY_LIMIT, _memory_limit),
+    (forms.ASYNC_EXHAUSTED, _request),
+    (forms.OUT_OF_MEMORY, _request),
+    (forms.FAILED_REQUEST, _request),
+    (forms.DRIVER_REFUSED, _request),
+    (forms.MEMORY_LIMIT, _request),
     (forms.BFC_EXHAUSTED, _bfc),
     (forms.TENSOR, _tensor),
 )

@@ -207,7 +207,7 @@ def _check_replay(graph: "Graph", names: Sequence[str], options: CheckOptions) -
 
 def _check_schedules(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
     from xlagraph.cli.summaries.checks import write_schedules
-    from xlagraph.planner.edits.replayed_schedules import replay_schedules
+    from xlagraph.planner.edits.replays import replay_schedules
 
     schedules = replay_schedules(graph, names)
     write_schedules(schedules, options.limit, options)

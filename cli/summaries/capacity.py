@@ -10,7 +10,7 @@ from xlagraph.cli.output.destination import first_rows, is_page, write_record, w
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.sections import Section, write_lines, write_page
-from xlagraph.graph.record_cells import record_cells, record_row
+from xlagraph.graph.record_cells import cells_of_columns, record_row
 from xlagraph.presentation.byte_sizes import counted, human_bytes, range_text, share_text
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def change_cells(changes: "Sequence[CombinedChange]") -> "list[Cell]":
 
 def write_snapshot(found: "SnapshotSum", options: RowOptions) -> None:
     """Write the sum of a program and what is resident: a sentence, or one object."""
-    cells = record_cells(found, _SNAPSHOT_COLUMNS)
+    cells = cells_of_columns(found, _SNAPSHOT_COLUMNS)
     write_record(cells, options, partial(_write_snapshot, found))
 
 
@@ -224,8 +224,7 @@ def write_resident(
     every: list[tuple[Cell, ...]] = [
         (
             *(program.compilation, space.memory_space, space.memory_space_name),
-            *(program.argument_bytes, program.shared_argument_bytes, program.constant_bytes),
-            *(program.running_bytes, program.code_bytes, program.adds_bytes),
+            *record_row(program, RESIDENT_COLUMNS[3:]),
         )
         for space in spaces
         for program in space.programs

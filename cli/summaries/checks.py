@@ -12,8 +12,7 @@ from xlagraph.presentation.byte_sizes import counted, distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.advice.totals import CheckResult
-    from xlagraph.planner.edits.replayed_schedules import ReplayedSchedule
-    from xlagraph.planner.edits.replays import ReplayedBlock
+    from xlagraph.planner.edits.replays import ReplayedBlock, ReplayedSchedule
 
 _TOTALS: Final = (
     "run", "compilation", "totalBytes", "allocationBytes", "agrees",

@@ -20,7 +20,7 @@ from xlagraph.cli.output.messages import write_prose
 from xlagraph.cli.output.shared_options import RowOptions
 from xlagraph.cli.summaries.capacity import change_cells, changes_section
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.graph.record_cells import record_cells
+from xlagraph.graph.record_cells import record_cells, record_row
 from xlagraph.presentation.byte_sizes import counted
 
 if TYPE_CHECKING:
@@ -130,11 +130,7 @@ def _program_sections(
         "fits",
         "missingBytes",
     )
-    row = (
-        fit.memory_space, fit.memory_space_name, fit.reserved_bytes, fit.capacity_bytes, fit.fits,
-        fit.missing_bytes,
-    )  # fmt: skip
-    sections = [Section(title, columns, [row])]
+    sections = [Section(title, columns, [record_row(fit, columns)])]
     if program.lines is not None and program.lines.rows:
         lines = program.lines
         sections.append(Section("The largest at its peak, by line", lines.columns, lines.rows))

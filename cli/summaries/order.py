@@ -1,5 +1,6 @@
 """Write what the order of instructions costs as a page."""
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.formats import Format
@@ -89,24 +90,12 @@ def _sections(result: "OrderCost") -> "Iterator[Section]":
             f"Live at the peak, step {result.peak_step}, but not at the peak of"
             f" {named_order(result.compared_with or '')}: {human_bytes(total)}",
             ("wait", "sizeBytes", "values", "line", "scope", "largest", "delay"),
-            [
-                (
-                    *(each.wait, each.size_bytes, each.value_count, each.line, each.scope),
-                    *(each.largest, each.delay),
-                )
-                for each in result.waiting[:SHOWN]
-            ],
+            [astuple(each) for each in result.waiting[:SHOWN]],
         )
     if result.moves:
         yield Section(
             "Moves that save most, one after the other. No setting makes them; a barrier"
             " (jax.lax.optimization_barrier) can on GPUs, and on CPUs since jaxlib 0.12",
             ("move", "instructions", "from step", "to before", "at step", "reserved after"),
-            [
-                (
-                    *(each.instruction, each.moved_count, each.from_step, each.before),
-                    *(each.before_step, human_bytes(each.reserved_bytes)),
-                )
-                for each in result.moves
-            ],
+            [(*astuple(each)[:-1], human_bytes(each.reserved_bytes)) for each in result.moves],
         )

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import write_prose
+from xlagraph.graph.record_cells import record_row
 from xlagraph.presentation.byte_sizes import change_text, distinct_bytes, human_bytes
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
         _write(_donated(result), stream, space=True)
         columns = ("parameter", "output", "sizeBytes", "outcome")
         rows = [
-            (donated.parameter, donated.output, donated.size_bytes, donated.outcome)
+            record_row(donated, columns)
             for donated in result.donated
             if donated.outcome != "donated already"
         ]
@@ -52,11 +53,10 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
             stream,
             space=True,
         )
-        peak_values = [
-            (holder.value, holder.size_bytes, holder.shape, holder.op_name)
-            for holder in result.peak_values
-        ]
-        WRITERS[format_](("value", "sizeBytes", "shape", "opName"), peak_values, stream)
+        columns = ("value", "sizeBytes", "shape", "opName")
+        WRITERS[format_](
+            columns, [record_row(each, columns) for each in result.peak_values], stream
+        )
     if result.assumptions:
         _write(f"Assumed: {'; '.join(result.assumptions)}.", stream, space=True)
 

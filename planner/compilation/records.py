@@ -20,13 +20,12 @@ None means unknown. Live ranges include both ends.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.schema_types import column_name
 from xlagraph.hlo.op_names import is_backward
-from xlagraph.hlo.shapes import parse_shape
+from xlagraph.hlo.shapes import dimensions
 
 __all__ = [
     "CompilationTotals",
@@ -132,7 +131,7 @@ class StoredValue(NamedTuple):
     @property
     def dimensions(self) -> tuple[int, ...]:
         """Dimensions of an array, outermost first; none of a scalar or a tuple."""
-        return _dimensions(self.shape or "")
+        return dimensions(self.shape) or ()
 
     @property
     def is_integer(self) -> bool:
@@ -293,11 +292,6 @@ class StoredFrame(NamedTuple):
     function: str | None
     file: str | None
     line: int | None
-
-
-@lru_cache(maxsize=1 << 12)
-def _dimensions(shape: str) -> tuple[int, ...]:
-    return parse_shape(shape).dimensions or ()
 
 
 Record = TypeVar("Record", bound=NamedTuple)

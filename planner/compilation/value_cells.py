@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from xlagraph.graph.engine import Cell
-from xlagraph.graph.record_cells import record_cells
+from xlagraph.graph.record_cells import cells_of_columns, record_cells
 from xlagraph.planner.compilation.records import StoredFrame
 from xlagraph.planner.compilation.value_details import ValueDetails
 
@@ -25,14 +25,14 @@ def value_cells(details: ValueDetails) -> dict[str, Cell]:
         "value": value.label,
         "asked": details.asked,
         "what": {
-            **record_cells(value, ("shape", "layout", "dtype", "sizeBytes", "denseBytes")),
+            **cells_of_columns(value, ("shape", "layout", "dtype", "sizeBytes", "denseBytes")),
             "paddingBytes": details.padding_bytes,
             "isPhi": value.is_phi,
         },
         "storage": _storage(details),
         "maker": _maker(details),
         "stack": _frames(details.stack),
-        "attribution": record_cells(value, _ATTRIBUTION),
+        "attribution": cells_of_columns(value, _ATTRIBUTION),
         "attributionStack": _frames(details.attribution_stack),
         "names": tuple(map(record_cells, details.names)),
         "before": tuple(map(record_cells, details.predecessors)),
@@ -42,7 +42,7 @@ def value_cells(details: ValueDetails) -> dict[str, Cell]:
         "life": record_cells(details.live_range) | {"ending": str(details.live_range.ending)},
         "peak": record_cells(details.peak),
         "loop": None if details.loop is None else record_cells(details.loop),
-        "loopStack": None if value.stack_loop is None else record_cells(value, _LOOP_STACK),
+        "loopStack": None if value.stack_loop is None else cells_of_columns(value, _LOOP_STACK),
     }
 
 
@@ -73,4 +73,4 @@ def _maker(details: ValueDetails) -> dict[str, Cell]:
 
 
 def _frames(stack: Iterable[StoredFrame]) -> tuple[dict[str, Cell], ...]:
-    return tuple(record_cells(frame, ("function", "file", "line")) for frame in stack)
+    return tuple(cells_of_columns(frame, ("function", "file", "line")) for frame in stack)

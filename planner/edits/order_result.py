@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xlagraph.graph.engine import Cell
+from xlagraph.graph.record_cells import record_cells
 from xlagraph.planner.solving import SolvedPacking
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
@@ -186,37 +187,11 @@ def order_cells(result: OrderCost) -> dict[str, Cell]:
         "solvedBytes": result.solved.size_bytes if result.solved else None,
         "solvedBoundBytes": result.solved.bound_bytes if result.solved else None,
         "peakStep": result.peak_step,
-        "orders": [
-            {
-                "order": each.name,
-                "reservedBytes": each.reserved_bytes,
-                "tempBytes": each.temp_bytes,
-                "setting": each.setting,
-            }
-            for each in result.orders
-        ],
+        "orders": [record_cells(each, name="order") for each in result.orders],
         "comparedWith": result.compared_with,
-        "waiting": [
-            {
-                "wait": each.wait,
-                "sizeBytes": each.size_bytes,
-                "values": each.value_count,
-                "line": each.line,
-                "scope": each.scope,
-                "largest": each.largest,
-                "delay": each.delay,
-            }
-            for each in result.waiting
-        ],
+        "waiting": [record_cells(each, value_count="values") for each in result.waiting],
         "moves": [
-            {
-                "instruction": each.instruction,
-                "instructions": each.moved_count,
-                "fromStep": each.from_step,
-                "before": each.before,
-                "beforeStep": each.before_step,
-                "reservedBytesAfter": each.reserved_bytes,
-            }
+            record_cells(each, moved_count="instructions", reserved_bytes="reservedBytesAfter")
             for each in result.moves
         ],
         "doubts": list(result.doubts),

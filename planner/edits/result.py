@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xlagraph.graph.engine import Cell
-from xlagraph.graph.record_cells import record_cells
+from xlagraph.graph.record_cells import cells_of_columns, record_cells
 from xlagraph.planner.edits.edit import DonatedParameter
 from xlagraph.presentation.byte_sizes import change_text, known_bytes
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
@@ -119,20 +119,12 @@ class WhatIf(Outlined):
 def whatif_cells(result: WhatIf) -> dict[str, Cell]:
     """Return a result's cells by column; lists contain objects."""
     return {
-        **record_cells(result, _COLUMNS),
+        **cells_of_columns(result, _COLUMNS),
         "liveAtPeak": [*map(record_cells, result.peak_values)],
         "donated": [*map(record_cells, result.donated)],
         "effects": [
-            {
-                "change": effect.change,
-                "values": effect.value_count,
-                "buffers": effect.buffer_count,
-                "sizeBytes": effect.size_bytes,
-                "sizeBytesAfter": effect.size_bytes_after,
-                "savedBytes": effect.saved_bytes,
-                "matched": list(effect.matched),
-                "text": effect.text,
-            }
+            record_cells(effect, value_count="values", buffer_count="buffers")
+            | {"matched": list(effect.matched)}
             for effect in result.effects
         ],
         "assumptions": list(result.assumptions),

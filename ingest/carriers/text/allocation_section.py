@@ -14,11 +14,7 @@ from xlagraph.ingest.carriers.text.used_values_section import (
     parse_used_value,
     syntax_error_in_block,
 )
-from xlagraph.ingest.carriers.text.usual_allocations import (
-    parsed_allocation,
-    read_usual_allocations,
-)
-from xlagraph.ingest.plan import Allocation, Value
+from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["parse_allocations"]
 
@@ -28,10 +24,10 @@ _LEAST_NUMBER: Final = str(form.LARGEST_NUMBER + 1)
 
 def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
     """Read the allocations and their values; a multi-line value also lists its uses."""
-    position = read_usual_allocations(text.text, header.end(), draft)
-    numbers = {allocation.number for allocation in draft.allocations}
+    position = header.end()
+    numbers: set[int] = set()
     while found := form.ALLOCATION.regex.match(text.text, position):
-        allocation = parsed_allocation(found)
+        allocation = _allocation(found)
         if allocation.number in numbers:
             raise text.error(position, "an allocation number that no earlier line has")
         numbers.add(allocation.number)
@@ -43,6 +39,28 @@ def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> i
     text.check_sum(header.start(), [value.size_bytes for value in draft.values])
     _check_shapes(text, header.start(), {value.shape.text for value in draft.values})
     return position
+
+
+def _allocation(line: Match[str]) -> Allocation:
+    """Return the allocation of a line of the form `ALLOCATION`."""
+    (
+        number, address, size, color, page, parameter, shape, index, output,
+        constant, thread_local, maybe_live_out, preallocated_temp,
+    ) = line.groups()  # fmt: skip
+    fields = (
+        int(number),
+        int(size),
+        address,
+        0 if color is None else int(color),
+        None if page is None else int(page),
+        None if parameter is None else ParameterStorage(int(parameter), shape, index),
+        output,
+        constant is not None,
+        thread_local is not None,
+        maybe_live_out is not None,
+        preallocated_temp is not None,
+    )
+    return Allocation(*fields)
 
 
 def _check_shapes(text: DumpText, start: int, shapes: Collection[str]) -> None:

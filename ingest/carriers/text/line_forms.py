@@ -222,11 +222,6 @@ INDENTED: Final = re.compile(r"(?:    .+\n)*+")
 # Labels and strings can contain line ends: XLA does not escape them.
 STACK_LINES: Final = re.compile(r"(?:    .+\n(?:(?<!bytes\)\n).*\n)*+(?<=bytes\)\n))*+")
 INSTRUCTION: Final = re.compile(r'(?:[^"\n]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-ALLOCATION_LINES: Final = re.compile(r"(?:(?:allocation | value: <).+\n)*+")
-"""The lines of allocations with values in the form of `VALUE`, whether they are correct or not."""
-# Both are mixed: a search for fixed text after a line break skips other lines fast.
-USUAL_ALLOCATION: Final = re.compile(rf"\nallocation {_NUMBER}: (.+):(?=\n|$)")
-USUAL_VALUE: Final = re.compile(rf"\n{VALUE.pattern}")
 _LISTS: Final = (
     rf"{POSITION.pattern}\n(?P<positions>(?:  .+\n)*+)"
     rf"(?:{USES.pattern}|(?P<remark>{USES_NOT_INITIALIZED.pattern}))\n"
@@ -235,13 +230,6 @@ _LISTS: Final = (
 USED_VALUE_BLOCK: Final = re.compile(
     rf"(<.+)\n{POSITIONS.pattern}\n{_LISTS}( from instruction: ?%)?"
 )
-# The same as in nearly all dumps, for `findall` over many blocks.
-USUAL_USED_VALUE: Final = re.compile(
-    rf"^(<.+)\n{POSITIONS.pattern}\n  (.+)\n((?:  .+\n)*+){USES.pattern}\n((?:  .+\n)*+)"
-    r"( from instruction: ?%)([^ \n]++) = (.+)\n",
-    re.MULTILINE,
-)
-USUAL_USES: Final = re.compile(rf"(?:  [^ ,\n]++, operand {_NUMBER}(?: {_INDEX})?\n)*+")
 MULTI_LINE_VALUE_BLOCK: Final = re.compile(
     rf"{VALUE_OPENING.pattern}\n{_LISTS}{VALUE_CLOSING.pattern}\n"
 )

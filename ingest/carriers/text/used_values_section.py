@@ -9,7 +9,6 @@ from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.line_forms import LineForm
 from xlagraph.ingest.carriers.text.printed_plan import DraftPlan
 from xlagraph.ingest.carriers.text.text import DumpText
-from xlagraph.ingest.carriers.text.usual_used_values import read_usual_used_values
 from xlagraph.ingest.errors import ParseError
 from xlagraph.ingest.plan import Position, Use, UsedValue, Value
 
@@ -32,7 +31,7 @@ def parse_totals(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
 def _used_values(text: DumpText, start: int, draft: DraftPlan) -> int:
     lines = text.text
     used_values = draft.used_values = []
-    position = read_usual_used_values(lines, start, used_values, draft)
+    position = start
     waiting = draft.unused_values
     while lines.startswith("<", position):
         block = form.USED_VALUE_BLOCK.match(lines, position)
