@@ -204,6 +204,7 @@ class _Search:
         return replace(finding, columns=CAUSE_COLUMNS)
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
+        compilation = self._program.compilation
         if self._program.obstacle is None:
             if query.id == _KEPT:
                 known = {row["value"] for row in rows}
@@ -211,10 +212,13 @@ class _Search:
             rows = changeable_rows(self._program, advice.change, rows)
             if advice.change is ChangeKind.DONATE:
                 return self._of_donation(query, advice, rows)
+        elif advice.change is ChangeKind.LATE:  # dependence shows it, without a plan
+            can_tell = compilation.has_buffer_sets and compilation.has_ranges
+            rows = changeable_rows(self._program, advice.change, rows) if can_tell else ()
         saving = rows_with_savings(rows, advice, self._program.memory_space)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
-        is_cpu = self._program.compilation.platform == "cpu"
+        is_cpu = compilation.platform == "cpu"
         if is_cpu and advice.change is ChangeKind.HALF and self._least_share:  # replanning is slow
             self._found.hidden += 1
             return None

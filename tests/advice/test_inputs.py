@@ -1,5 +1,6 @@
 """`advise` names inputs that are kept in another type, that grow, or of which a slice is read."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -12,29 +13,33 @@ from xlagraph.planner.edits.resizing import Scale
 
 
 @pytest.mark.parametrize(
-    ("dtype", "second_reader", "named"),
+    ("dtype", "platform", "second_reader", "named"),
     [
-        ("bf16", "jit(f)/transpose(jvp())/dot", ["c"]),
-        ("f32", "jit(f)/transpose(jvp())/dot", []),
-        ("bf16", "jit(f)/jvp()/dot", []),  # the backward pass does not read it
+        ("bf16", "cpu", "jit(f)/transpose(jvp())/dot", ["c"]),
+        ("f64", "cpu", "jit(f)/transpose(jvp())/dot", []),  # as the compiler may have it
+        ("f64", "gpu", "jit(f)/transpose(jvp())/dot", ["c"]),
+        ("f32", "gpu", "jit(f)/transpose(jvp())/dot", []),
+        ("bf16", "cpu", "jit(f)/jvp()/dot", []),  # the backward pass does not read it
     ],
 )
 def test_a_copy_of_a_parameter_in_another_type_that_both_passes_read_is_named(
-    programs, dtype, second_reader, named
+    programs, dtype, platform, second_reader, named
 ):
+    size = {"bf16": 2048, "f32": 4096, "f64": 8192}[dtype]
     program = programs(
         """
         0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
-        1 | 8192 | preallocated-temp
+        1 | 16384 | preallocated-temp
         """,
         f"""
-        0 | w | f32[1024]     | 0    | 4096 | 0-5 | parameter(0)
-        1 | c | {dtype}[1024] | 0    | 2048 | 1-4 | convert(w) | jit(f)/jvp()/convert
-        1 | h | f32[1024]     | 2048 | 4096 | 2-3 | dot(c)     | jit(f)/jvp()/dot
-        1 | l | f32[]         | 6144 | 4    | 3-4 | reduce(h)  | jit(f)/jvp()/sum
-        1 | d | f32[64]       | 6208 | 256  | 4-4 | dot(c, l)  | {second_reader}
+        0 | w | f32[1024]     | 0     | 4096   | 0-5 | parameter(0)
+        1 | c | {dtype}[1024] | 0     | {size} | 1-4 | convert(w) | jit(f)/jvp()/convert
+        1 | h | f32[1024]     | 8192  | 4096   | 2-3 | dot(c)     | jit(f)/jvp()/dot
+        1 | l | f32[]         | 12288 | 4      | 3-4 | reduce(h)  | jit(f)/jvp()/sum
+        1 | d | f32[64]       | 12352 | 256    | 4-4 | dot(c, l)  | {second_reader}
         """,
     )
+    program.compilation = replace(program.compilation, platform=platform)
     causes = list(converted_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
