@@ -77,8 +77,6 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
         answers.get("lifetime/kept-for-backward", ()),
         knows_merged=bool(answers.get("lifetime/not-recomputed")),
     )
-    yield from wide_checkpoints(program)
-    yield from converted_inputs(program)
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from replicated_state(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
@@ -103,6 +101,8 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
 
 def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from forced_copies(program)
+    yield from wide_checkpoints(program)
+    yield from converted_inputs(program)
     yield from copies_in_other_layouts(program)
     yield from rewritten_inputs(program)
     yield from unchanged_inputs(program)

@@ -24,7 +24,9 @@ KINDS: Final = {
         r"[Oo]utput|[Rr]esult|return(ed|s)", r"outputs?\b(?<!or outputs)|result|returned"
     ),
     "constant": Words(r"[Cc]onstant", r"constant"),
-    "checkpoint": Words(r"kept for the backward", r"backward|checkpoint|recomput"),
+    "checkpoint": Words(
+        r"kept for the backward|[Cc]heckpoint (around|covers)", r"backward|checkpoint|recomput"
+    ),
     "order": Words(r"recomputes too early|[Oo]rder", r"order|schedul|recomput"),
     "wide types": Words(r"wide type|float64|f64", r"f64|float64|wide|type|twice"),
     "per-example": Words(r"each example|per.example", r"example|batch"),

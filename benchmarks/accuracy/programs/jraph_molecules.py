@@ -16,10 +16,13 @@ def build(flags):
         table = hk.get_parameter("kinds", (KINDS, WIDTH), init=hk.initializers.RandomNormal())
         one_hot = "one-hot" in flags
         nodes = jax.nn.one_hot(kinds, KINDS) @ table if one_hot else table[kinds]
-        layer = jraph.GraphNetwork(
-            update_edge_fn=jraph.concatenated_args(hk.nets.MLP([WIDTH, WIDTH])),
-            update_node_fn=jraph.concatenated_args(hk.nets.MLP([WIDTH, WIDTH])),
-        )
+        wrapped = "no checkpoint" not in flags and "one checkpoint" not in flags
+
+        def update():
+            function = jraph.concatenated_args(hk.nets.MLP([WIDTH, WIDTH]))
+            return hk.remat(function) if wrapped else function
+
+        layer = jraph.GraphNetwork(update_edge_fn=update(), update_node_fn=update())
         return layer(graph._replace(nodes=nodes))
 
     model = hk.without_apply_rng(hk.transform(forward))
@@ -48,7 +51,7 @@ def build(flags):
         result = model.apply(params, graph, kinds)
         return (result.nodes**2).mean(), result.edges
 
-    if "no checkpoint" not in flags:
+    if "one checkpoint" in flags:
         loss = jax.checkpoint(loss)
 
     def train(params, state, graph, kinds):
@@ -63,6 +66,10 @@ def build(flags):
 
 
 PROGRAM = Program(
-    mistakes={"one-hot": "broadcast", "messages returned": "output"},
+    mistakes={
+        "one-hot": "broadcast",
+        "messages returned": "output",
+        "one checkpoint": "checkpoint",
+    },
     edits={"no checkpoint": "checkpoint"},
 )
