@@ -140,19 +140,27 @@ class _RowAxes(Axes):
         while waiting:
             for value_id in program.read_by.get(waiting.pop(), ()):
                 each = program.values[value_id]
-                if each in found or axis not in self.of(each) or not self._has_rows(each):
+                if each in found or not self._has_rows(each, axis):
                     continue
                 if _readers(program, each) <= makers:
                     found.append(each)
-                    if self._keeps(axis, each.name):
+                    if program.stack_of(each) is None and self._keeps(axis, each.name):
                         makers.add(each.name)
                         waiting.append(each.name)
         return found
 
-    def _has_rows(self, value: StoredValue) -> bool:
-        """Return True for a temporary of which a part can be computed, or stacked."""
+    def _has_rows(self, value: StoredValue, axis: int) -> bool:
+        """Return True for a temporary of which a part can be computed, or stacked.
+
+        A repeated number has any dimension of the length.
+        """
         program = self.program
-        if program.set_of(value) not in self._temporaries:
+        is_repeated = self.length(axis) in value.dimensions and not any(
+            program.values[each].dimensions for each in program.read_by.get(value.name, ())
+        )
+        if program.set_of(value) not in self._temporaries or not (
+            is_repeated or axis in self.of(value)
+        ):
             return False
         members = (program.values[each.value_id] for each in program.members_of(value))
         if any(each.is_phi for each in members):
