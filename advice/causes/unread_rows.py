@@ -61,7 +61,7 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
         axes = axes or _RowAxes(program, program.module)
         reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
         place = file_and_line(*program.place_of(reader)) or reader
-        reason = f"{place} reads {share} of it"
+        reason = f"{place} reads at most {share} of it"
         for each in axes.made_for(value, readers, share):
             text = reason if each is value else f"computed only for {value.label}: {reason}"
             found.setdefault(each.label, (each, text, share))

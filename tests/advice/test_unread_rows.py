@@ -46,7 +46,7 @@ def kept(programs, *, maker="dot", mark="", hidden="tanh", reader="slice(y)", re
     found: dict[str, Fraction] = {}
     for cause in unread_rows(program, ()):
         assert isinstance(cause.edit, Scale)
-        assert cause.rows[0]["reason"] == "f.py:6 reads 1/32 of it"
+        assert cause.rows[0]["reason"] == "f.py:6 reads at most 1/32 of it"
         found |= cause.edit.kept_by_label
     return found
 
