@@ -1,4 +1,4 @@
-"""`advise` names values that are computed for all rows, of which a few are read."""
+"""`advise` names values that are computed whole, of which a part is read."""
 
 from fractions import Fraction
 
@@ -14,7 +14,9 @@ MODULE = """HloModule m
 ENTRY e {
   x = f32[32,2]{1,0} parameter(0)
   w = f32[2,8]{1,0} parameter(1)
-  h = f32[32,2]{1,0} tanh(x)
+  zero = f32[] constant(0)
+  z = f32[32,8]{1,0} broadcast(zero), dimensions={}
+  h = f32[32,2]{1,0} HIDDEN(x)
   y = f32[32,8]{1,0} MAKER
   ROOT r = f32[1,8]{1,0} slice(y), slice={[31:32], [0:8]}
 }
@@ -40,7 +42,8 @@ def kept(programs, *, maker="dot", mark="", hidden="tanh", reader="slice(y)", re
     values = VALUES.format(maker=maker, mark=mark, hidden=hidden, reader=reader)
     program = programs(GIVEN, values)
     sums = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}" if maker == "dot" else ""
-    text = MODULE.replace("MAKER", f"{maker}(h, w){sums}").replace("slice(y)", reader)
+    text = MODULE.replace("MAKER", f"{maker}(h, w){sums}").replace("HIDDEN", hidden)
+    text = text.replace("slice(y)", reader)
     program.stored.operations = operations_of_text(text)
     with_results(program, result)
     found: dict[str, Fraction] = {}
