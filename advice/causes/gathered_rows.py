@@ -56,6 +56,7 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
             for value in program.temporaries
             if count in (value.dimensions[:1] + value.dimensions[-1:])
         ]
+        found += _flattened(program, found, count)
         at_peak = [value for value in program.at_peak if value in set(found)]
         if sum(value.size_bytes for value in at_peak) < least:
             continue
@@ -75,6 +76,24 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
             _GATHERED_ROWS,
             likelihood=0.9,
         )
+
+
+def _flattened(program: PeakProgram, rows: Sequence[StoredValue], count: int) -> list[StoredValue]:
+    """Return the values that are computed from some, and have several rows for each of theirs."""
+    ids = {each.value_id for each in rows}
+    candidates = {
+        value.value_id: value
+        for value in program.temporaries
+        if value.dimensions[:1] > (count,) and value.dimensions[0] % count == 0
+    }
+    found: dict[int, StoredValue] = {}
+    while near := {
+        value_id: value
+        for value_id, value in candidates.items() - found.items()
+        if not (ids | found.keys()).isdisjoint(program.read_by.get(value.name, ()))
+    }:
+        found |= near
+    return [value for value_id, value in found.items() if value_id not in ids]
 
 
 def _needs_all_rows(program: PeakProgram, value: StoredValue) -> bool:

@@ -1,4 +1,4 @@
-"""Find values that are computed for all rows, although the program reads a few of them.
+"""Find values that are computed whole, although the program reads a part of them.
 
 A language model that is asked for its next token needs the logits of the last one. The compiler
 does not move the slice before the product: the program has to take the rows first.
@@ -31,14 +31,15 @@ _TAKING: Final = ("slice", "dynamic-slice", "gather")
 _MOVING: Final = SAME_ELEMENTS | {"concatenate", "pad", "slice", "dynamic-slice"}
 """Opcodes of instructions that only put together what exists."""
 _MIXING: Final = MIXING - {"reduce"}
+_AT_ONCE: Final = _MIXING - {"reduce-window", "convolution"}
 
 _UNREAD_ROWS: Final[Remedies] = {
-    "jax": "Take the rows before they are computed with: hidden[:, -1] @ w instead of"
-    " (hidden @ w)[:, -1], jnp.take_along_axis(hidden, ...) instead of that of the result; of a"
-    " loop, compute with its last carry instead of the stack.",
-    "tensorflow": "Take the rows before they are computed with: layer(hidden[:, -1]) instead of"
+    "jax": "Take the part before it is computed with: hidden[:, -1] @ w instead of"
+    " (hidden @ w)[:, -1], x @ w[:, :k] instead of (x @ w)[:, :k], jnp.take_along_axis(hidden, ...)"
+    " instead of that of the result; of a loop, compute with its last carry instead of the stack.",
+    "tensorflow": "Take the part before it is computed with: layer(hidden[:, -1]) instead of"
     " layer(hidden)[:, -1], and return_sequences=False.",
-    "pytorch": "Take the rows before they are computed with: layer(hidden[:, -1]) instead of"
+    "pytorch": "Take the part before it is computed with: layer(hidden[:, -1]) instead of"
     " layer(hidden)[:, -1].",
 }
 
@@ -61,14 +62,14 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
         axes = axes or _RowAxes(program, program.module)
         reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
         place = file_and_line(*program.place_of(reader)) or reader
-        reason = f"{place} reads {share} of it"
+        reason = f"{place} reads at most {share} of it"
         for each in axes.made_for(value, readers, share):
             text = reason if each is value else f"computed only for {value.label}: {reason}"
             found.setdefault(each.label, (each, text, share))
     if found:
         yield Cause(
             "peak/contributors",
-            "Values are computed for all rows, of which only a part is read",
+            "Values are computed whole, of which only a part is read",
             ChangeKind.WITHOUT,
             Scale(
                 {
@@ -100,7 +101,12 @@ def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[st
     """Return the most of a value that its readers take; 1 if it cannot be computed by rows."""
     members = [program.values[each.value_id] for each in program.members_of(value)]
     maker = program.instructions[value.name]
-    if value.is_backward or any(each.is_phi for each in members) or maker.computes_only(_MOVING):
+    if (
+        value.is_backward
+        or any(each.is_phi for each in members)
+        or maker.computes_only(_MOVING)
+        or _makes_all_at_once(program, value)
+    ):
         return Fraction(1)
     made = sum(each.size_bytes for name in readers for each in program.made_by.get(name, ()))
     if made > _MOST_READ * value.size_bytes or not all(
@@ -113,15 +119,24 @@ def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[st
     return share_of_reads(program, ids, readers, _TAKING)
 
 
+def _makes_all_at_once(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if a part of a value cannot be computed by itself."""
+    operation = program.operations.get(value.name)
+    if operation is None:
+        return True
+    inside = program.fused_operations(operation) or (operation,)
+    return any(each.opcode in _AT_ONCE and not _is_product(each) for each in inside)
+
+
 class _RowAxes(Axes):
     """The dimensions of values, and what is computed row by row along one of them."""
 
     def made_for(
         self, value: StoredValue, readers: Collection[str], share: Fraction
     ) -> list[StoredValue]:
-        """Return a value with the large ones that are made for it alone, row by row.
+        """Return a value with those that are made for it alone, row by row.
 
-        Empty if all its rows are needed for each of them.
+        None at all if each row reads another part of weights, or if it is not known which.
         """
         program = self.program
         read = {
@@ -130,12 +145,11 @@ class _RowAxes(Axes):
         unread = list(self.of(value) - read)
         by_length = [each for each in unread if share * self.length(each) == 1]
         chosen = by_length if len(unread) > 1 else unread
+        is_gathered = any(program.computes_with(name, "gather") for name in readers)
+        if is_gathered and (len(chosen) != 1 or self._is_of_weights(chosen[0], value)):
+            return []
         if len(chosen) != 1 or not self._keeps(axis := chosen[0], value.name):
-            return []
-        if self._is_of_weights(axis, value) and any(
-            program.computes_with(name, "gather") for name in readers
-        ):
-            return []
+            return [value]
         found, makers, waiting = [value], {value.name}, [value.name]
         while waiting:
             for value_id in program.read_by.get(waiting.pop(), ()):
@@ -165,7 +179,7 @@ class _RowAxes(Axes):
         members = (program.values[each.value_id] for each in program.members_of(value))
         if any(each.is_phi for each in members):
             return program.stack_of(value) is not None
-        return not any(map(program.instructions[value.name].computes_with, _MIXING))
+        return not _makes_all_at_once(program, value)
 
     def _is_of_weights(self, axis: int, product: StoredValue) -> bool:
         """Return True if a product has a dimension of an input, of which each row reads another.
@@ -200,9 +214,11 @@ class _RowAxes(Axes):
 
 
 def _mixes(operation: Operation) -> bool:
-    """Return True if a row of a result may need other rows of an operand; a product's does not."""
-    is_product = "lhs_contracting_dims" in operation.numbers
-    has_windows = len(operation.numbers.get("out", ())) != len(("batch", "feature"))
+    """Return True if a row of a result may need other rows of an operand."""
     if operation.opcode == "convolution":
-        return has_windows
-    return operation.opcode in _MIXING and not is_product
+        return len(operation.numbers.get("out", ())) != len(("batch", "feature"))
+    return operation.opcode in _MIXING and not _is_product(operation)
+
+
+def _is_product(operation: Operation) -> bool:
+    return "lhs_contracting_dims" in operation.numbers

@@ -52,6 +52,17 @@ def test_gathered_rows_that_are_only_added_are_named(
         assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
 
 
+def test_rows_are_found_in_other_shapes_between(programs):
+    values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
+    flat = "1 | t | f32[1024,4] | 32832 | 16384 | 2-2 | tanh(m) | jit(f)/jvp()/tanh @ f.py:5\n"
+    values = values.replace("1 | e |", f"{flat}1 | e |").replace("exponential(m)", "exponential(t)")
+    program = programs(ALLOCATIONS.replace("32832", "49216"), values)
+    read = ("h = parameter()", "m = gather(h)", "t = tanh(m)", "e = exponential(t)")
+    with_dependences(program, *read, "a = scatter(e)")
+    (cause,) = gathered_rows(program)
+    assert {row["value"] for row in cause.rows} == {"m", "t", "e"}
+
+
 def test_rows_that_the_next_layer_reads_after_the_sums_are_needed(programs):
     values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add").replace(
         "reduce(h)", "reduce(e)"

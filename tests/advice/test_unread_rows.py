@@ -1,4 +1,4 @@
-"""`advise` names values that are computed for all rows, of which a few are read."""
+"""`advise` names values that are computed whole, of which a part is read."""
 
 from fractions import Fraction
 
@@ -14,7 +14,9 @@ MODULE = """HloModule m
 ENTRY e {
   x = f32[32,2]{1,0} parameter(0)
   w = f32[2,8]{1,0} parameter(1)
-  h = f32[32,2]{1,0} tanh(x)
+  zero = f32[] constant(0)
+  z = f32[32,8]{1,0} broadcast(zero), dimensions={}
+  h = f32[32,2]{1,0} HIDDEN(x)
   y = f32[32,8]{1,0} MAKER
   ROOT r = f32[1,8]{1,0} slice(y), slice={[31:32], [0:8]}
 }
@@ -29,7 +31,8 @@ VALUES = """
 0 | x | f32[32,2] | 0    | 256  | 0-5 | parameter(0)
 1 | w | f32[2,8]  | 0    | 64   | 0-5 | parameter(1)
 2 | h | f32[32,2] | 1024 | 256  | 1-4 | {hidden}(x) | jit(f)/tanh @ f.py:4
-2 | y | f32[32,8] | 0    | 1024 | 2-4 | {maker}(h, w) | jit(f)/{mark}dot_general @ f.py:5
+2 | z | f32[32,8] | 1280 | 1024 | 1-4 | broadcast()
+2 | y | f32[32,8] | 0    | 1024 | 2-4 | {maker}(h, w, z) | jit(f)/{mark}dot_general @ f.py:5
 3 | r | f32[1,8]  | 0    | 32   | 4-5 | {reader} | jit(f)/slice @ f.py:6
 """
 
@@ -39,13 +42,14 @@ def kept(programs, *, maker="dot", mark="", hidden="tanh", reader="slice(y)", re
     values = VALUES.format(maker=maker, mark=mark, hidden=hidden, reader=reader)
     program = programs(GIVEN, values)
     sums = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}" if maker == "dot" else ""
-    text = MODULE.replace("MAKER", f"{maker}(h, w){sums}").replace("slice(y)", reader)
+    text = MODULE.replace("MAKER", f"{maker}(h, w){sums}").replace("HIDDEN", hidden)
+    text = text.replace("slice(y)", reader)
     program.stored.operations = operations_of_text(text)
     with_results(program, result)
     found: dict[str, Fraction] = {}
     for cause in unread_rows(program, ()):
         assert isinstance(cause.edit, Scale)
-        assert cause.rows[0]["reason"] == "f.py:6 reads 1/32 of it"
+        assert cause.rows[0]["reason"] == "f.py:6 reads at most 1/32 of it"
         found |= cause.edit.kept_by_label
     return found
 
