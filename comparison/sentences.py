@@ -249,6 +249,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             return "compare/scopes", sides
         case (
             ReasonKind.PEAK
+            | ReasonKind.SPACE
             | ReasonKind.PLACED
             | ReasonKind.REPLACED
             | ReasonKind.STACKED
