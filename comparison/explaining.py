@@ -150,9 +150,8 @@ class _Explanation:
                 reason.only_reason = is_all_equal
         join_placed(self.reasons_found)
         join_order(self.sides, self.reasons_found)
-        if not self.turns.unrolled and not any(
-            each.subject.kind is ReasonKind.REPEATED for each in self.found.values()
-        ):
+        kinds = {each.kind for each in self.found}
+        if not self.turns.unrolled and ReasonKind.REPEATED not in kinds:
             name_repeated_ops((self.a, self.b), self.reasons_found)
         name_new_code(self.sides, self.reasons_found)
         name_collectives(self.sides, self.reasons_found)
@@ -209,7 +208,8 @@ class _Explanation:
         if library(a) != library(b) and {library(a), library(b)} & self.libraries:
             return self._of_library(a, b)
         if a.part is not b.part:
-            return self.of(ReasonKind.PLACED)
+            is_elsewhere = ReservedPart.ELSEWHERE in (a.part, b.part)
+            return self.of(ReasonKind.SPACE if is_elsewhere else ReasonKind.PLACED)
         if a.part is ReservedPart.LIVE and (change := self.checkpoints.around(b)):
             return self.of(change)
         return self.of(ReasonKind.PEAK if a.size_bytes == b.size_bytes else ReasonKind.PADDING)

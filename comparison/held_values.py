@@ -41,6 +41,8 @@ class ReservedPart(StrEnum):
     """Bytes of temporary allocations that are in use at another step, but not at the peak."""
     FRAGMENTATION = "fragmentation"
     """Gaps in temporary allocations that remain even when the allocation is fullest."""
+    ELSEWHERE = "in another memory space"
+    """No bytes: values in another memory space, such as the VMEM of a TPU."""
     UNKNOWN = "temporary, peak unknown"
     """Whole temporary allocations of a dump without live ranges."""
 
@@ -199,6 +201,7 @@ class _Row(NamedTuple):
     stack_loop: str | None
     loop: str | None
     platform: str | None
+    memory_space: int | None
 
     @property
     def user_place(self) -> SourceLine | None:
@@ -273,6 +276,9 @@ def _without_shared_names(values: Sequence[HeldValue]) -> tuple[HeldValue, ...]:
 def _reserved_by(rows: Sequence[_Row], turns: _Turns) -> Reserved:
     """Split the bytes of one allocation."""
     first = rows[0]
+    if first.memory_space:
+        elsewhere = _values(ReservedPart.ELSEWHERE, rows, [0] * len(rows), turns)
+        return Reserved(elsewhere, partitions=first.partitions)
     part = _PART_OF_ROLE.get(first.role or "", ReservedPart.LIVE)
     if part is not ReservedPart.LIVE:
         holder = _holder(part, rows)

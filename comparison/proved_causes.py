@@ -160,6 +160,9 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     if is_indirect and not any(reason.cause for reason in large):
         least = _LEAST_SHARE_OF_REASON * abs(growth)
         for cause in found.values():
+            # the other program computes these values as a whole, too
+            if cause.in_parts and cause.bytes_of(indirect[0]) * 2 >= cause.sum_bytes:
+                continue
             # a few values that others wait for are not what grew
             if cause.edits and cause.sum_bytes >= least and side.saves(cause.edits) >= least:
                 indirect[0].cause = cause.text

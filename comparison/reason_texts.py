@@ -130,6 +130,9 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             verb = "no longer in" if is_more else "now in"
             values = counted(reason.count_b, "temporary value")
             return f"{values} {verb} the bytes of inputs or outputs"
+        case ReasonKind.SPACE:
+            values = counted(reason.count_b, "value")
+            return f"{values} {'no longer' if is_more else 'now'} in another memory space"
         case ReasonKind.PEAK:
             share = reason.recomputed_bytes / (reason.growth_bytes or 1)
             recomputed = ", mostly what a checkpoint recomputes" if share > 1 / 2 else ""

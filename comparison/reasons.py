@@ -79,6 +79,8 @@ class ReasonKind(StrEnum):
     """Outputs that use an input's bytes on one side only."""
     PLACED = "placed"
     """Same temporary values; on one side they lie in the bytes of inputs or outputs."""
+    SPACE = "space"
+    """Same values, which one program has in another memory space."""
     PEAK = "peak"
     """Same values, but different ones are live at the peak."""
     IDLE = "idle"
@@ -99,6 +101,7 @@ CONSEQUENCES: Final = {
     ReasonKind.REPLACED,
     ReasonKind.PADDING,
     ReasonKind.REUSED,
+    ReasonKind.SPACE,
     ReasonKind.PLACED,
     ReasonKind.PEAK,
     ReasonKind.IDLE,

@@ -93,6 +93,12 @@ def sentences_of(
     """
     growth = reserved_bytes[1] - reserved_bytes[0]
     explaining = [each for each in reasons if _explains(each, growth, max(reserved_bytes))]
+    if any(each.input_example for each in reasons):  # a stack is larger with what it stacks
+        explaining = [
+            each
+            for each in explaining
+            if each.subject.kind is not ReasonKind.STACKED or each.cause or each.is_of_policy
+        ]
     least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
     is_same = abs(growth) < _LEAST_SHARE * max(reserved_bytes)
     ranked = sorted(
@@ -243,6 +249,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             return "compare/scopes", sides
         case (
             ReasonKind.PEAK
+            | ReasonKind.SPACE
             | ReasonKind.PLACED
             | ReasonKind.REPLACED
             | ReasonKind.STACKED

@@ -1,9 +1,9 @@
-// Allocations in memory space 0 of compilations, with the values that they contain
+// Allocations of compilations, with the values that they contain
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
 OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation) // otherwise one engine reads whole tables
 WITH c, a
-WHERE a.memorySpace = 0 AND a.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
+WHERE a.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
 OPTIONAL MATCH (a)-[:HOLDS]->(v:Value)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 OPTIONAL MATCH (v)<-[:DEFINES]-(i:Instruction)
@@ -19,5 +19,5 @@ RETURN c.key AS compilation, c.physicalPeakBytes IS NOT NULL AS isPeakKnown,
        v.sizeBytes AS sizeBytes, v.liveFrom AS liveFrom, p.physicalBytes AS peakBytes,
        i.target AS target, isResult, i.sharding AS sharding, c.partitions AS partitions,
        v.stackTurns AS stackTurns, v.stackLoop AS stackLoop, i.loop AS loop,
-       c.platform AS platform
+       c.platform AS platform, a.memorySpace AS memorySpace
 ORDER BY compilation, allocation, valueId

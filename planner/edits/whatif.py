@@ -160,7 +160,8 @@ def _doubts(compilation: PlannableCompilation, result: WhatIf) -> list[str]:
         )
     if any(allocation.memory_space == 1 for allocation in compilation.program.allocations):
         name = f" ({compilation.space_names[1]})" if 1 in compilation.space_names else ""
-        doubts.append(f"memory space 1{name} is not replanned: XLA assigns it first")
+        moved = ", and may move values there or from there after a change" * bool(result.effects)
+        doubts.append(f"memory space 1{name} is not replanned: XLA assigns it first{moved}")
     elsewhere = compilation.program.in_blocks_of_other_spaces
     if elsewhere:
         values = [value for found in elsewhere.values() for value in found]

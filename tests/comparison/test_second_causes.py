@@ -47,6 +47,27 @@ AT_ONCE = """
 1 | c | f32[16,16]  | 1024 | 1024 | 6-7 | dot(z) | jit(f)/transpose(jvp())/dot @ f.py:2
 2 | r | f32[16,16]  | 0    | 1024 | 7-{end} | add(a, b, c) | jit(f)/add @ f.py:3
 """
+# both compute all of `g`, but only one while `k` is live, and only one adds it up
+APART = """
+0 | x | f32[16,16]   | 0     | 1024  | 0-{end} | parameter(0) | x
+1 | z | f32[64,80]   | 0     | 20480 | 1-1 | broadcast(x) | jit(f)/sin @ f.py:5
+1 | a | f32[8,16]    | 16384 | 512   | 2-7 | broadcast(x) | jit(f)/jvp(ode)/tanh @ f.py:1
+1 | b | f32[8,16]    | 16896 | 512   | 3-7 | tanh(a) | jit(f)/transpose(jvp(ode))/mul @ f.py:2
+1 | k | f32[64,64]   | 0     | 16384 | 4-5 | dot(a, a) | jit(f)/kernel/dot_general @ f.py:6
+1 | d | f32[64]      | 17408 | 256   | 5-7 | fusion(k) | jit(f)/kernel/diagonal @ f.py:6
+1 | g | f32[8,16,16] | 0     | 8192  | 6-7 | multiply(a, b) | jit(f)/add @ f.py:3
+2 | r | f32[16,16]   | 0     | 1024  | 7-{end} | dot(g, d) | jit(f)/dot_general @ f.py:4
+"""
+TOGETHER = """
+0 | x | f32[16,16]   | 0     | 1024  | 0-{end} | parameter(0) | x
+1 | z | f32[64,80]   | 0     | 20480 | 1-1 | broadcast(x) | jit(f)/sin @ f.py:5
+1 | a | f32[8,16]    | 24576 | 512   | 2-5 | broadcast(x) | jit(f)/jvp(ode)/tanh @ f.py:1
+1 | b | f32[8,16]    | 16384 | 512   | 3-5 | tanh(a) | jit(f)/transpose(jvp(ode))/mul @ f.py:2
+1 | k | f32[64,64]   | 0     | 16384 | 4-6 | dot(a, a) | jit(f)/kernel/dot_general @ f.py:6
+1 | g | f32[8,16,16] | 16384 | 8192  | 5-7 | multiply(a, b) | jit(f)/add @ f.py:3
+1 | d | f32[64]      | 24576 | 256   | 6-7 | fusion(k) | jit(f)/kernel/diagonal @ f.py:6
+2 | r | f32[16,16]   | 0     | 1024  | 7-{end} | reduce(g, d) | jit(f)/reduce_sum @ f.py:4
+"""
 LATER = "    1 | z | f32[64,64] | 0 | 16384 | {at}-{at} | broadcast(x) | jit(f)/sin @ f.py:5\n"
 DIAGONAL = """
 %diagonal (p: f32[64,64]) -> f32[64] {
@@ -108,5 +129,11 @@ def test_a_second_cause_is_named_for_what_it_saves_beyond_the_first(tmp_path, la
 
 def test_a_cause_whose_own_values_are_few_is_not_named_for_larger_ones(tmp_path):
     texts = told(tmp_path, [("before", IN_TURN, 35840), ("after", AT_ONCE, 98304)])
+    assert texts[0].startswith("same values, "), texts
+    assert not any("gradients" in each for each in texts), texts
+
+
+def test_gradients_that_both_programs_compute_are_no_cause_of_what_is_live_beside_them(tmp_path):
+    texts = told(tmp_path, [("before", APART, 20480), ("after", TOGETHER, 25088)])
     assert texts[0].startswith("same values, "), texts
     assert not any("gradients" in each for each in texts), texts

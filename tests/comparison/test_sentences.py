@@ -35,6 +35,18 @@ OF_MODULE = """
 HELD = "    1 | g | f32[8,16,16]{2,1,0} | 0 | 8192 | 3-4 | multiply(a, b) | jit(f)/add @ f.py:3\n"
 
 
+def test_an_input_of_another_size_precedes_stacks_that_grow_with_it():
+    value = HeldValue(
+        *(ReservedPart.INPUTS, 4, False, "p", None, "parameter", "x", None, None),
+        *("f32[1]", "f32", 4, 0),
+    )
+    larger = value._replace(shape="f32[2]", held_bytes=8)
+    of_input = Reason(Subject(ReasonKind.SIZE), 4, 1, 1, input_example=(value, larger))
+    stack = Reason(Subject(ReasonKind.STACKED), 96, 0, 1, largest=(None, value))
+    first, *_ = sentences_of([stack, of_input], ("a", "b"), (1000, 1100))
+    assert first.text.startswith("x f32[1] → f32[2]")
+
+
 def test_a_cause_that_only_one_side_has_is_named_with_its_values(tmp_path):
     for run, size, r, end in (
         ("before", 1024, "dot(a, b)", "3-4"),

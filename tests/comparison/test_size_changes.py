@@ -1,6 +1,7 @@
 """Which values of other sizes are the same value in a larger or smaller program."""
 
-from tests.comparison.test_explaining import INPUT, VALUE, lines
+from tests.comparison.test_explaining import INPUT, STACK, VALUE, lines
+from xlagraph.comparison.held_values import ReservedPart
 
 
 def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed():
@@ -50,3 +51,12 @@ def test_windows_of_another_size_are_the_same_values_in_another_size():
     assert lines([scores], [larger]) == [(f"{text} (mostly f.py:1)", 4608)]
     other = larger._replace(shape="f32[2,6,16,8]")
     assert lines([scores], [other])[0][0].startswith("1 value replaced by 1 other")
+
+
+def test_a_stack_that_leaves_another_memory_space_is_not_new():
+    elsewhere = STACK._replace(part=ReservedPart.ELSEWHERE, held_bytes=0)
+    text = "1 value no longer in another memory space (mostly f.py:1)"
+    assert lines([elsewhere], [STACK]) == [(text, 640)]
+    larger = STACK._replace(shape="f32[10,32]", held_bytes=1280)
+    found = lines([INPUT, elsewhere], [INPUT._replace(shape="f32[16]", held_bytes=64), larger])
+    assert found[0][0].startswith("p f32[8] → f32[16]: 2 values have 2 times as many elements")

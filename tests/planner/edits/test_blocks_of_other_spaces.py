@@ -60,6 +60,8 @@ def test_a_removed_value_in_a_block_of_another_space_saves_nothing_and_whatif_st
         "changes save nothing of 1 value (128 B) in blocks of another memory space, which are not"
         " replanned"
     ) in found.assumptions
+    assert "may move values there" in " ".join(found.assumptions)
+    assert "may move values there" not in " ".join(whatif(graph, "f").assumptions)
 
 
 def test_sums_are_by_allocation(graph):
