@@ -91,7 +91,7 @@ def test_a_gpu_may_choose_another_order_next_to_a_checkpoint(monkeypatch, saved)
     here = savings_of_edit(ChangeKind.RECOMPUTE, edit, 0, "reserved", program)
     program.live_orders = cast("LiveOrders", object())
     in_order = "xlagraph.advice.planned_savings.saved_in_parts"
-    monkeypatch.setattr(in_order, lambda stored, memory_space: saved * 4096)
+    monkeypatch.setattr(in_order, lambda stored, memory_space, again: saved * 4096)
     found = savings_of_edit(ChangeKind.RECOMPUTE, edit, 0, "reserved", program)
     # no more than the values that are recomputed
     assert found.most_bytes == max(here.most_bytes, min(saved, 3) * 4096)
