@@ -21,7 +21,7 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.donation import Donor, donate, with_results_apart
 from xlagraph.planner.edits.edit import DonatedParameter, Edit, Edited, Replanned
-from xlagraph.planner.edits.effect_sentences import range_text
+from xlagraph.planner.edits.effect_sentences import saved_range_text
 from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram
@@ -115,7 +115,7 @@ class Donate(Edit):
         donated = after.edited.donated if after.edited is not None else ()
         saving = "nothing changes"
         if effective := [each for each in donated if each.output is not None]:
-            saving = range_text(after, before, _why_nothing_is_saved(effective))
+            saving = saved_range_text(after, before, _why_nothing_is_saved(effective))
         text = f"{counted(len(donated), 'parameter')}: {outcomes_text(donated)}; {saving}"
         without_result = [each.parameter for each in donated if each.outcome == "no output"]
         if without_result:

@@ -6,7 +6,7 @@ from xlagraph.planner.edits.edit import Replanned
 from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = [
-    "range_text",
+    "saved_range_text",
     "saved_text",
     "why_not_changed",
     "why_nothing_is_saved",
@@ -24,7 +24,7 @@ def saved_text(after: Replanned, before: Replanned, why: str = "") -> str:
     return f"saves nothing: {why or why_nothing_is_saved(before, changed)}"
 
 
-def range_text(after: Replanned, before: Replanned, why: str = "") -> str:
+def saved_range_text(after: Replanned, before: Replanned, why: str = "") -> str:
     """Return the least and the most that an edit saves, or why it saves nothing."""
     saved_most = before.reserved_bytes() - after.reserved_bytes()
     saved_least = before.most_reserved_bytes() - after.most_reserved_bytes()

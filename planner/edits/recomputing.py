@@ -1,6 +1,6 @@
 """Edits that change when values are live: recomputed, computed later, freed earlier.
 
-Op names tell which pass a value belongs to (`op_marks`). The compiler recomputes the values of a
+Op names tell which pass a value belongs to (`hlo.op_names`). The compiler recomputes the values of a
 checkpoint for the backward pass; the plan cannot predict at which step. At least, recomputed values
 take nothing. At most, each one lives from its first backward reader on.
 """
@@ -15,7 +15,7 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import (
-    range_text,
+    saved_range_text,
     saved_text,
     why_not_changed,
     why_nothing_is_saved,
@@ -123,7 +123,7 @@ class Checkpoint(Edit):
         if stacked:
             text += f", {stacked} of them stacked by a loop,"
         verb = "is" if count == 1 else "are"
-        return f"{text} {verb} recomputed; {range_text(after, before)}"
+        return f"{text} {verb} recomputed; {saved_range_text(after, before)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class _Timing(Edit):
         return ()
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
-        return range_text(after, before)
+        return saved_range_text(after, before)
 
 
 @dataclass(frozen=True, slots=True)
