@@ -4,9 +4,10 @@ A language model that is asked for its next token needs the logits of the last o
 does not move the slice before the product: the program has to take the rows first.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
@@ -15,7 +16,7 @@ from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
-from xlagraph.advice.causes.sliced_reads import share_of_reads
+from xlagraph.advice.causes.sliced_reads import parts_of_reads, share_of_reads
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.dimensions.module_operations import Operation
@@ -63,7 +64,8 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
         reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
         place = file_and_line(*program.place_of(reader)) or reader
         reason = f"{place} reads at most {share} of it"
-        for each in axes.made_for(value, readers, share):
+        gradients = [each for each in program.temporaries if _is_padded(program, each, value)]
+        for each in axes.made_for(value, readers, gradients):
             text = reason if each is value else f"computed only for {value.label}: {reason}"
             found.setdefault(each.label, (each, text, share))
     if found:
@@ -108,7 +110,12 @@ def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[st
         or _makes_all_at_once(program, value)
     ):
         return Fraction(1)
-    made = sum(each.size_bytes for name in readers for each in program.made_by.get(name, ()))
+    made = sum(
+        each.size_bytes
+        for name in readers
+        for each in program.made_by.get(name, ())
+        if not _is_padded(program, each, value)
+    )
     if made > _MOST_READ * value.size_bytes or not all(
         program.instructions[name].loop == maker.loop
         and any(program.computes_with(name, opcode) for opcode in _TAKING)
@@ -117,6 +124,19 @@ def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[st
         return Fraction(1)
     ids = {each.value_id for each in members}
     return share_of_reads(program, ids, readers, _TAKING)
+
+
+def _is_padded(program: PeakProgram, value: StoredValue, whole: StoredValue) -> bool:
+    """Return True for the gradient of a part, with zeros for all else of a value."""
+    return (
+        value.is_backward
+        and prod(value.dimensions) == prod(whole.dimensions)
+        and program.computes_with(value.name, "pad")
+        and all(
+            each is whole or each.size_bytes <= _MOST_READ * whole.size_bytes
+            for each in map(program.values.__getitem__, program.read_by.get(value.name, ()))
+        )
+    )
 
 
 def _makes_all_at_once(program: PeakProgram, value: StoredValue) -> bool:
@@ -132,35 +152,62 @@ class _RowAxes(Axes):
     """The dimensions of values, and what is computed row by row along one of them."""
 
     def made_for(
-        self, value: StoredValue, readers: Collection[str], share: Fraction
+        self,
+        value: StoredValue,
+        readers: Collection[str],
+        gradients: Sequence[StoredValue],
     ) -> list[StoredValue]:
         """Return a value with those that are made for it alone, row by row.
+
+        Products with its gradients read no more rows than it has itself.
 
         None at all if each row reads another part of weights, or if it is not known which.
         """
         program = self.program
         read = {
-            each for name in readers for made in program.made_by[name] for each in self.of(made)
+            each
+            for name in readers
+            for made in program.made_by[name]
+            if made not in gradients
+            for each in self.of(made)
         }
         unread = list(self.of(value) - read)
-        by_length = [each for each in unread if share * self.length(each) == 1]
+        ids = {each.value_id for each in program.members_of(value)}
+        parts = parts_of_reads(program, ids, readers, _TAKING)
+        by_length = [each for each in unread if self.length(each) == parts]
         chosen = by_length if len(unread) > 1 else unread
         is_gathered = any(program.computes_with(name, "gather") for name in readers)
         if is_gathered and (len(chosen) != 1 or self._is_of_weights(chosen[0], value)):
             return []
         if len(chosen) != 1 or not self._keeps(axis := chosen[0], value.name):
-            return [value]
+            return [value, *gradients]
         found, makers, waiting = [value], {value.name}, [value.name]
+        others = {name for each in gradients for name in program.readers_of.get(each.value_id, ())}
         while waiting:
             for value_id in program.read_by.get(waiting.pop(), ()):
                 each = program.values[value_id]
                 if each in found or not self._has_rows(each, axis):
                     continue
-                if _readers(program, each) <= makers:
+                if _readers(program, each) <= makers | others:
                     found.append(each)
                     if program.stack_of(each) is None and self._keeps(axis, each.name):
                         makers.add(each.name)
                         waiting.append(each.name)
+        return [*found, *self._computed_from(gradients, axis)]
+
+    def _computed_from(self, gradients: Sequence[StoredValue], axis: int) -> list[StoredValue]:
+        """Return gradients with what is computed from their rows alone."""
+        program = self.program
+        found = list(gradients)
+        for each in found:
+            for name in program.readers_of.get(each.value_id, ()):
+                read = [program.values[other] for other in program.read_by[name]]
+                if all(other in found or axis not in self.of(other) for other in read):
+                    found += [
+                        made
+                        for made in program.made_by.get(name, ())
+                        if made not in found and axis in self.of(made) and not made.is_phi
+                    ]
         return found
 
     def _has_rows(self, value: StoredValue, axis: int) -> bool:

@@ -21,6 +21,7 @@ ENTRY e {
   ROOT r = f32[1,8]{1,0} slice(y), slice={[31:32], [0:8]}
 }
 """
+SUMS = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 GIVEN = """
 0 | 256  | parameter 0, shape |f32[32,2]| at ShapeIndex {}
 1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
@@ -41,7 +42,7 @@ def kept(programs, *, maker="dot", mark="", hidden="tanh", reader="slice(y)", re
     """Return the part that each named value keeps."""
     values = VALUES.format(maker=maker, mark=mark, hidden=hidden, reader=reader)
     program = programs(GIVEN, values)
-    sums = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}" if maker == "dot" else ""
+    sums = SUMS if maker == "dot" else ""
     text = MODULE.replace("MAKER", f"{maker}(h, w){sums}").replace("HIDDEN", hidden)
     text = text.replace("slice(y)", reader)
     program.stored.operations = operations_of_text(text)
@@ -56,6 +57,22 @@ def kept(programs, *, maker="dot", mark="", hidden="tanh", reader="slice(y)", re
 
 def test_what_is_made_for_rows_that_nothing_reads_is_not_needed(programs):
     assert kept(programs) == dict.fromkeys("yhz", Fraction(1, 32))
+
+
+def test_gradients_of_a_part_have_no_other_rows_either(programs):
+    """Zeros are padded around the gradient of the part."""
+    values = VALUES.format(maker="dot", mark="", hidden="tanh", reader="slice(y)")
+    program = programs(
+        GIVEN.replace("2304", "3328"),
+        values + "2 | g | f32[32,8] | 2304 | 1024 | 5-5 | pad(r) | jit(f)/transpose(jvp())/pad",
+    )
+    text = MODULE.replace("MAKER", f"dot(h, w){SUMS}").replace("HIDDEN", "tanh")
+    text = text.replace("ROOT r", "r").removesuffix("}\n")
+    text += "  ROOT g = f32[32,8]{1,0} pad(r, zero), padding=31_0x0_0\n}\n"
+    program.stored.operations = operations_of_text(text)
+    with_results(program, "r")
+    (cause,) = unread_rows(program, ())
+    assert {row["value"] for row in cause.rows} == {"y", "h", "z", "g"}
 
 
 def test_what_is_made_of_all_rows_at_once_is_kept(programs):
