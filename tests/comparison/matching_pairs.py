@@ -6,6 +6,10 @@ from tests.tiny_dumps import tiny_dump
 
 SCATTER = "1 | a | {0} | 0 | {1} | 1-2 | scatter(x) | jit(f)/scatter @ f.py:1"
 EXP = "1 | a | f32[{0}]{{0}} | 0 | {1} | 1-2 | exp(x) | jit(f)/exp @ {2}"
+EXP_OF_X = f"""
+0 | x | f32[16]{{0}} | 0 | 64 | 0-2 | parameter(0) | x
+{EXP.format(16, 64, "f.py:1")}
+"""
 TASKS = "t | a | {0} | 0 | {1} | 1-2 | exp(x) | jit(f)/vmap(exp)/exp @ f.py:1\n"
 FUSED = "".join(
     f"1 | v{at} | f32[16]{{0}} | {64 * at} | 64 | 1-6 | fusion(x) | jit(f)/op{at} @ f.py:1\n"
@@ -87,6 +91,11 @@ MATCHING: dict[str, Case] = {
         )
         for line in ("f.py:1", "site-packages/q/f.py:1")
     },
+    "a value that leaves another memory space": Case(
+        tiny_dump(f"{PARAMETER}\n1 | 64 | color 1, preallocated-temp", EXP_OF_X),
+        tiny_dump(f"{PARAMETER}\n1 | 64 | preallocated-temp", EXP_OF_X),
+        ["1 value no longer in another memory space (mostly f.py:1): +64 B"],
+    ),
     "a branch gone next to a loop that both programs have": Case(
         temporaries(
             128,
