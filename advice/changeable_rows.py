@@ -17,8 +17,6 @@ from xlagraph.planner.edits.passes import Passes, reached
 from xlagraph.planner.planned_program import PlannedValue
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["changeable_rows", "kept_for_fetches"]
-
 Rows = Sequence[Mapping[str, Cell]]
 
 

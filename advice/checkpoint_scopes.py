@@ -11,8 +11,6 @@ from xlagraph.planner.edits.edit import Edit, replan
 from xlagraph.planner.edits.recomputing import Checkpoint
 from xlagraph.queries.errors import NoSuchName
 
-__all__ = ["CheckpointScopes", "checkpoint_scopes"]
-
 _MOST_TRIED: Final = 12
 """Each scope is replanned, which takes about as long as a `whatif`."""
 _MOST_HELD: Final = 0.5

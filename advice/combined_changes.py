@@ -9,8 +9,6 @@ from xlagraph.advice.planned_savings import replanned_savings, sure_edit
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.resizing import PackTightly
 
-__all__ = ["CombinedChange", "combine", "not_combined"]
-
 
 @dataclass(frozen=True, slots=True)
 class CombinedChange:

@@ -17,8 +17,6 @@ from typing import Final, NamedTuple
 from xlagraph.hlo.metadata import is_installed
 from xlagraph.ingest.carriers.wire_format import Field, UnfitWireFormat, fields
 
-__all__ = ["Resident", "UnfitSnapshot", "by_origin", "read_snapshot"]
-
 _BUFFER: Final = "buffer"
 _SAMPLE, _LOCATION, _FUNCTION, _TEXT = 2, 4, 5, 6
 """Numbers of the fields of a Profile message."""

@@ -10,8 +10,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram
 
-__all__ = ["are_in_scopes", "in_whole_sets", "with_equal_ops", "with_same_elements"]
-
 _PADDED: Final = 0.02
 """Share of the elements that padding or slicing may change."""
 _GATHERS: Final = frozenset(("all-gather", "all-gather-start"))

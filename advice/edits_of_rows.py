@@ -13,8 +13,6 @@ from xlagraph.planner.edits.recomputing import Defer, Move, Recompute
 from xlagraph.planner.edits.resizing import ComputeInParts, PackTightly, Remove, Scale
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
-__all__ = ["edit_of_rows"]
-
 
 def edit_of_rows(
     rows: Sequence[Mapping[str, Cell]], advice: Advice, compilation: PlannableCompilation

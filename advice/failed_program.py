@@ -15,8 +15,6 @@ from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.runner.compilations import select_all
 from xlagraph.queries.runner.run import run
 
-__all__ = ["FailedProgram", "MessageClues", "diagnose_failed_program"]
-
 _CANDIDATES: Final = load_statement(__file__, "failed-program")
 _NAMED_VALUES: Final = load_statement(__file__, "failed-values")
 _LINES: Final = "peak/by-line"

@@ -43,8 +43,6 @@ from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.runner.run import known_parameters, reading_ahead, run_query
 
-__all__ = ["LEAST_BYTES", "LEAST_SHARE", "CompilationFindings", "find"]
-
 LEAST_SHARE: Final = 0.05
 """Share of the reserved bytes, or of the peak, below which a change is not worth its effort."""
 LEAST_BYTES: Final = 1024

@@ -2,8 +2,6 @@
 
 from abc import ABC, abstractmethod
 
-__all__ = ["NeededMemory"]
-
 
 class NeededMemory(ABC):
     """Bytes that are needed, and the capacity."""

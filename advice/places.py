@@ -10,8 +10,6 @@ from xlagraph.graph.engine import Cell
 from xlagraph.graph.record_cells import record_cells
 from xlagraph.hlo.op_names import scope_names
 
-__all__ = ["Place", "places"]
-
 _NUMBER: Final = re.compile(r"(?<![A-Za-z0-9])\d+|(?<=[_.])\d+")
 """Number in an op name, for example of a layer."""
 

@@ -23,8 +23,6 @@ from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 from xlagraph.queries.runner.run import Answer
 
-__all__ = ["best_donation", "naming_arguments", "with_planned_donations"]
-
 _MOST_VALUES: Final = 60_000
 """Total number of values to plan, so that a query takes a few seconds at most."""
 _INPUT: Final = "value"

@@ -16,14 +16,6 @@ from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.presentation.byte_sizes import human_bytes, range_text
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = [
-    "PotentialSavings",
-    "Savings",
-    "replanned_savings",
-    "savings_of_edit",
-    "sure_edit",
-]
-
 _SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be replanned"
 _MAY_GATHER: Final = "unless values computed with it are sharded too, the compiler gathers it again"
 _NO_PACKING: Final = "an upper bound: no packing saves more, and a change may save less"

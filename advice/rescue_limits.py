@@ -13,8 +13,6 @@ from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.presentation.byte_sizes import human_bytes
 
-__all__ = ["RescueLimit", "rescue_limits"]
-
 _PROGRAMS: Final = load_statement(__file__, "rescue-limits")
 _SLOP_PERCENT: Final = 95
 """Default of the flag ``xla_gpu_memory_limit_slop_factor``."""

@@ -15,8 +15,6 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.records import read_records
 from xlagraph.queries.runner.compilations import select_all
 
-__all__ = ["ResidentProgram", "ResidentSpace", "allocations_of", "check_resident"]
-
 _ALLOCATIONS: Final = load_statement(__file__, "resident-allocations")
 
 

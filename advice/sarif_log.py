@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from xlagraph.advice.diagnosis import Diagnosis, Finding
 
-__all__ = ["sarif_log"]
-
 _SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )

@@ -7,8 +7,6 @@ from typing import cast
 from xlagraph.graph.engine import Cell
 from xlagraph.queries.catalogue.declarations import Advice
 
-__all__ = ["each_value_once", "rows_with_savings"]
-
 Row = Mapping[str, Cell]
 
 

@@ -11,8 +11,6 @@ from xlagraph.graph.engine import Graph
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.runner.compilations import find_compilation
 
-__all__ = ["SnapshotSum", "add_snapshot"]
-
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSum(NeededMemory):

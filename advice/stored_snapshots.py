@@ -11,8 +11,6 @@ from xlagraph.graph.engine import Graph
 from xlagraph.graph.run_changes import store_snapshot
 from xlagraph.graph.statement_files import load_statement
 
-__all__ = ["find_snapshot", "store_residents"]
-
 _SNAPSHOTS: Final = load_statement(__file__, "stored-snapshots")
 
 

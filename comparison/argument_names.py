@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["INDEX", "are_repeated", "branches", "folded", "name_steps", "pattern", "stacked"]
-
 _STEP: Final = re.compile(r"\[[^\]]*\]|\.[^\[.]+|[^\[.]+")
 INDEX: Final = re.compile(r"\[\d+\]")
 """Step of a name that is a place in a list or tuple."""

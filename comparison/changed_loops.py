@@ -7,8 +7,6 @@ from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue, SourceLine
 from xlagraph.hlo.op_names import OF_ANY_LOOP, loop_depth, primitive, stem
 
-__all__ = ["ChangedLoops", "is_now_looped"]
-
 _LEAST_REPEATED: Final = 2
 """Minimum number of scopes of one pattern that a loop replaces."""
 Op = tuple[str, ...]

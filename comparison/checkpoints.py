@@ -15,13 +15,6 @@ from xlagraph.hlo.op_names import (
     stem,
 )
 
-__all__ = [
-    "ChangedCheckpoints",
-    "are_gradients_of_one",
-    "changed_checkpoints",
-    "checkpointed_parts",
-]
-
 Scope = tuple[str, ...]
 """Names of nested scopes, outermost first; empty for the whole program."""
 

@@ -13,8 +13,6 @@ from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.instruction_text import PrintedInstruction
 from xlagraph.hlo.module_text import parse_module_text
 
-__all__ = ["counted_loops"]
-
 _FORWARDING: Final = ("copy", "bitcast", "copy-done", "copy-start")
 
 

@@ -38,8 +38,6 @@ from xlagraph.comparison.size_changes import element_factor, grows_more, without
 from xlagraph.comparison.value_matching import Matching, match_values
 from xlagraph.hlo.op_names import has_checkpoint, loop_depth, primitive, scope_names, stem
 
-__all__ = ["explain_pair", "merge_reasons"]
-
 _UNMATCHED: Final = {
     ReservedPart.INPUTS: ReasonKind.INPUTS,
     ReservedPart.OUTPUTS: ReasonKind.OUTPUTS,

@@ -13,19 +13,6 @@ from xlagraph.hlo.metadata import from_packages
 if TYPE_CHECKING:
     from xlagraph.queries.catalogue.query_files import Query
 
-__all__ = [
-    "EVERYTHING_ELSE",
-    "GROWTH_COLUMNS",
-    "RESHAPED",
-    "By",
-    "GroupGrowth",
-    "changed_groups",
-    "group_growths",
-    "group_name",
-    "largest_groups",
-    "without_environment",
-]
-
 Group = tuple[str | int | None, ...]
 """Cells that name a group; None if the dump has no name."""
 

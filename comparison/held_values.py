@@ -14,8 +14,6 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import from_packages, is_installed, makes_every_op
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
-__all__ = ["HeldValue", "Reserved", "ReservedPart", "SourceLine", "place", "read_reserved"]
-
 _HELD_VALUES: Final = load_statement(__file__, "held-values")
 _COPIES: Final = load_statement(__file__, "copies")
 _LOOPS: Final = load_statement(__file__, "loops")

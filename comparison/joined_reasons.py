@@ -16,24 +16,6 @@ from xlagraph.comparison.size_changes import element_factor
 from xlagraph.comparison.value_matching import Matching
 from xlagraph.hlo.op_names import has_checkpoint, own_op_name
 
-__all__ = [
-    "Sides",
-    "branches_of",
-    "join_element_type",
-    "join_fusions",
-    "join_loops",
-    "join_order",
-    "join_placed",
-    "join_split",
-    "join_unrolled",
-    "limit_checkpoints",
-    "looped",
-    "name_first",
-    "name_inputs",
-    "name_platform",
-    "name_turns",
-]
-
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
 _FLOAT: Final = re.compile(r"b?f\d")
 _NEARLY_ALL: Final = 0.1

@@ -5,8 +5,6 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.held_values import HeldValue
 
-__all__ = ["LIBRARIES", "libraries", "library"]
-
 
 class Library(NamedTuple):
     """A library for matrix products, convolutions and the like."""

@@ -7,8 +7,6 @@ from xlagraph.comparison.reasons import Reason
 from xlagraph.comparison.repeated_ops import OF_GRADIENTS, PRODUCTS, WITHOUT_VMAP
 from xlagraph.presentation.byte_sizes import counted
 
-__all__ = ["looped", "repeated", "shapes", "times", "turns", "unrolled"]
-
 
 def repeated(reason: Reason) -> str:
     """Return how much more often one program computes ops that both have."""

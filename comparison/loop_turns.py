@@ -9,8 +9,6 @@ from xlagraph.comparison.checkpoints import are_gradients_of_one
 from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine, place
 from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 
-__all__ = ["ChangedLoop", "LoopTurns", "loop_turns"]
-
 _LEAST_OPS: Final = 2
 _LEAST_SHARE: Final = 0.5
 """Minimum number and share of the ops of the body that both programs have."""

@@ -9,8 +9,6 @@ from xlagraph.comparison.counted_loops import counted_loops
 from xlagraph.comparison.recomputed_ops import WAITS_FOR_GRADIENT, recomputes_forward_ops
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
-__all__ = ["Mentions"]
-
 _OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
 
 

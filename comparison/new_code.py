@@ -19,8 +19,6 @@ from xlagraph.hlo.op_names import (
     stem,
 )
 
-__all__ = ["OF_GRADIENTS", "name_collectives", "name_new_code"]
-
 _COLLECTIVES: Final = {
     "all-gather": "all-gather",
     "all-gather-start": "all-gather",

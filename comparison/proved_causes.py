@@ -15,8 +15,6 @@ from xlagraph.planner.edits.edit import Edit
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.errors import NotStored
 
-__all__ = ["join_moved", "name_causes"]
-
 _COVERED: Final = {
     ReasonKind.COPIES,
     ReasonKind.LOOPED,

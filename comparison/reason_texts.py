@@ -20,8 +20,6 @@ from xlagraph.comparison.replaced_values import (
 from xlagraph.hlo.op_names import OF_ANY_LOOP
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
-__all__ = ["reason_text"]
-
 _WITHOUT_LINE: Final = {
     ReasonKind.UNDONATED,
     ReasonKind.DONATED,

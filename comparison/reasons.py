@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 from xlagraph.comparison.held_values import HeldValue, SourceLine
 from xlagraph.hlo.op_names import is_recomputed
 
-__all__ = ["CONSEQUENCES", "FoundReasons", "Reason", "ReasonKind", "Subject"]
-
 
 class ReasonKind(StrEnum):
     """Kind of a reason. The "same" values are those that `match_values` pairs."""

@@ -9,8 +9,6 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.passes import reached
 from xlagraph.queries.errors import NotStored
 
-__all__ = ["WAITS_FOR_GRADIENT", "recomputes_forward_ops"]
-
 WAITS_FOR_GRADIENT: Final = re.compile(
     r"compare\((?:\S+ )?(%[\w.-]+), (?:\S+ )?\1\), direction=EQ"
     r'[^\n]*op_name="(?:[^"]*/)?Equal(?:_\d+)?"'

@@ -19,8 +19,6 @@ from xlagraph.hlo.op_names import (
 )
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["OF_GRADIENTS", "PRODUCTS", "WITHOUT_VMAP", "name_repeated_ops"]
-
 OF_GRADIENTS: Final = "gradients"
 """Only ops of the forward and backward pass of gradients are repeated."""
 WITHOUT_VMAP: Final = "vmap"

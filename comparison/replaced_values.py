@@ -6,17 +6,6 @@ from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.hlo.op_names import primitive
 from xlagraph.presentation.byte_sizes import counted
 
-__all__ = [
-    "are",
-    "has_own_lines",
-    "in_brackets",
-    "largest",
-    "of_other_shape",
-    "read_by",
-    "replaced",
-    "stacked",
-]
-
 
 def stacked(reason: Reason) -> str:
     """Return how many stacks of loops only one program has, or which replace others."""

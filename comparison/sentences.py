@@ -11,8 +11,6 @@ from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.presentation.byte_sizes import signed_bytes
 
-__all__ = ["Sentence", "sentences_of"]
-
 _MOST: Final = 6
 """Maximum number of sentences; other reasons are summed."""
 _LEAST_SHARE: Final = 0.01

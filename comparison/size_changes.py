@@ -18,15 +18,6 @@ from xlagraph.comparison.argument_names import INDEX, name_steps
 from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = [
-    "InputSizes",
-    "differ_in_one_factor",
-    "element_factor",
-    "grows_more",
-    "is_identifying",
-    "is_split",
-]
-
 _TOLERANCE: Final = 0.05
 _LEAST_PAIRS: Final = 3
 """Minimum number of pairs of values that show a factor if no input has another size."""

@@ -19,8 +19,6 @@ from xlagraph.comparison.size_changes import (
 from xlagraph.hlo.op_names import loop_depth, outside_loops, own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = ["Matching", "match_values"]
-
 
 class Matching(NamedTuple):
     """Pairs of matching values, and the values without a partner."""

@@ -16,8 +16,6 @@ from xlagraph.runtime.files import whole_file
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
 
-__all__ = ["FILE_FORMATS", "FileFormat", "NothingToExport", "write_whole"]
-
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:

@@ -13,8 +13,6 @@ from xlagraph.exports.placed_program import PlacedProgram, computation_of, step_
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.planner.compilation.records import StoredValue
 
-__all__ = ["fill_heap_traces"]
-
 _NOT_TEMPORARY: Final = frozenset(["parameter", "constant", "threadLocal", "output", "liveOut"])
 
 

@@ -21,8 +21,6 @@ from xlagraph.planner.compilation.records import (
 )
 from xlagraph.planner.planned_program import PlannedAllocation
 
-__all__ = ["hlo_proto", "shape_proto"]
-
 _TILES: Final = re.compile(r"T((?:\([\d,]*\))+)")
 _MEMORY_SPACE: Final = re.compile(r"S\((\d+)\)")
 _OPAQUE: Final = "OPAQUE_TYPE"

@@ -23,8 +23,6 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.heap import Group, merged
 
-__all__ = ["write_minimalloc"]
-
 
 def write_minimalloc(graph: Graph, compilation: str, path: Path) -> None:
     """Write the heap of memory space 0 of a compilation, by its key, and each other heap.

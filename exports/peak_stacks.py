@@ -11,8 +11,6 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.planner.compilation.records import StoredFrame
 from xlagraph.planner.compilation.stored_compilation import read_frames
 
-__all__ = ["PeakSample", "StackCall", "read_peak"]
-
 _SHARES: Final = load_statement(__file__, "peak-shares")
 _SCOPES: Final = load_statement(__file__, "scopes-at-peak")
 

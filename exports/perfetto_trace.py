@@ -25,8 +25,6 @@ from xlagraph.planner.heap import summed_by_step
 from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.presentation.byte_sizes import human_bytes
 
-__all__ = ["write_perfetto"]
-
 Trace: Final = DescriptorSet(Path(__file__).parent, "perfetto").message("Trace")
 _NANOSECONDS_OF_A_STEP: Final = 1_000
 _SEQUENCE: Final = 1

@@ -12,8 +12,6 @@ from xlagraph.planner.compilation.records import (
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.planned_program import PlannedAllocation
 
-__all__ = ["PlacedProgram", "StepRange", "computation_of", "read_program", "step_range"]
-
 
 class StepRange(NamedTuple):
     """The first and last step of a live range, both included."""

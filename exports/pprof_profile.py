@@ -10,8 +10,6 @@ from xlagraph.exports.peak_stacks import StackCall, read_peak
 from xlagraph.graph.engine import Graph
 from xlagraph.hlo.descriptor_sets import DescriptorSet
 
-__all__ = ["write_pprof"]
-
 Profile: Final = DescriptorSet(Path(__file__).parent, "profile").message("Profile")
 # as in jax.profiler.device_memory_profile
 _SAMPLE_TYPES: Final = (("allocations", "count"), ("space", "bytes"))

@@ -11,8 +11,6 @@ from xlagraph.exports.file_formats import write_whole
 from xlagraph.exports.peak_stacks import PeakSample, StackCall, read_peak
 from xlagraph.graph.engine import Graph
 
-__all__ = ["write_speedscope"]
-
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
 

@@ -30,8 +30,6 @@ from xlagraph.graph.row_tables import (
 from xlagraph.queries.runner.compilations import compilations_of_run
 from xlagraph.runtime.files import whole_file
 
-__all__ = ["TableFormat", "write_tables"]
-
 _COLUMNS: Final = {**NODE_COLUMNS, **RELATIONSHIP_COLUMNS}
 _ROWS_AT_ONCE: Final = 200_000
 """Rows of small compilations that are written together: many small pieces are slow to read."""

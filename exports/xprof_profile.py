@@ -11,8 +11,6 @@ from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.hlo.proto_messages import XSpace
 
-__all__ = ["write_xprof"]
-
 _PLANE: Final = "/host:metadata"
 _STAT: Final = "Hlo Proto"
 _STAT_ID: Final = 1

@@ -13,8 +13,6 @@ from xlagraph.graph.engine import Cell, Graph, Load, QueryLimits, Result, Stored
 if TYPE_CHECKING:
     from xlagraph.graph.row_tables import CompilationRows
 
-__all__ = ["AskedOnce"]
-
 _MOST_ROWS: Final = 1_000
 """Most rows of an answer that are remembered."""
 _LIMITED: Final = re.compile(r"(?:[^$]|\$(?!limit\b)|(?<=LIMIT )\$limit)*LIMIT \$limit\s*")

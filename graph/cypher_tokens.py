@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-__all__ = ["TOKEN", "Token", "read_tokens"]
-
 # The embedded engine reads `1LOAD` as a number and a word. Neo4j reads a comment's end as a line's.
 TOKEN: Final = re.compile(
     r"""

@@ -14,8 +14,6 @@ from urllib.parse import urlsplit
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import GraphMissing, GraphUnreachable
 
-__all__ = ["check_uri", "engine_versions", "is_server_uri", "open_graph"]
-
 DEFAULT_FILE: Final = "xlagraph.lbug"
 
 _SERVER: Final = "xlagraph.graph.neo4j.engine"

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.schema_types import column_name
 
-__all__ = ["cells_of_columns", "record_cells", "record_row"]
-
 
 def record_cells(record: object, **columns: str) -> dict[str, Cell]:
     """Return all fields of a record by column; ``columns`` has the names that differ, by field."""

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from xlagraph.graph.engine import Cell
 
-__all__ = ["Node", "Path", "Relationship", "without_nan"]
-
 
 class Node(dict[str, Cell]):
     """A node's properties, and its label."""

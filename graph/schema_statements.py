@@ -7,8 +7,6 @@ on the schema are in `statements/NAME.cypher`.
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import NodeType, RelationshipType
 
-__all__ = ["is_unused", "look_up_nodes", "walk_relationship"]
-
 
 def look_up_nodes(node: NodeType) -> str:
     """Return the statement that reads the properties of the nodes with `$keys`."""

@@ -19,27 +19,6 @@ from enum import StrEnum
 from itertools import chain
 from typing import Any, ClassVar, Final, NamedTuple, dataclass_transform
 
-__all__ = [
-    "Booleans",
-    "Column",
-    "Integers",
-    "Names",
-    "NodeRows",
-    "NodeType",
-    "Numbers",
-    "Property",
-    "PropertyType",
-    "RelationshipRows",
-    "RelationshipType",
-    "Rows",
-    "Schema",
-    "StringLists",
-    "Strings",
-    "caption_property",
-    "column_name",
-    "described",
-]
-
 Strings = Sequence[str | None]
 Integers = Sequence[int | None]
 Booleans = Sequence[bool | None]

@@ -6,8 +6,6 @@ queries. A test checks every file, and that no module contains a statement.
 
 from pathlib import Path
 
-__all__ = ["load_statement"]
-
 
 def load_statement(module_file: str, name: str) -> str:
     """Read a statement of a module, named by its ``__file__``."""

@@ -17,19 +17,6 @@ from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import caption_property
 from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes
 
-__all__ = [
-    "EDGE_STYLES",
-    "FIELD",
-    "NODE_STYLES",
-    "PLAIN_COLOR",
-    "EdgeStyle",
-    "NodeStyle",
-    "edge_caption",
-    "node_caption",
-    "node_name",
-    "shows_unit",
-]
-
 FIELD: Final = re.compile(r"\{(\w+)\}")
 """A property in the text of a caption, `{sizeBytes}`."""
 

@@ -14,8 +14,6 @@ from typing import Final
 
 from xlagraph.hlo.instruction import NO_ATTRIBUTES, Aliasing, Attributes, Callee, Purpose
 
-__all__ = ["BRACES", "PARENTHESES", "after_brackets", "number", "parse_attributes", "unescaped"]
-
 # All quantifiers are possessive: each character is read a few times at most in any text.
 # `after_brackets` handles nesting that is too deep for these patterns.
 _STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'

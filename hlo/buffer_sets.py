@@ -21,8 +21,6 @@ from xlagraph.hlo.instruction import Aliasing, Instruction
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import WHOLE, nested_index
 
-__all__ = ["Positions", "buffer_sets", "connected_components"]
-
 
 class Positions:
     """The id of the value at each position: instruction and shape index.

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction, ProgramError
 
-__all__ = ["Computation", "ComputationOutline"]
-
 
 class ComputationOutline(NamedTuple):
     """A computation's instructions in their order, with only what few rules need."""

@@ -16,8 +16,6 @@ from xlagraph.hlo.instruction_text import (
     parse_instruction,
 )
 
-__all__ = ["NO_TEXTS", "PrintedComputation"]
-
 _NAME: Final = r"\n  (?:ROOT )?%?([^\s=]++) = "
 _PLAIN_LINE: Final = re.compile(_NAME + PLAIN_INSTRUCTION)
 # Name, opcode and operands, without `#`: almost every line.

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from google.protobuf.descriptor import EnumDescriptor
 
-__all__ = ["DescriptorSet", "Message", "ProtobufMissing", "missing_protobuf"]
-
 _INSTALL = "pip install 'xlagraph[proto]'"
 
 Message: TypeAlias = Any

@@ -14,8 +14,6 @@ from xlagraph.hlo.instruction import Aliasing, Instruction, ProgramError
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import WHOLE, nested_index
 
-__all__ = ["IN_PLACE_OPCODES", "in_place_pairs", "updating"]
-
 _FIRST_OPERAND: Final = ("dynamic-update-slice", "set-dimension-size")
 _UPDATING: Final = frozenset((*_FIRST_OPERAND, "scatter", "fusion"))
 """Opcodes that update in place and can be inside a fusion."""

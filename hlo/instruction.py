@@ -8,18 +8,6 @@ from typing import Final, Literal, NamedTuple
 
 from xlagraph.hlo.shapes import WHOLE, Shape
 
-__all__ = [
-    "NO_ATTRIBUTES",
-    "Aliasing",
-    "Attributes",
-    "Callee",
-    "Instruction",
-    "Operand",
-    "ProgramError",
-    "Purpose",
-    "first_number",
-]
-
 Purpose = Literal["calls", "to_apply", "body", "condition", "branch", "called"]
 """The role of a called computation, named after XLA's attribute."""
 

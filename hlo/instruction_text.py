@@ -21,14 +21,6 @@ from xlagraph.hlo.attribute_text import (
 from xlagraph.hlo.instruction import Instruction, Operand
 from xlagraph.hlo.shapes import parse_shape
 
-__all__ = [
-    "PLAIN_HEAD",
-    "PLAIN_INSTRUCTION",
-    "WHOLE_OPERANDS",
-    "PrintedInstruction",
-    "parse_instruction",
-]
-
 # f32[64,64]{1,0:T(8,128)} fusion(%a, %b)   (s32[], f32[2]{0}) while(%tuple.1)
 _SHAPE: Final = rf"(?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{PARENTHESES})(?:{BRACES})?"
 _HEAD: Final = re.compile(rf"({_SHAPE}) ([a-z][\w-]*)({PARENTHESES})")

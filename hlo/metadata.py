@@ -4,8 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["StackFrame", "acyclic_callers", "from_packages", "is_installed", "makes_every_op"]
-
 _INSTALLED: Final = re.compile(
     r"(?:^|[/\\])(?:site|dist)-packages[/\\]|[/\\]lib/python3\.|^<frozen "
 )

@@ -27,9 +27,6 @@ from xlagraph.hlo.instruction_text import PrintedInstruction, parse_instruction
 from xlagraph.hlo.metadata import StackFrame, acyclic_callers
 from xlagraph.hlo.program import EntryParameter, Program
 
-__all__ = ["parse_module_header", "parse_module_text"]
-
-
 _INDEX: Final = r"(\{[\d, ]*+\})"
 # {0}: (1, {}, may-alias)   without the kind up to 2020
 _ALIAS: Final = rf"{_INDEX}: \((\d{{1,18}}), {_INDEX}(?:, (?:may|must)-alias)?\)"

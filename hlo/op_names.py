@@ -12,30 +12,6 @@ from functools import cache, lru_cache
 from itertools import accumulate, groupby, takewhile
 from typing import Final
 
-__all__ = [
-    "BACKWARD_MARKS",
-    "OF_ANY_LOOP",
-    "RECOMPUTED_MARKS",
-    "framework_of",
-    "has_all_transformations",
-    "has_checkpoint",
-    "is_backward",
-    "is_checkpointed",
-    "is_per_example",
-    "is_recomputed",
-    "last_part",
-    "loop_depth",
-    "names_before_checkpoint",
-    "of_first_computation",
-    "outside_loops",
-    "own_op_name",
-    "primitive",
-    "scope_names",
-    "scope_parts",
-    "scopes",
-    "stem",
-]
-
 OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call", "eval_jaxpr"))
 """Names that JAX adds to the ops of every loop."""
 _MARKS: Final = {

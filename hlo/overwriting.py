@@ -23,8 +23,6 @@ from xlagraph.hlo.instruction import Instruction, ProgramError, first_number
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import WHOLE, Shape
 
-__all__ = ["ELEMENTWISE", "WrittenOutput", "overwritable", "overwriting"]
-
 ELEMENTWISE: Final = frozenset((
     "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan2", "atan", "atanh",
     "bitcast-convert", "cbrt", "ceil", "clamp", "compare", "complex", "convert", "copy", "cosh",

@@ -15,8 +15,6 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
 
-__all__ = ["post_order", "scheduled_callees", "scheduled_computations"]
-
 _CALLERS: Final = ("while", "conditional", "call")
 
 

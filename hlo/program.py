@@ -24,8 +24,6 @@ from xlagraph.hlo.instruction import Attributes, Instruction, ProgramError
 from xlagraph.hlo.metadata import StackFrame, is_installed
 from xlagraph.hlo.scoped_memory import ScopedMemory
 
-__all__ = ["EntryParameter", "ModuleForm", "PackedModule", "Program", "packed_module"]
-
 ModuleForm: TypeAlias = Literal["text", "proto"]
 _LEVEL: Final = 1
 """Level 6 packs a third smaller and takes three times as long."""

@@ -5,14 +5,6 @@ from typing import Final
 
 from xlagraph.hlo.descriptor_sets import DescriptorSet
 
-__all__ = [
-    "HloProto",
-    "MemoryUsageReportProto",
-    "PrimitiveType",
-    "ShapeProto",
-    "XSpace",
-]
-
 _HLO: Final = DescriptorSet(Path(__file__).parent, "hlo")
 
 HloProto: Final = _HLO.message("HloProto")

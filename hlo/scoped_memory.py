@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-__all__ = ["ScopedMemory", "scoped_memory", "scoped_memory_of_lines"]
-
 _VMEM: Final = "1"
 _SMEM: Final = "4"
 _NEEDLE: Final = 'scoped_memory_configs":[{'

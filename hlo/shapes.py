@@ -17,22 +17,6 @@ from functools import lru_cache
 from math import prod
 from typing import Final, NamedTuple
 
-__all__ = [
-    "WHOLE",
-    "Dimension",
-    "Shape",
-    "array_shape",
-    "buffer_shape",
-    "dimensions",
-    "index_numbers",
-    "index_text",
-    "listed",
-    "nested_index",
-    "parse_shape",
-    "printed_shape",
-    "tuple_shape",
-]
-
 WHOLE: Final = "{}"
 
 

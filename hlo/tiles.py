@@ -13,8 +13,6 @@ from typing import Final
 
 from xlagraph.hlo.shapes import Shape
 
-__all__ = ["tiled_bytes"]
-
 # {2,1,0:T(8,128)(2,1)S(1)}: the order, innermost first, and the tiles
 _TILED: Final = re.compile(r"\{([\d,]*):T((?:\([\d,]+\))+)")
 

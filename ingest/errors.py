@@ -16,20 +16,6 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = [
-    "ClusterUnreachable",
-    "ExtraMissing",
-    "FlagsUnusable",
-    "NoMemoryPlan",
-    "NotInstallable",
-    "ParseError",
-    "Problem",
-    "UnfitMessage",
-    "UnreadableDump",
-    "VersionUnknown",
-    "readable",
-]
-
 _SHOWN_CHARACTERS = 80
 _LONG_CHARACTERS = 10_000
 """A line that is longer may itself be the mistake, so its length is reported."""

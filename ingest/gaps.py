@@ -7,8 +7,6 @@ from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.plan import Plan, Value
 
-__all__ = ["filled", "has_gaps", "is_same_plan"]
-
 
 def has_gaps(plan: Plan, program: Program) -> bool:
     """Return True if another input format could add something."""

@@ -17,8 +17,6 @@ from typing import Final, NamedTuple
 
 from xlagraph.graph.schema import Detail
 
-__all__ = ["PROJECT_FILE", "IngestOptions", "Shard", "read_categories"]
-
 PROJECT_FILE: Final = "xlagraph.toml"
 """Name of the file in the current folder that is read by default."""
 

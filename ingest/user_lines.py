@@ -18,8 +18,6 @@ from xlagraph.graph.ladybug.private_copy import copy_with_user_lines
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import is_installed
 
-__all__ = ["CodeOwners", "read_code_owners", "with_user_lines"]
-
 _FRAMES: Final = load_statement(__file__, "frames")
 _LINES: Final = load_statement(__file__, "user-lines")
 

@@ -14,8 +14,6 @@ from xlagraph.queries import run
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.report import make_report
 
-__all__ = ["Tracker", "log_to", "memory_scalars"]
-
 _TOTALS: Final = load_statement(__file__, "memory-totals")
 _NAMES: Final = ("reserved_bytes", "peak_bytes", "largest_block_bytes")
 

@@ -11,8 +11,6 @@ from typing import Final
 from xlagraph.planner.needed_copies import Donor
 from xlagraph.planner.planned_program import Overwrite, PlannedProgram, PlannedValue
 
-__all__ = ["AddedCopy", "shifted", "with_copies"]
-
 _NO_ALLOCATION: Final = -1
 """Allocation number of a value that XLA's plan does not contain."""
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from xlagraph.planner.planned_program import Overwrite, PlannedValue
 
-__all__ = ["Block", "HeldValues", "ReusableBlocks"]
-
 _BEFORE: Final = -1
 """A step before all others."""
 _AFTER: Final = 2**31 - 1

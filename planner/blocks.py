@@ -27,8 +27,6 @@ from xlagraph.planner.planned_program import (
     members_of_sets,
 )
 
-__all__ = ["Blocks", "choose_blocks", "share_blocks"]
-
 
 @dataclass(frozen=True, slots=True)
 class Blocks:

@@ -9,8 +9,6 @@ order is read from XLA's plan. It matters because the last part is not padded.
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["HEAP", "BlockPart", "combined_bytes", "rounded_up"]
-
 HEAP: Final = -1
 """Name of the heap among parts that are named after their buffer set."""
 

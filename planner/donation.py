@@ -20,14 +20,6 @@ from xlagraph.planner.value_changes import (
     without_values,
 )
 
-__all__ = [
-    "DonatedProgram",
-    "Donor",
-    "donate",
-    "step_before_copies",
-    "with_results_apart",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class DonatedProgram:

@@ -18,8 +18,6 @@ from typing import NamedTuple
 
 from xlagraph.planner.planned_program import Overwrite, PlannedValue
 
-__all__ = ["Group", "heap_groups", "live_bytes_by_step", "merged", "summed_by_step"]
-
 
 class Group(NamedTuple):
     """Values that share one offset of the heap."""

@@ -18,8 +18,6 @@ from xlagraph.planner.packing import STRATEGIES, Packer
 from xlagraph.planner.planned_program import PRESET_SPACES, PlannedProgram, PlannedValue
 from xlagraph.planner.replay import Replay
 
-__all__ = ["HeapPlan", "MemoryPlan", "plan_memory"]
-
 
 @dataclass(frozen=True)
 class HeapPlan:

@@ -21,8 +21,6 @@ from typing import NamedTuple
 
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["Copies", "Donor", "Readers", "is_own_copy", "needed_copies"]
-
 
 class Donor(NamedTuple):
     """A parameter to donate, and the result that takes its bytes."""

@@ -23,8 +23,6 @@ import numpy as np
 from xlagraph.planner.combining import rounded_up
 from xlagraph.planner.heap import Group, live_bytes_by_step, merged
 
-__all__ = ["STRATEGIES", "Order", "Packer", "Packing", "Strategy", "pack"]
-
 
 class Order(Enum):
     """Order in which groups are placed; ties are broken by the id of the first value."""

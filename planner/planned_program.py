@@ -15,15 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-__all__ = [
-    "PRESET_SPACES",
-    "Overwrite",
-    "PlannedAllocation",
-    "PlannedProgram",
-    "PlannedValue",
-    "members_of_sets",
-]
-
 
 class PlannedAllocation(NamedTuple):
     """One buffer of the plan that XLA made, as it is stored: its fields are the columns."""

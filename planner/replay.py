@@ -19,8 +19,6 @@ from xlagraph.planner.planned_program import (
     PlannedValue,
 )
 
-__all__ = ["Replay", "replay"]
-
 
 @dataclass(frozen=True, slots=True)
 class Replay:

@@ -11,8 +11,6 @@ from typing import Final
 from xlagraph.planner.combining import rounded_up
 from xlagraph.planner.heap import Group, live_bytes_by_step, merged
 
-__all__ = ["SolvedPacking", "SolverMissing", "solve_packing"]
-
 _INSTALL: Final = "pip install 'xlagraph[solver]'"
 _PROCESSES: Final = 8
 

@@ -6,16 +6,6 @@ from fractions import Fraction
 
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = [
-    "cut_where_the_next_begins",
-    "whole_sets",
-    "with_lengthened_values",
-    "with_shortened_values",
-    "with_shrunk_values",
-    "with_sources_of_removed_copies",
-    "without_values",
-]
-
 
 def whole_sets(program: PlannedProgram, value_ids: Collection[int]) -> frozenset[int]:
     """Return these values, and all that must share an address with one of them.

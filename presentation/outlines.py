@@ -12,8 +12,6 @@ from xlagraph.presentation.readable_tables import (
     text_table,
 )
 
-__all__ = ["Outline", "OutlineTable", "Outlined"]
-
 _ROWS: Final = 10
 _WIDTH: Final = 100
 """Most rows of a table, and most characters of a line, in a Python prompt."""

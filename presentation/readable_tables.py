@@ -8,19 +8,6 @@ from typing import Final
 
 from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
 
-__all__ = [
-    "MAX_ROWS",
-    "aligned_lines",
-    "cell_text",
-    "html_notes",
-    "html_table",
-    "html_text",
-    "html_title",
-    "is_numeric",
-    "most_important_first",
-    "text_table",
-]
-
 _NAMING_COLUMNS: Final = 2
 """Number of leading columns that name the subject of a row."""
 _OTHER_COLUMNS: Final = "…"

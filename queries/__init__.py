@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from xlagraph.planner.compilation.range_end_text import RangeEnd
     from xlagraph.planner.compilation.value_cells import value_cells
     from xlagraph.planner.compilation.value_details import LiveRangeDetails, ValueDetails, value
+    from xlagraph.planner.edits.changes import Changes
     from xlagraph.planner.edits.edit import DonatedParameter
     from xlagraph.planner.edits.order_cost import order_cost
     from xlagraph.planner.edits.order_result import OrderCost, order_cells
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
         WhatIf,
         whatif_cells,
     )
-    from xlagraph.planner.edits.whatif import Changes, whatif
+    from xlagraph.planner.edits.whatif import whatif
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_check import check_queries
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue

@@ -20,8 +20,6 @@ from xlagraph.graph.styles import (
 )
 from xlagraph.presentation.byte_sizes import counts_bytes
 
-__all__ = ["Picture", "dot", "graphml", "mermaid", "picture_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Picture:

@@ -8,8 +8,6 @@ from typing import Final, Generic, TypeVar
 
 from xlagraph.ingest.errors import VersionUnknown
 
-__all__ = ["Bisection", "PackageRange", "bisect_versions", "parse_package_range"]
-
 _FORM: Final = re.compile(
     r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[\w.,-]+\])?"
     r"==(?P<first>\d[\w.+!]*?)\.\.(?P<last>\d[\w.+!]*)"

@@ -17,8 +17,6 @@ from typing import Final
 
 from xlagraph.ingest.errors import NotInstallable, VersionUnknown
 
-__all__ = ["Installer", "environment_folder", "environment_variables", "find_installer"]
-
 _VERSIONS: Final = "Available versions:"
 _COMPLETE: Final = "xlagraph-complete"
 """Name of an empty file that marks an environment as complete."""

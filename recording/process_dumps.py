@@ -20,18 +20,6 @@ from typing import Final
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.runtime.process_identity import has_ended, this_process
 
-__all__ = [
-    "OverwrittenDumps",
-    "ProcessDumps",
-    "is_of_process",
-    "modules_from_cache",
-    "move_up",
-    "recorded_processes",
-    "remove_descriptions",
-    "temporary_dump_folder",
-    "why_nothing_was_recorded",
-]
-
 _PREFIX: Final = "xlagraph-record-"
 _OWNER: Final = "recorded-by"
 """File with the identity of the process that removes the folder."""

@@ -16,16 +16,6 @@ from typing import Final
 from xlagraph.ingest.errors import FlagsUnusable
 from xlagraph.ingest.files.discovery import find_dumps
 
-__all__ = [
-    "dump_folder_in_flags",
-    "dump_variables",
-    "new_dump_folder",
-    "process_variables",
-    "recording_name",
-    "remove_unread_files",
-    "run_program",
-]
-
 _FLAGS: Final = "XLA_FLAGS"
 _DUMP_TO: Final = "--xla_dump_to"
 _AS_TEXT: Final = "--xla_dump_hlo_as_text"

@@ -25,8 +25,6 @@ from typing import IO, Final, Generic, TypeVar, cast
 
 from xlagraph.runtime.imports import block_imports
 
-__all__ = ["ChildEnded", "ChildPool", "ChildProcess", "run_program"]
-
 _START: Final = (
     "import sys; sys.path[:] = sys.argv[2:]; "
     "from xlagraph.runtime.child_process import run_program; run_program(sys.argv[1])"

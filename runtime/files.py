@@ -10,16 +10,6 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-__all__ = [
-    "ARCHIVE_ENDINGS",
-    "PACKED_SUFFIXES",
-    "UNPACKING_ERRORS",
-    "sync",
-    "unpacked_stream",
-    "whole_file",
-    "without_packing",
-]
-
 PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
 ARCHIVE_ENDINGS: Final = (
     ".zip", ".tar", ".tgz", ".txz", ".tbz2", *(f".tar{packed}" for packed in PACKED_SUFFIXES)

@@ -10,8 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-__all__ = ["allow_imports", "block_imports", "lazy_names"]
-
 _BLOCKED: Final = ("numpy", "pandas")
 
 

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Final, cast
 
-__all__ = ["collector_paused", "trim_memory"]
-
 _MANY_RECORDS: Final = 10_000
 """Number of records from which a pause helps; the collector visits fewer in a millisecond."""
 

@@ -28,8 +28,6 @@ from xlagraph.serve.responses import (
     refused,
 )
 
-__all__ = ["PACKED", "BadRequest", "reject", "routes"]
-
 PACKED: Final = (Middleware(GZipMiddleware, compresslevel=5),)
 """Compression of text responses, for clients that accept it."""
 _JSON: Final = "application/json"

@@ -19,8 +19,6 @@ from xlagraph.serve.readers.service_limits import MOST_MEMORY_BYTES
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.responses import ClientGone, HeldBytes, refused
 
-__all__ = ["create_app"]
-
 
 def create_app(
     location: str | Path | None = None,

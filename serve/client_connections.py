@@ -26,8 +26,6 @@ from xlagraph.serve.readers.service_limits import (
     SENDING_SECONDS,
 )
 
-__all__ = ["BoundedConnection", "WaitingConnections"]
-
 _READ_BYTES: Final = 4 << 10
 """Bytes that are read from one client before the others have their turn."""
 _LATE_SECONDS: Final = 1.0

@@ -23,8 +23,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from xlagraph.serve.readers.service_limits import MOST_BODY_BYTES
 from xlagraph.serve.responses import refused
 
-__all__ = ["Access", "Guard"]
-
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _HEADERS: Final[Mapping[str, str]] = {

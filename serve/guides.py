@@ -9,8 +9,6 @@ from pydantic import Field
 from xlagraph.graph import SCHEMA
 from xlagraph.serve.readers.jobs import Catalogue
 
-__all__ = ["add_guides"]
-
 
 def add_guides(server: MCPServer, catalogue: Catalogue) -> None:
     """Add the prompts and resources to a server."""

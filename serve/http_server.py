@@ -19,8 +19,6 @@ from starlette.types import ASGIApp
 from xlagraph.serve.client_connections import BoundedConnection, WaitingConnections
 from xlagraph.serve.readers.service_limits import MOST_CONNECTIONS
 
-__all__ = ["LogLines", "listen", "server_of"]
-
 _MOST_WAITING: Final = 10_000
 """Lines that wait for the reader; further ones are lost, and their number is written."""
 _END_SECONDS: Final = 1.0

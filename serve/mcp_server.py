@@ -20,8 +20,6 @@ from xlagraph.serve.readers.json_rows import json_lines, query_description
 from xlagraph.serve.readers.service_limits import MOST_MESSAGE_CHARACTERS
 from xlagraph.serve.readers.workers import Workers
 
-__all__ = ["create_server"]
-
 _INSTRUCTIONS: Final = (
     "XLA memory plans as a property graph: why a compiled JAX, TensorFlow or PyTorch/XLA program"
     " needs its memory. Begin with list_runs and list_compilations; advise finds what to change in"

@@ -19,8 +19,6 @@ from xlagraph.serve.readers.jobs import Lane
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.responses import HeldBytes
 
-__all__ = ["Metrics", "Observed"]
-
 
 class Metrics:
     """Counts of requests by route and status, reads by lane, and unsent bytes."""

@@ -6,8 +6,6 @@ from typing import Final
 
 from xlagraph.queries import Column, Parameter, Query
 
-__all__ = ["describe_api"]
-
 Json = dict[str, object]
 
 _TYPES: Final[Mapping[str, str]] = {

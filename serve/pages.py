@@ -21,8 +21,6 @@ from xlagraph.serve.readers.jobs import Job, Lane
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.responses import HeldBytes, PiecedResponse, read_for
 
-__all__ = ["routes", "unknown_page"]
-
 _HEAD: Final = """\
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="{root}/page/{digest}/page.css">"""

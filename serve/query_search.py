@@ -8,8 +8,6 @@ from typing import Final
 
 from xlagraph.queries import Query
 
-__all__ = ["find_queries"]
-
 _WORD: Final = re.compile(r"[a-z]{3,}")
 _QUESTION_WORDS: Final = frozenset(
     (

@@ -15,16 +15,6 @@ from xlagraph.serve.readers.jobs import Job, ReadAnswer
 from xlagraph.serve.readers.service_limits import MOST_HELD_BYTES, MOST_MESSAGE_CHARACTERS
 from xlagraph.serve.readers.workers import Workers
 
-__all__ = [
-    "ClientGone",
-    "HeldBytes",
-    "PiecedResponse",
-    "entity_tag",
-    "is_unchanged",
-    "read_for",
-    "refused",
-]
-
 
 class ClientGone(Exception):
     """The client disconnected before the answer."""

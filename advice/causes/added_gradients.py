@@ -12,8 +12,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["added_gradients", "of_equal_parts"]
-
 _MOST_GROUPS: Final = 256
 """Groups of values of the parts that are compared, the largest ones."""
 _LEAST_ADDED: Final = 3

@@ -17,8 +17,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["added_values"]
-
 _LEAST_VALUES: Final = 4
 """Least number of values; fewer are as often the branches of one layer."""
 _REDUCTION: Final = 16

@@ -20,8 +20,6 @@ from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import stacks_of
 
-__all__ = ["stored_scores"]
-
 _LEAST_KEYS: Final = 512
 
 _ATTENTION_SCORES: Final[Remedies] = {

@@ -8,8 +8,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.following import follow
 from xlagraph.planner.dimensions.module_operations import ModuleOperations
 
-__all__ = ["Axes"]
-
 
 class Axes:
     """The dimensions of values, each by its representative; products of several are taken apart.

@@ -24,13 +24,6 @@ from xlagraph.planner.edits.resizing import Remove, Scale
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = [
-    "large_constants",
-    "returned_gradients",
-    "returned_stacks",
-    "wide_floats",
-]
-
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD_OF_RETURNED: Final = 0.75
 """Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""

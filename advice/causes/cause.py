@@ -13,17 +13,6 @@ from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind, Column, ColumnType
 
-__all__ = [
-    "CAUSE_COLUMNS",
-    "PARTS",
-    "Cause",
-    "Remedies",
-    "evidence_row",
-    "file_and_line",
-    "of_all_at_once",
-    "of_avoidable",
-]
-
 Remedies = Mapping[str, str]
 """Sentences that say what to change in the program, by framework."""
 

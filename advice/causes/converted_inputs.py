@@ -14,8 +14,6 @@ from xlagraph.planner.edits.passes import Passes
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["converted_inputs"]
-
 _REMEDIES: Final[Remedies] = {
     "jax": "Convert the parameters of a layer inside of its jax.checkpoint, not all of them before"
     " the first layer (in Flax the dtype of a module does, within nn.remat), so that the backward"

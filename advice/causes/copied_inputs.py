@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-
-__all__ = ["input_of"]
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _HANDED_ON: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
 """Opcodes between an input and its copy."""

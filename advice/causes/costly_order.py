@@ -11,8 +11,6 @@ from xlagraph.planner.orders.rules import is_made_by_xla, may_make_most
 from xlagraph.planner.orders.waiting import waiting_values
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["costly_order"]
-
 _ON_CPU: Final = (
     "XLA_FLAGS=--xla_cpu_scheduler_type=CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED; if XLA does not know"
     " it, --xla_cpu_enable_concurrency_optimized_scheduler=false"

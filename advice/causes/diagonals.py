@@ -12,8 +12,6 @@ from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 
-__all__ = ["read_diagonals"]
-
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a matrix is searched."""
 _LEAST_ROWS: Final = 16

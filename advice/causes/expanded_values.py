@@ -23,8 +23,6 @@ from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["expanded_values"]
-
 _LEAST_SHARE: Final = 0.2
 """Least share of the reserved bytes that such values take at the peak."""
 _GROWTH: Final = 4

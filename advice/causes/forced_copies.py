@@ -18,8 +18,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["forced_copies"]
-
 _DONATED: Final = "a donated input"
 _STATE: Final = "the state of a loop"
 _LEAST_SHARE: Final = 0.001

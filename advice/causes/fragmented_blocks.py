@@ -10,8 +10,6 @@ from xlagraph.planner.edits.resizing import PackTightly
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
-__all__ = ["fragmented_blocks"]
-
 
 def fragmented_blocks(
     program: PeakProgram, rows: Sequence[Mapping[str, Cell]], advice: Advice | None

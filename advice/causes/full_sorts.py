@@ -5,12 +5,11 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-__all__ = ["full_sorts"]
 
 _LEAST_RATIO: Final = 8
 """Least elements of a sorted array for each one that is read."""

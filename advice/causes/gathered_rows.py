@@ -14,8 +14,6 @@ from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.compilation.records import StoredValue
 
-__all__ = ["gathered_rows"]
-
 _LEAST_SHARE: Final = Fraction(1, 2)
 """Least share of the reserved bytes that such rows take: in a loop the program may run longer."""
 _LEAST_RATIO: Final = 4

@@ -8,10 +8,9 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.loop_inputs import made_for
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-
-__all__ = ["products_with_themselves"]
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a matrix is searched."""

@@ -13,8 +13,6 @@ from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 
-__all__ = ["grown_inputs"]
-
 _LEAST_OLD: Final = Fraction(3, 4)
 """Least part of such a result that the input has already."""
 _JOINING: Final = ("concatenate", "pad", "dynamic-update-slice")

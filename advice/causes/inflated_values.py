@@ -9,8 +9,6 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 
-__all__ = ["inflated_values", "one_hot_products"]
-
 _INFLATION: Final = 16
 """Least ratio between the size of a value and the size of its operands."""
 _REPEATING: Final = frozenset(

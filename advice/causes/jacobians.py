@@ -22,8 +22,6 @@ from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import with_their_makers
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["derivatives_at_once", "stored_jacobians"]
-
 _OF_BASIS: Final = re.compile(r"(?:^|/)vmap\((?:jvp\(vmap\()?transpose\(jvp\(")
 """Op names of the backward passes of all results at once; no outer gradient needs them."""
 _OF_DIRECTIONS: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")

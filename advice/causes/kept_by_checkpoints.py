@@ -17,8 +17,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["kept_by_checkpoints"]
-
 _QUERY: Final = "lifetime/kept-for-backward"
 _LOOP: Final = ("while", "body")
 _KEEP_LESS: Final = (

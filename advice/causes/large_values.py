@@ -11,8 +11,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.recomputing import Move
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["idle_values", "largest_line"]
-
 _LEAST_IDLE: Final = 0.1
 """Least share of the peak for an idle value."""
 _LEAST_WAIT: Final = 0.1

@@ -12,13 +12,12 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import pattern_of
-from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.layout_edit import PassInLayout
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-__all__ = ["copies_in_other_layouts"]
 
 _LEAST_SHARE: Final = 0.001
 """Smallest share of the reserved bytes for which a copy is searched."""

@@ -18,8 +18,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["MIXING", "computed_ahead", "made_for"]
-
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a value is searched."""
 _LEAST_PART: Final = 4

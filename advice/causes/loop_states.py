@@ -15,8 +15,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["handed_on", "has_carry", "rewritten_inputs"]
-
 _CALLBACK = "callback"
 _FLOATS: Final = ("f", "bf", "c")
 _OF_ARRAYS: Final = (*_FLOATS, "s")

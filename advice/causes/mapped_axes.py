@@ -18,15 +18,14 @@ from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.parameter_gradients import per_example_gradients
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_per_example
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import arrays
 from xlagraph.planner.edits.batch import kept_bytes
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-__all__ = ["mapped_axes"]
 
 _LEAST_SHARE: Final = 0.25
 """Least share of the reserved bytes of the values with a mapped axis."""

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["have_same_end", "pattern_of"]
-
 _PART: Final = re.compile(r"\[[^]]*\]|[^\[]+")
 _SHOWN: Final = 3
 """Patterns that are written out."""

@@ -7,8 +7,6 @@ from typing import Final
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
-__all__ = ["FORWARDING", "needed_only_for"]
-
 FORWARDING: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
 )

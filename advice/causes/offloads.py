@@ -9,8 +9,6 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.planned_program import PlannedValue
 
-__all__ = ["useless_offloads"]
-
 _DEVICE: Final = 0
 _HOST: Final = 5
 

@@ -13,8 +13,6 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
-__all__ = ["OldValue", "is_ordered_before", "moved_carries", "old_value"]
-
 _FORWARDING: Final = frozenset(
     (
         "parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple",

@@ -5,10 +5,9 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-
-__all__ = ["pair_differences"]
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _INFLATION: Final = 16
 """Least ratio between the elements of the differences and those of the rows."""

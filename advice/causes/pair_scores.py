@@ -9,12 +9,11 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
 from xlagraph.planner.compilation.records import StoredValue
-
-__all__ = ["pair_scores"]
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which scores are searched."""

@@ -15,8 +15,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["PER_EXAMPLE", "per_example_gradients"]
-
 _LEAST_OF_GRADIENTS: Final = 4
 """Gradients of less than one in so many of the bytes of activations are not what takes memory."""
 _EXAMPLES_FORWARD: Final = re.compile(

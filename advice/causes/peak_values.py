@@ -24,8 +24,6 @@ from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.queries.errors import QueryError
 
-__all__ = ["JOINED_PARTS", "SAME_ELEMENTS", "PeakProgram"]
-
 JOINED_PARTS: Final = "ConcatBitcast"
 """Target of the custom call for an array that a TPU has fetched in parts."""
 _HANDED_ON: Final = frozenset(

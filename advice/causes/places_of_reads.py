@@ -8,8 +8,6 @@ from xlagraph.hlo.metadata import is_installed
 from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.dimensions.module_operations import Operation
 
-__all__ = ["PlaceOfRead", "place_of_read"]
-
 _MOVING: Final = frozenset(("bitcast", "reshape", "copy", "transpose", "get-tuple-element"))
 """Opcodes that read a value in a fusion without computing anything."""
 

@@ -11,15 +11,14 @@ from xlagraph.advice.causes.loop_states import handed_on
 from xlagraph.advice.causes.needed_only import FORWARDING, needed_only_for
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.parameter_gradients import PER_EXAMPLE
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import GRADIENTS_OF_FROZEN
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.op_names import is_checkpointed, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-__all__ = ["gradients_of_reads", "reads_of_parts", "reduced_stacks"]
 
 _REDUCED_STACKS: Final[Remedies] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"

@@ -8,12 +8,11 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-__all__ = ["is_repeated_part", "repeated_parts", "stores_the_same"]
 
 _WRITING: Final = SAME_ELEMENTS | {"dynamic-update-slice", "constant", "compare", "select", "add"}
 """Opcodes that write a part, with the arithmetic of its place."""

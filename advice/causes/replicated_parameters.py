@@ -18,8 +18,6 @@ from xlagraph.planner.edits.batch import BatchDimension, scaled_batch
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["replicated_batch", "replicated_parameters", "replicated_state"]
-
 _TILES: Final = re.compile(r"\{devices=\[([\d,]+)\]")
 
 _TALKING: Final = (

@@ -7,22 +7,12 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_avoidable
 from xlagraph.advice.causes.names import pattern_of
-from xlagraph.advice.causes.peak_values import JOINED_PARTS, SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-__all__ = [
-    "GRADIENTS_OF_FROZEN",
-    "gradients_of_frozen",
-    "held_by_results",
-    "is_gradient_only",
-    "returned_forward_values",
-    "source_of_copies",
-    "unchanged_inputs",
-    "without_new_value",
-]
 
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD: Final = 0.75

@@ -59,8 +59,6 @@ from xlagraph.advice.causes.unused_donations import (
 from xlagraph.advice.causes.wide_checkpoints import wide_checkpoints
 from xlagraph.graph.engine import Cell
 
-__all__ = ["INPUTS_OF_DEVICES", "UNUSED_DONATIONS", "causes_of_values", "find_causes"]
-
 INPUTS_OF_DEVICES = "inputs-of-devices"
 UNUSED_DONATIONS = "unused-donations"
 """Names of statements, and keys of their rows among the answers."""

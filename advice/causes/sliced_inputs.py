@@ -10,8 +10,6 @@ from xlagraph.advice.causes.sliced_reads import share_of_reads
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["sliced_inputs"]
-
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which an input is searched."""
 _MOST_READ: Final = Fraction(1, 4)

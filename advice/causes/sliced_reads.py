@@ -5,11 +5,10 @@ from collections.abc import Collection
 from fractions import Fraction
 from itertools import chain
 
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
-
-__all__ = ["parts_of_reads", "share_of_reads"]
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 
 def parts_of_reads(

@@ -19,8 +19,6 @@ from xlagraph.advice.causes.softmaxes import (
 )
 from xlagraph.planner.compilation.records import StoredValue
 
-__all__ = ["logits"]
-
 _LEAST_VOCABULARY: Final = 512
 _COMPUTED_VOCABULARY: Final = 4096
 """Least words of a table that is no input: shorter ones may be the keys of an attention."""

@@ -4,20 +4,10 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
-
-__all__ = [
-    "LEAST_GROWTH",
-    "PRODUCTS",
-    "connected",
-    "loops_of_sums",
-    "softmax_of",
-    "softmax_of_kernel",
-    "softmax_with_product",
-    "sums_over",
-]
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 LEAST_GROWTH: Final = 4
 """Least elements of the scores for each one of the queries or keys: fewer are not worth a block."""

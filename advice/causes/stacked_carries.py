@@ -17,8 +17,6 @@ from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["stacked_carries"]
-
 _LEAST_TURNS: Final = 64
 """Least iterations of a loop that is worth nesting; layers of a network are fewer."""
 _LEAST_SHARE: Final = Fraction(1, 4)

@@ -12,8 +12,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["dense_gradients"]
-
 _FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape", "tuple"))
 """Opcodes of instructions that fill arrays with zeros, or copy one."""
 _LEAST_RATIO: Final = 4

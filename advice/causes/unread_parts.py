@@ -11,14 +11,13 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.needed_only import FORWARDING
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-__all__ = ["full_factors", "whole_spectra"]
 
 _FACTORING: Final = ("gesdd", "gesvd", "orgqr", "ungqr", "Svd", "svd", "householder", "Qr")
 """Parts of the targets of custom calls for the factors of a matrix."""

@@ -15,15 +15,14 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.needed_only import FORWARDING
-from xlagraph.advice.causes.peak_values import SAME_ELEMENTS, PeakProgram
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads, share_of_reads
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.dimensions.module_operations import Operation
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-__all__ = ["unread_rows"]
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a value is searched."""

@@ -15,8 +15,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["results_of_another_type", "unused_donations"]
-
 _TYPES: Final = {
     "jax": "Return the result in the type of the input (x.astype(old.dtype)) and donate the input"
     " (donate_argnums): JAX drops a donation if no result has its type, and only warns. Or keep the"

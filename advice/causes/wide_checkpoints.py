@@ -18,8 +18,6 @@ from xlagraph.planner.edits.passes import reached
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["recomputed_groups", "wide_checkpoints"]
-
 _EACH_LAYER: Final = {
     "jax": "Wrap each layer, not all of them at once: jax.checkpoint(layer) instead of"
     " jax.checkpoint(loss); in Flax nn.remat(Layer).",

@@ -8,8 +8,6 @@ from xlagraph.advice.error_message.failure import Failure, Stage
 from xlagraph.advice.error_message.largest_lines import largest_lines
 from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, share_text
 
-__all__ = ["Explanation", "Unknown", "explain"]
-
 _MUCH_PADDING: Final = 0.1
 """Share of the requested bytes from which padding is worth a change."""
 _DUMP_FLAGS: Final = 'XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text"'

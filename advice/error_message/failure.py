@@ -6,8 +6,6 @@ Sizes are in bytes. Messages round them to two decimals of a unit. A missing siz
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["BreakdownPart", "Failure", "LargeAllocation", "Stage", "TracebackLine"]
-
 
 class Stage(StrEnum):
     """The stage at which memory ran out."""

@@ -8,8 +8,6 @@ from xlagraph.advice.error_message.failure import BreakdownPart, Failure, LargeA
 from xlagraph.advice.error_message.headlines import module_of_op
 from xlagraph.advice.error_message.message_forms import printed_bytes, rounded
 
-__all__ = ["FailureDetails", "request_key"]
-
 _SECTIONS: Final = (
     (forms.TOTAL_HEADER, "total"),
     (forms.PROGRAM_HEADER, "program"),

@@ -10,8 +10,6 @@ from xlagraph.advice.error_message.failure import Failure, LargeAllocation, Stag
 from xlagraph.advice.error_message.message_forms import printed_bytes
 from xlagraph.hlo.shapes import parse_shape
 
-__all__ = ["failure_of_headline", "module_of_op"]
-
 _TYPES: Final = {
     "float": "f32", "double": "f64", "half": "f16", "bfloat16": "bf16", "bool": "pred",
     "int8": "s8", "int16": "s16", "int32": "s32", "int64": "s64",

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from xlagraph.advice.error_message.failure import Failure, LargeAllocation
 
-__all__ = ["LineShare", "largest_lines"]
-
 
 @dataclass(frozen=True, slots=True)
 class LineShare:

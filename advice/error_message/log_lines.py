@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["plain_lines"]
-
 # \x1b[36m; the escape character itself is lost where a log was pasted
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\[\d{1,2}(?:;\d{1,3})*m")
 _PREFIXES: Final = (

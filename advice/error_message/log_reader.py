@@ -21,8 +21,6 @@ from xlagraph.advice.error_message.log_lines import plain_lines
 from xlagraph.hlo.metadata import is_installed
 from xlagraph.runtime.files import UNPACKING_ERRORS, unpacked_stream
 
-__all__ = ["ErrorLog", "TracebackFrames", "decoded_lines", "read_error_log"]
-
 
 class TracebackFrames:
     """The frames of the latest traceback in a log, outermost first as Python prints them."""

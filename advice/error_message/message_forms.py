@@ -14,8 +14,6 @@ from typing import Final
 
 from xlagraph.presentation.byte_sizes import parse_bytes
 
-__all__ = ["SIZE", "printed_bytes", "rounded"]
-
 SIZE: Final = (
     r"\d{1,20}(?:(?:\.\d{1,9})? ?(?:[KMGTPE](?:i?B)?|B)(?![A-Za-z])|(?!\.\d|\d| ?[KMGTPE]i?\Z))"
 )

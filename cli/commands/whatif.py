@@ -68,8 +68,8 @@ def whatif(
     Example: xlagraph whatif baseline --donate all
     """
     from xlagraph.cli.summaries.whatif import write_whatif
+    from xlagraph.planner.edits.changes import Changes
     from xlagraph.planner.edits.result import whatif_cells
-    from xlagraph.planner.edits.whatif import Changes
     from xlagraph.planner.edits.whatif import whatif as replan
 
     if options.batch is None and (options.batch_of or options.batch_like):
@@ -93,7 +93,7 @@ def whatif(
 
 
 def _parse_factors(texts: Sequence[str]) -> "dict[str, Fraction]":
-    from xlagraph.planner.edits.whatif import parse_factor
+    from xlagraph.planner.edits.changes import parse_factor
 
     factors: dict[str, Fraction] = {}
     for text in texts:

@@ -11,15 +11,6 @@ if TYPE_CHECKING:
     Columns = Sequence[str]
     Rows = Sequence[Sequence[Cell]]
 
-__all__ = [
-    "LeftOut",
-    "Selected",
-    "choose_columns",
-    "is_wide",
-    "set_wide",
-    "without_columns",
-]
-
 _is_wide = False
 
 

@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 
     Completion = Callable[[typer.Context, str], list[str]]
 
-__all__ = [
-    "QuickCommand",
-    "QuickGroup",
-    "flag",
-    "new_command",
-    "option",
-    "pass_on_options",
-    "spread_options",
-]
-
 T = TypeVar("T")
 _UNCUT: Final = 100_000
 """Number of characters that no summary has."""

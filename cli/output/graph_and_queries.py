@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from xlagraph.ingest.user_lines import CodeOwners
     from xlagraph.queries.catalogue.query_files import Query
 
-__all__ = [
-    "CompilationArgument",
-    "CompilationOption",
-    "ask_password",
-    "catalogue",
-    "complete_compilation",
-    "complete_run",
-    "note_guess",
-    "open_graph_of",
-    "query_folders",
-    "users_lines_of",
-]
-
 
 @contextmanager
 def open_graph_of(

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
     from xlagraph.graph import Cell
 
-__all__ = [
-    "bar_column",
-    "bar_text",
-    "fitting_columns",
-    "write_bands",
-    "write_bars",
-    "write_series",
-]
-
 _GAP: Final = 2
 _NARROWEST: Final = 24
 """Smallest width to which a text column is narrowed to fit a table into one band."""

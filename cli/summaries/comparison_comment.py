@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from xlagraph.comparison.compared_sides import Comparison
     from xlagraph.graph import Cell
 
-__all__ = ["MOST_CHARACTERS", "comment"]
-
 MOST_CHARACTERS: Final = 50_000
 """Limit per comment. GitHub rejects more than 65,536 characters, and another table may follow."""
 _LONGEST_CELL: Final = 160

@@ -19,8 +19,6 @@ from xlagraph.graph.ladybug.file_changes import (
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.schema import SCHEMA
 
-__all__ = ["compact", "stored_rows"]
-
 
 def compact(path: Path, folder: Path) -> None:
     """Replace a graph file that is not in use with a compact one of the same rows.

@@ -10,8 +10,6 @@ from typing import Final
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryRefused
 
-__all__ = ["check_lists"]
-
 _EXACT_IN_FLOATS: Final = 2**53
 _EMPTY: Final = "nothing"
 _NULL: Final = "null"

@@ -16,8 +16,6 @@ from xlagraph.graph.cypher_tokens import Token, read_tokens
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryRefused
 
-__all__ = ["with_ordered_maps"]
-
 _ADVICE: Final = "give all maps the same keys, with null for a missing value"
 # a word that is followed by a map literal, where another word is a name in a pattern
 _BEFORE_MAPS: Final = frozenset({"DISTINCT", "NOT", "CASE"})

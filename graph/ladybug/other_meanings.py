@@ -22,8 +22,6 @@ from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryRefused
 from xlagraph.graph.read_only import read_statement
 
-__all__ = ["check_meanings", "checked_patterns"]
-
 _CLAUSES: Final = frozenset((
     "MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "ORDER", "SKIP", "LIMIT",
 ))  # fmt: skip

@@ -15,8 +15,6 @@ from xlagraph.graph.ladybug.map_order import with_ordered_maps
 from xlagraph.graph.opening import open_graph
 from xlagraph.graph.statement_files import load_statement
 
-__all__ = ["copy_with_user_lines"]
-
 _KEYS: Final = load_statement(__file__, "keys-of-compilations")
 _SET_BY_FRAME: Final = load_statement(__file__, "set-user-lines-by-frame")
 _SET_BY_LINE: Final = load_statement(__file__, "set-user-lines-by-line")

@@ -12,8 +12,6 @@ import ladybug
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.ladybug.result_rows import Table, read_table
 
-__all__ = ["ReadingAhead"]
-
 Given = dict[str, Cell]
 _INTERRUPT_SECONDS: Final = 0.05
 """Seconds after which an interrupt is repeated; one that comes before a statement runs is lost."""

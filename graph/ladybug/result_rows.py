@@ -13,8 +13,6 @@ from xlagraph.graph.engine import Cell, QueryLimits
 from xlagraph.graph.errors import QueryFailed
 from xlagraph.graph.read_only import bounded_rows, check_columns
 
-__all__ = ["Table", "check_counts", "read_table"]
-
 Table = tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]
 """Columns and rows of a result."""
 _ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})

@@ -12,22 +12,6 @@ from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_statements import is_unused
 from xlagraph.graph.schema_types import NodeType, Property, PropertyType, RelationshipType
 
-__all__ = [
-    "copy_rows",
-    "count_nodes",
-    "count_relationships",
-    "count_unused",
-    "create_nodes",
-    "create_relationships",
-    "create_tables",
-    "delete_parts",
-    "delete_unused",
-    "set_run",
-    "stored_keys",
-    "write_nodes",
-    "write_relationships",
-]
-
 _COLUMN_TYPES: Final[Mapping[PropertyType, str]] = {
     PropertyType.STRING: "STRING",
     PropertyType.INTEGER: "INT64",

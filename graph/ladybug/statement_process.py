@@ -13,8 +13,6 @@ from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.errors import GraphError, QueryFailed
 from xlagraph.runtime.child_process import ChildEnded, ChildProcess
 
-__all__ = ["query_in_process", "statement_results"]
-
 _PROGRAM: Final = "xlagraph.graph.ladybug.statement_process:statement_results"
 
 

@@ -8,15 +8,6 @@ from urllib.parse import quote, urlsplit
 
 from xlagraph.graph.opening import check_uri, is_server_uri
 
-__all__ = [
-    "BrowserPage",
-    "LinkTooLong",
-    "browser_page",
-    "page_address",
-    "page_of_settings",
-]
-
-
 MAX_CHARACTERS: Final = 16_000
 """A server rejects a request of more than 20 480 bytes, headers included."""
 

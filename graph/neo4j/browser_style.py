@@ -14,8 +14,6 @@ from xlagraph.graph.styles import (
     shows_unit,
 )
 
-__all__ = ["grass", "setup_commands"]
-
 _LIGHT, _DARK = "#FFFFFF", "#000000"
 # defaults of Browser, for labels of other programs in the same database
 _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {

@@ -22,8 +22,6 @@ from neo4j.api import BookmarkManager
 
 from xlagraph.runtime.files import whole_file
 
-__all__ = ["Outcome", "ServerDatabase", "StoredBookmarks", "call_uninterrupted"]
-
 _LAG_SECONDS: Final = 3600.0
 """Seconds to wait for a server that lags behind. A bookmark that is newer than a restored backup
 costs one command this time."""

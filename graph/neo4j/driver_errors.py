@@ -22,8 +22,6 @@ from xlagraph.graph.errors import (
     QueryRefused,
 )
 
-__all__ = ["TESTED_FROM", "encryption_error", "graph_error", "login_error"]
-
 TESTED_FROM: Final = "5.26"
 """The oldest release that is tested."""
 

@@ -11,8 +11,6 @@ from xlagraph.graph.row_tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import VERSION
 from xlagraph.runtime.files import whole_file
 
-__all__ = ["MANIFEST", "Manifest", "read_manifest", "write_manifest"]
-
 MANIFEST: Final = "export.json"
 
 

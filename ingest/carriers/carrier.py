@@ -15,8 +15,6 @@ from xlagraph.hlo.program import Program
 from xlagraph.ingest.errors import Problem
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["Carrier", "Contents", "Need", "Part", "Source", "Start"]
-
 
 class Part(NamedTuple):
     """A file with a part of a compilation, or a range of bytes in a larger file."""

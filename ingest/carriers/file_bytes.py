@@ -11,16 +11,6 @@ from typing import BinaryIO, Final, cast
 
 from xlagraph.runtime.files import UNPACKING_ERRORS, unpacked_stream
 
-__all__ = [
-    "MOST_UNPACKED_BYTES",
-    "UNREADABLE",
-    "begins_like_a_dump",
-    "has_dump_header",
-    "open_unpacked",
-    "read_bytes",
-    "start_of_large_file",
-]
-
 _HEADER: Final = b"BufferAssignment:"
 MOST_UNPACKED_BYTES: Final = 2**30  # a small compressed file can fill the memory
 _SNIFFED_BYTES: Final = 512

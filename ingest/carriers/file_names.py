@@ -8,8 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["DumpName", "dump_name", "split_timestamp"]
-
 # 1795217606140152.
 _TIMESTAMP: Final = re.compile(r"\d{10,}\.")
 # 1795217606140152.module_0000.after_optimizations

@@ -13,8 +13,6 @@ from xlagraph.ingest.carriers.carrier import Contents
 from xlagraph.ingest.errors import Problem, readable
 from xlagraph.ingest.plan import Statistic
 
-__all__ = ["STATISTICS", "STATISTICS_ENDING", "statistics_content", "take_statistics"]
-
 STATISTICS: Final = "memory statistics"
 STATISTICS_ENDING: Final = "-memory-statistics.json"
 

@@ -20,8 +20,6 @@ from xlagraph.ingest.errors import Problem, readable
 from xlagraph.ingest.plan import Plan
 from xlagraph.runtime.files import without_packing
 
-__all__ = ["REPORT_PROTO", "REPORT_TEXT", "report_parts", "usage_disagreements"]
-
 REPORT_TEXT: Final = "memory usage report"
 REPORT_PROTO: Final = "memory usage report proto"
 _ENDINGS: Final = {

@@ -10,8 +10,6 @@ A profile has gigabytes of events next to the few fields that are needed.
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
-__all__ = ["Field", "UnfitWireFormat", "fields"]
-
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _FIXED: Final = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}
 _LONGEST_VARINT: Final = 10

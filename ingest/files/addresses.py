@@ -4,8 +4,6 @@ import re
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-__all__ = ["address_name", "is_address", "without_credentials", "without_secrets"]
-
 # gs://bucket/runs   simplecache::s3://bucket/runs
 _ADDRESS: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]+://.+", re.DOTALL)
 _WEB: Final = ("http", "https")

@@ -23,8 +23,6 @@ from xlagraph.ingest.carriers.file_bytes import has_dump_header
 from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.runtime.files import unpacked_stream, without_packing
 
-__all__ = ["unpack"]
-
 _LEAST_BOUND: Final = 2**30
 """Number of bytes that any file may unpack to."""
 _MOST_RATIO: Final = 100

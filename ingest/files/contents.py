@@ -17,8 +17,6 @@ from xlagraph.ingest.gaps import filled, has_gaps, is_same_plan
 from xlagraph.ingest.plan import Plan
 from xlagraph.runtime.files import UNPACKING_ERRORS
 
-__all__ = ["DumpContents", "FileStates", "file_states", "read_compilation", "read_dump"]
-
 FileStates = tuple[tuple[int, int, int], ...]
 """Inode, size in bytes and time of change in ns of each file of a dump."""
 

@@ -18,12 +18,6 @@ from xlagraph.ingest.errors import Problem, readable
 from xlagraph.ingest.files.dump_files import DumpFiles, DumpOrigin, FoundDumps, Listing, origin_of
 from xlagraph.runtime.files import ARCHIVE_ENDINGS, PACKED_SUFFIXES
 
-__all__ = [
-    "CARRIERS",
-    "ENDINGS",
-    "find_dumps",
-]
-
 CARRIERS: Final[tuple[Carrier, ...]] = (
     TEXT_CARRIER,
     PROTO_CARRIER,

@@ -11,8 +11,6 @@ from xlagraph.ingest.carriers.carrier import Source
 from xlagraph.ingest.carriers.file_names import DumpName
 from xlagraph.ingest.errors import Problem, readable
 
-__all__ = ["DumpFiles", "DumpOrigin", "FoundDumps", "Listing", "origin_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class DumpFiles:

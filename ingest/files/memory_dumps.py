@@ -12,8 +12,6 @@ from xlagraph.ingest.carriers.proto.process import compiled_source
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.files.dump_files import DumpFiles
 
-__all__ = ["compiled_dump", "hold_largest_dump"]
-
 _FOLDER = "process"
 """Folder of the run of such a dump."""
 

@@ -9,8 +9,6 @@ from typing import Final
 
 from xlagraph.runtime.files import without_packing
 
-__all__ = ["NoDumps", "why_no_dumps"]
-
 _FLAGS: Final = "XLA_FLAGS=--xla_dump_to=DIR"
 # jit_train_step-6b1c…-cache   jit_train_step-6b1c…-atime   .lockfile
 _OF_CACHE: Final = re.compile(r".*-[0-9a-f]{64}(-cache|-atime)?|\.?lockfile|\.nfs\w+", re.DOTALL)

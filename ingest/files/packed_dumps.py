@@ -14,8 +14,6 @@ from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.files.dump_files import DumpOrigin, FoundDumps, origin_of
 from xlagraph.runtime.files import ARCHIVE_ENDINGS, PACKED_SUFFIXES
 
-__all__ = ["STANDARD_INPUT", "UnpackedFolders"]
-
 STANDARD_INPUT: Final = Path("-")
 _STDIN: Final = "stdin"
 _SUFFIXES: Final = (*ARCHIVE_ENDINGS, *PACKED_SUFFIXES)

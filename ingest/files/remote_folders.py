@@ -24,8 +24,6 @@ from xlagraph.ingest.files.store import (
     StoreFailed,
 )
 
-__all__ = ["LentDumps", "RemoteFolders"]
-
 _SNIFFED_BYTES: Final = 512
 
 

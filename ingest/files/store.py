@@ -13,16 +13,6 @@ from uuid import uuid4
 from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.addresses import without_credentials
 
-__all__ = [
-    "FILES_AT_ONCE",
-    "MOST_TRIES",
-    "STORE_ERRORS",
-    "Store",
-    "StoreFailed",
-    "StoreStopped",
-    "StoredFile",
-]
-
 FILES_AT_ONCE: Final = 16
 """Number of parallel requests; they wait for the network, not for the processor."""
 _VERSION: Final = (

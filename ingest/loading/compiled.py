@@ -15,8 +15,6 @@ from xlagraph.ingest.measures.peaks import SpacePeaks, peaks
 from xlagraph.ingest.measures.succession import takeovers
 from xlagraph.ingest.options import IngestOptions
 
-__all__ = ["ingest_compiled", "ingest_held", "space_peaks"]
-
 
 def ingest_compiled(
     graph: LoadTarget,

@@ -9,8 +9,6 @@ from xlagraph.ingest.errors import Problem, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.dump_files import DumpFiles
 
-__all__ = ["AcceptedDumps", "reject_conflicts"]
-
 
 @dataclass(slots=True)
 class AcceptedDumps:

@@ -11,8 +11,6 @@ from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.loading.job import PreparationJob
 
-__all__ = ["Fetcher", "fetched", "fetched_batches", "reading"]
-
 
 class Fetcher(Protocol):
     """A source that fetches the files of dumps; local files are unchanged."""

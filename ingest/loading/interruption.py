@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
-__all__ = ["Interruption"]
-
 Value = TypeVar("Value")
 
 

@@ -11,8 +11,6 @@ from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.rows.counts import RowCounts
 
-__all__ = ["JobOutcome", "PreparationJob", "Prepared", "batches_of_jobs"]
-
 
 class PreparationJob(NamedTuple):
     """One compilation to prepare."""

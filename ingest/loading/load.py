@@ -26,8 +26,6 @@ from xlagraph.ingest.loading.summary import IngestSummary, Meter, Progress, Tall
 from xlagraph.ingest.loading.worker_pool import prepare_all
 from xlagraph.ingest.options import IngestOptions
 
-__all__ = ["ingest", "ingest_found"]
-
 
 def ingest(
     graph: LoadTarget | None,

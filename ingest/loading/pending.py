@@ -13,8 +13,6 @@ from xlagraph.ingest.loading.fetching import Fetcher
 from xlagraph.ingest.loading.job import PreparationJob
 from xlagraph.ingest.options import IngestOptions
 
-__all__ = ["PendingIngest", "first_paths", "ingest_time"]
-
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
 """Size of a dump that takes as long to prepare as a process takes to start."""
 _BYTES_WORTH_THEIR_MEMORY: Final = 32 * 2**20

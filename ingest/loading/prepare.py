@@ -16,11 +16,10 @@ from xlagraph.ingest.errors import ParseError, Problem, UnreadableDump, readable
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
 from xlagraph.ingest.loading.job import JobOutcome, PreparationJob, Prepared, batches_of_jobs
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
-from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables, tables_of_detail
+from xlagraph.ingest.rows.compilation_rows import compilation_tables, tables_of_detail
 from xlagraph.ingest.rows.counts import RowCounts
+from xlagraph.ingest.rows.row_source import Provenance
 from xlagraph.runtime.memory import collector_paused
-
-__all__ = ["KnownContents", "prepare"]
 
 _TOGETHER_BYTES: Final = 4 * 2**20
 """Size of the dumps whose rows are made together; more would only take memory."""

@@ -33,8 +33,6 @@ from xlagraph.ingest.loading.shared_folder import SharedFolder
 from xlagraph.ingest.loading.summary import IngestSummary, merged_summary
 from xlagraph.ingest.options import IngestOptions
 
-__all__ = ["export_on_ray"]
-
 _TRIES: Final = 5
 """Number of times that a task is repeated if its worker dies."""
 _LEAST_BYTES: Final = 2**20

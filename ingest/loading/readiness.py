@@ -8,8 +8,6 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.files.dump_files import DumpFiles
 
-__all__ = ["HeldBack", "Readiness"]
-
 _MOST_LOOKS_BETWEEN_TRIES: Final = 64
 
 

@@ -9,8 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["temporary_row_folder"]
-
 _PREFIX: Final = "xlagraph-rows-"
 
 

@@ -16,8 +16,6 @@ from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.addresses import is_address, without_credentials, without_secrets
 from xlagraph.ingest.files.store import FILES_AT_ONCE, Store
 
-__all__ = ["PARTS", "SharedFolder", "check_is_empty", "upload"]
-
 PARTS: Final = "parts"
 _READ_BY_A_MERGE: Final = (*SHARED_TABLES, "Compilation", "Run")
 

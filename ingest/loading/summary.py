@@ -11,8 +11,6 @@ from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.loading.job import JobOutcome
 from xlagraph.ingest.rows.counts import RowCounts
 
-__all__ = ["Disagreement", "IngestSummary", "Meter", "Progress", "Tally", "merged_summary"]
-
 
 class Disagreement(NamedTuple):
     """A compilation whose allocations do not add up to the total that XLA prints."""

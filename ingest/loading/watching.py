@@ -24,8 +24,6 @@ from xlagraph.ingest.loading.summary import IngestSummary
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.runtime.memory import trim_memory
 
-__all__ = ["LOOK_SECONDS", "WatchSummary", "WatchedFolders", "watch"]
-
 LOOK_SECONDS: Final = 5.0
 """Seconds between two looks."""
 

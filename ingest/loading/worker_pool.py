@@ -22,8 +22,6 @@ from xlagraph.ingest.loading.prepare import KnownContents, prepare
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.runtime.child_process import ChildEnded, ChildPool, ChildProcess
 
-__all__ = ["prepare_all"]
-
 _PROGRAM: Final = "xlagraph.ingest.loading.prepare:prepared_batches"
 _BATCH_BYTES: Final = 4 * 2**20
 """Size of the dumps that share files of rows: a file costs the engine about a millisecond."""

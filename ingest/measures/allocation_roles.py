@@ -7,15 +7,6 @@ from typing import NamedTuple
 from xlagraph.hlo.program import EntryParameter, Program
 from xlagraph.ingest.plan import Allocation, ParameterStorage
 
-__all__ = [
-    "Donation",
-    "DonationState",
-    "Role",
-    "donations",
-    "marks_outputs",
-    "role",
-]
-
 
 class Role(StrEnum):
     """Purpose of an allocation."""

@@ -30,8 +30,6 @@ from xlagraph.ingest.measures.op_search import OpSearch, SearchRule, StackOfValu
 from xlagraph.ingest.measures.source_places import Location, Places, UserLine
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["Attribution", "Attributions", "attributions"]
-
 _OP: Final = attrgetter("op_name", "source_file", "source_line", "stack_frame")
 
 

@@ -25,9 +25,6 @@ from xlagraph.ingest.measures.op_search import SearchRule
 from xlagraph.ingest.measures.phases import Phase, Phases
 from xlagraph.ingest.plan import Plan, Value
 
-__all__ = ["Categorized", "categories"]
-
-
 _OTHER: Final = Categorized(Category.OTHER, None)
 _CONSTANT: Final = Categorized(Category.CONSTANT, "a constant")
 _OFFLOADED: Final = Categorized(Category.OFFLOADED, "in the memory of the host")

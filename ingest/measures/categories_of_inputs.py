@@ -25,9 +25,6 @@ from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.phases import Phase, Phases
 from xlagraph.ingest.plan import Plan, Value
 
-__all__ = ["InputRules"]
-
-
 _OTHER: Final = Categorized(Category.OTHER, None)
 _BATCH: Final = Categorized(Category.BATCH, "an input that is not returned")
 _STATE: Final = Categorized(Category.STATE, "an input that is returned")

@@ -18,8 +18,6 @@ from xlagraph.ingest.measures.input_categories import Categorized, Category, sor
 from xlagraph.ingest.measures.phases import Phase, Phases
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["categories_in_loops"]
-
 _ACCUMULATED: Final = Categorized(
     Category.GRADIENT, "accumulated in a loop that runs the backward pass, shape of a weight"
 )

@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.measures.memory_spaces import HOST, shown_platform
 from xlagraph.ingest.plan import Allocation, Plan
 
-__all__ = ["ComparedStatistic", "compared_statistics"]
-
 _COUNTED: Final[Mapping[str, Callable[[Allocation], bool]]] = {
     "argument_size_in_bytes": lambda each: each.parameter is not None,
     "output_size_in_bytes": lambda each: each.maybe_live_out,

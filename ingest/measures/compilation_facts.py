@@ -11,8 +11,9 @@ from xlagraph.hlo.program import PackedModule, Program
 from xlagraph.hlo.scoped_memory import ScopedMemory
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
 from xlagraph.ingest.measures.attribution import Attribution, attributions
-from xlagraph.ingest.measures.categories import Categorized, categories
+from xlagraph.ingest.measures.categories import categories
 from xlagraph.ingest.measures.dependence import Dependence, dependences
+from xlagraph.ingest.measures.input_categories import Categorized
 from xlagraph.ingest.measures.live_ranges import Span, residents_of_allocations, value_spans
 from xlagraph.ingest.measures.memory_spaces import memory_space_names
 from xlagraph.ingest.measures.op_search import StackOfValue
@@ -28,8 +29,6 @@ from xlagraph.ingest.measures.succession import (
     takeovers,
 )
 from xlagraph.ingest.plan import Plan
-
-__all__ = ["CompilationFacts", "NamedInstruction", "derive_facts"]
 
 _FIRST: Final = itemgetter(0)
 

@@ -11,8 +11,6 @@ from xlagraph.hlo.instruction import Instruction, ProgramError
 from xlagraph.hlo.post_order import scheduled_callees, scheduled_computations
 from xlagraph.hlo.program import Program
 
-__all__ = ["Dependence", "dependences"]
-
 
 class Dependence(NamedTuple):
     """Dependences and called computations of an instruction; empty sequences are None."""

@@ -18,8 +18,6 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, NamedInstruction
 from xlagraph.ingest.plan import Allocation, Use
 
-__all__ = ["DonatedInput", "Outcome", "donated_inputs"]
-
 
 class Outcome(StrEnum):
     """Fate of the bytes of a donated input."""

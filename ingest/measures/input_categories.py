@@ -6,15 +6,6 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = [
-    "Categorized",
-    "Category",
-    "category_of_input_name",
-    "category_of_leaf_name",
-    "category_of_patterns",
-    "sorted_array",
-]
-
 
 class Category(StrEnum):
     """The part that a value has in a program."""

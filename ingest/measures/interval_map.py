@@ -6,8 +6,6 @@ A slot is ``(start, end)``: the bytes from `start` up to `end`, exclusive.
 from collections.abc import Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
-__all__ = ["IntervalMap", "largest_hole", "owned_bytes"]
-
 Owner = TypeVar("Owner")
 _WORD: Final = 1024
 """Bits in a word of `IntervalMap`."""

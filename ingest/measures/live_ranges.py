@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["Resident", "Residents", "Span", "residents_of_allocations", "value_spans"]
-
 # Plain tuples, one for each value: named ones take longer to make.
 Resident = tuple[int, int, int, int, int, int]
 """First and last step, value id, start and end of the slot, index of the value in the plan."""

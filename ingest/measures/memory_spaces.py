@@ -5,8 +5,6 @@ from typing import Final
 
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["HOST", "memory_space_names", "shown_platform"]
-
 HOST: Final = 5
 """Color of the host's memory on every platform: `Layout::kHostMemorySpace` in xla/layout.h."""
 _SPACES: Final[Mapping[int, str]] = {HOST: "host"}

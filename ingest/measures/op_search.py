@@ -15,8 +15,6 @@ from xlagraph.ingest.measures.source_places import LOCATION, Places
 from xlagraph.ingest.measures.stacks import find_stacks
 from xlagraph.ingest.plan import Value
 
-__all__ = ["OpSearch", "SearchRule", "StackOfValue"]
-
 _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", "while"))
 """Opcodes that pass each element of the operand on as the same element of the result."""
 _CONTROL_FLOW: Final = frozenset(("while", "call", "conditional"))

@@ -7,8 +7,6 @@ from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import index_numbers
 
-__all__ = ["MOVING", "InstructionResult", "Origins"]
-
 
 class InstructionResult(NamedTuple):
     """An instruction's result, or one element of it."""

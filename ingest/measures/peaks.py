@@ -22,18 +22,6 @@ from xlagraph.ingest.measures.live_ranges import Resident, Residents, Span
 from xlagraph.ingest.measures.succession import Takeover
 from xlagraph.ingest.plan import Allocation, Plan
 
-__all__ = [
-    "NO_PEAK",
-    "UNKNOWN_PEAK",
-    "AllocationPeak",
-    "Peak",
-    "Peaks",
-    "PrintedShare",
-    "SpacePeaks",
-    "peaks",
-    "printed_shares",
-]
-
 
 class PrintedShare(NamedTuple):
     """A value in XLA's list."""

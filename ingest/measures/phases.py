@@ -12,8 +12,6 @@ from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.origins import MOVING
 from xlagraph.ingest.plan import Plan, Value
 
-__all__ = ["Phase", "Phases"]
-
 
 class Phase:
     """Phases of a training step: numbers, because enums take long to hash."""

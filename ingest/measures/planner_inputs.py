@@ -21,8 +21,6 @@ from xlagraph.hlo.shapes import WHOLE, Shape
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.plan import Plan, Value
 
-__all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
-
 
 def _needed_until(
     plan: Plan,

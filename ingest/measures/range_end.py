@@ -17,8 +17,6 @@ from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.succession import Succession
 from xlagraph.ingest.plan import Allocation, Plan
 
-__all__ = ["RangeEndKind", "range_ends"]
-
 
 class RangeEndKind(StrEnum):
     """Reason why a live range ends where it does."""

@@ -8,17 +8,6 @@ from xlagraph.hlo.instruction import Attributes
 from xlagraph.hlo.metadata import StackFrame, is_installed
 from xlagraph.hlo.program import Program
 
-__all__ = [
-    "LOCATION",
-    "CallPath",
-    "CallPaths",
-    "Location",
-    "Places",
-    "SourcePlace",
-    "UserLine",
-    "call_paths",
-]
-
 
 class CallPath(NamedTuple):
     """A stack frame together with its callers."""

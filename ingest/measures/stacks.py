@@ -26,8 +26,6 @@ from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
 from xlagraph.ingest.measures.origins import MOVING, InstructionResult, Origins
 
-__all__ = ["ResultKey", "Stack", "Where", "find_stacks"]
-
 ResultKey = tuple[str, tuple[int, ...]]
 """Name of an instruction, and the element of its result."""
 Where = Callable[[Instruction], object]

@@ -20,8 +20,6 @@ from xlagraph.ingest.measures.interval_map import IntervalMap
 from xlagraph.ingest.measures.live_ranges import Resident, Residents, Span
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["AliasPosition", "Succession", "Takeover", "alias_positions", "succession", "takeovers"]
-
 
 class Takeover(NamedTuple):
     """Bytes that one value takes over from another; values are indexes in the plan."""

@@ -27,8 +27,6 @@ from xlagraph.ingest.rows.relationships import RELATIONSHIPS_OF_PROVENANCE, RELA
 from xlagraph.ingest.rows.row_source import NumberedFacts, Provenance
 from xlagraph.presentation.byte_sizes import human_bytes
 
-__all__ = ["Provenance", "compilation_rows", "compilation_tables", "tables_of_detail"]
-
 _COLUMN_OF_VALUE: Final = {
     relationship.name: "source" if relationship.source == "Value" else "target"
     for relationship in SCHEMA.relationships

@@ -7,8 +7,6 @@ import pyarrow as pa
 
 from xlagraph.graph.schema import SCHEMA, SHARED_LABELS, SHARED_RELATIONSHIPS
 
-__all__ = ["RowCounts"]
-
 _ENDS: Final = ("source", "target")
 _KEY_COLUMNS: Final = {
     **dict.fromkeys(SHARED_LABELS, ("key",)),

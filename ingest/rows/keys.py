@@ -6,8 +6,6 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.source_places import CallPath
 
-__all__ = ["CallPathKeys", "bounded_key", "bounded_keys", "call_path_keys"]
-
 # Neo4j indexes up to 8,167 bytes; a character is up to 4, and the compilation's key precedes it.
 _LONGEST: Final = 1000
 _DIGEST_CHARACTERS: Final = 32

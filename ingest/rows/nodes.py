@@ -33,8 +33,6 @@ from xlagraph.ingest.measures.peaks import NO_PEAK, UNKNOWN_PEAK, SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
 from xlagraph.ingest.rows.row_source import NumberedFacts, Provenance
 
-__all__ = ["NODES_OF_PROVENANCE", "NODES_OF_TEXT"]
-
 _Cell = TypeVar("_Cell")
 
 

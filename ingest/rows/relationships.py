@@ -39,8 +39,6 @@ from xlagraph.graph.schema_types import RelationshipRows
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.rows.row_source import NumberedFacts, Provenance
 
-__all__ = ["RELATIONSHIPS_OF_PROVENANCE", "RELATIONSHIPS_OF_TEXT"]
-
 _Name = TypeVar("_Name", bound=Hashable)
 
 

@@ -15,8 +15,6 @@ from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, NamedInstruction
 
-__all__ = ["NumberedFacts", "Provenance"]
-
 _Name = TypeVar("_Name", bound=Hashable)
 
 

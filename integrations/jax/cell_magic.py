@@ -9,8 +9,6 @@ from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["CellMemory", "show_cell_memory"]
-
 _COLUMNS = ("compilation", "reservedBytes", "peakBytes", "largestLine", "lineBytes")
 
 

@@ -8,8 +8,6 @@ from xlagraph.ingest.errors import NoMemoryPlan
 from xlagraph.ingest.files.memory_dumps import compiled_dump
 from xlagraph.jax.function_plan import FunctionPlan
 
-__all__ = ["Watch", "watch_compilations"]
-
 _COMPILED: Final = "backend_compile"
 """Part of the name of the event that JAX reports after each compilation."""
 _active: Final[list["Watch"]] = []

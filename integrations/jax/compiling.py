@@ -14,8 +14,6 @@ from xlagraph.ingest.files.memory_dumps import compiled_dump, hold_largest_dump
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["CompiledDump", "NoPlan", "compile_lowered", "lower"]
-
 
 def lower(
     function: Callable[..., Any],

@@ -13,8 +13,6 @@ from xlagraph.jax.prediction import FunctionCall, Prediction, predict
 from xlagraph.presentation.outlines import Outline, OutlineTable
 from xlagraph.queries import Diagnosis
 
-__all__ = ["Exploration", "ExploredVariant", "Variant", "explore"]
-
 Variant = Callable[..., Any] | Mapping[str, Any]
 """Another function, or options of `jax.jit`; the keys ``function``, ``arguments`` and ``topology``
 replace those of the base."""

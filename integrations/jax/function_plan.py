@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from xlagraph.report import Report
     from xlagraph.tracking import Tracker
 
-__all__ = ["FunctionPlan", "plan_of_compiled", "size_of"]
-
 _SHOWN_LINES: Final = 10
 
 Patterns = Sequence[str | int] | str | int

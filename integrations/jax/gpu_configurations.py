@@ -6,8 +6,6 @@ They contain the limits that a device reports. XLA dumps a more complete file,
 
 from typing import Final, NamedTuple
 
-__all__ = ["GPU_CONFIGURATIONS"]
-
 
 class _Device(NamedTuple):
     description: str

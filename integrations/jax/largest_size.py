@@ -10,8 +10,6 @@ from xlagraph.jax.planning import memory_plan
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
-__all__ = ["LargestSize", "TriedSize", "largest"]
-
 
 class TriedSize(NamedTuple):
     """A size that was compiled."""

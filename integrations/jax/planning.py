@@ -9,8 +9,6 @@ from xlagraph.jax.compiling import compile_lowered, lower
 from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.jax.target_devices import devices_of
 
-__all__ = ["memory_plan", "name_of"]
-
 _GPU_OPTIONS: Final = {
     "xla_gpu_enable_latency_hiding_scheduler": False,
     "xla_gpu_enable_analytical_sol_latency_estimator": False,

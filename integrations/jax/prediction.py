@@ -8,8 +8,6 @@ from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.queries import Diagnosis, Finding, QueryError
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-__all__ = ["FunctionCall", "Prediction", "predict"]
-
 _OF_SHARDING: Final = (ChangeKind.SHARD,)
 _OF_TYPES: Final = (ChangeKind.HALF,)
 _OF_FUNCTION: Final = (

@@ -11,8 +11,6 @@ from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 from xlagraph.runtime.files import whole_file
 
-__all__ = ["ResidentArrays", "resident"]
-
 _TYPES: Final = {"bool": "pred", "float": "f", "int": "s", "uint": "u", "complex": "c"}
 """XLA's names of NumPy's types, by the name without its number of bits."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     import jax
 
-__all__ = ["NoTarget", "devices_of"]
-
 _CUDA_PLUGINS: Final = ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12")
 _SKIPS_CUDA_CHECK: Final = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
 

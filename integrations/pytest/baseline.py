@@ -17,16 +17,6 @@ from xlagraph.runtime.files import whole_file
 if TYPE_CHECKING:
     from xlagraph.jax import FunctionPlan
 
-__all__ = [
-    "Entries",
-    "Entry",
-    "entry_of",
-    "line_growth",
-    "portable_path",
-    "read_baseline",
-    "write_baseline",
-]
-
 
 class Line(TypedDict):
     """A source line with the bytes that it holds at the physical peak."""

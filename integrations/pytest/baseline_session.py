@@ -21,8 +21,6 @@ from xlagraph.pytest.look import look_text
 if TYPE_CHECKING:
     from xlagraph.jax import FunctionPlan
 
-__all__ = ["BaselineSession"]
-
 _SHOWN_LINES = 10
 _UPDATE = "pytest --update-memory-baseline"
 

@@ -13,8 +13,6 @@ from xlagraph.pytest.look import look_text
 if TYPE_CHECKING:
     from xlagraph.jax import FunctionPlan
 
-__all__ = ["fail_unless_donated"]
-
 _PARAMETERS: Final = load_statement(__file__, "parameters")
 _NOT_DONATED: Final = "not donated"
 _UNUSED: Final = "never used"

@@ -13,8 +13,6 @@ from xlagraph.pytest.look import look_text
 if TYPE_CHECKING:
     from xlagraph.jax import FunctionPlan, Watch
 
-__all__ = ["fail_beyond", "limit_of"]
-
 _SHOWN_LINES = 10
 
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from xlagraph.jax import FunctionPlan
 
-__all__ = ["look_text"]
-
 _NOT_IN_A_NAME: Final = re.compile(r"[^\w.-]+")
 _LONGEST_NAME: Final = 100
 

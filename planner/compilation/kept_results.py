@@ -7,8 +7,6 @@ from weakref import WeakKeyDictionary
 
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
-__all__ = ["kept"]
-
 Others = ParamSpec("Others")
 Found = TypeVar("Found")
 

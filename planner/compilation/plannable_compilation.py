@@ -31,8 +31,6 @@ from xlagraph.planner.planned_program import (
 from xlagraph.planner.replay import Replay, replay
 from xlagraph.runtime.memory import collector_paused
 
-__all__ = ["PlannableCompilation", "plannable_compilation"]
-
 _LAST: Final = 1 << 40
 """Place in the post-order of instructions that no module text mentions."""
 

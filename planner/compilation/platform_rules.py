@@ -5,8 +5,6 @@ from typing import Final
 
 from xlagraph.planner.compilation.records import StoredValue
 
-__all__ = ["alignments_of", "written_by_others"]
-
 _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
     "cpu": (64, 16),
     "gpu": (256, 128),

@@ -6,8 +6,6 @@ from typing import Final
 
 from xlagraph.planner.compilation.records import StoredValue
 
-__all__ = ["InstructionName", "RangeEnd", "range_end_of", "range_end_text"]
-
 
 class RangeEnd(StrEnum):
     """The reason why a live range ends; `rangeEnd` in the graph."""

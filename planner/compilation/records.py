@@ -27,25 +27,6 @@ from xlagraph.graph.schema_types import column_name
 from xlagraph.hlo.op_names import is_backward
 from xlagraph.hlo.shapes import dimensions
 
-__all__ = [
-    "CompilationTotals",
-    "Record",
-    "StoredDependence",
-    "StoredFrame",
-    "StoredInstruction",
-    "StoredMaker",
-    "StoredOverwrite",
-    "StoredPosition",
-    "StoredReturn",
-    "StoredSpace",
-    "StoredSuccession",
-    "StoredUse",
-    "StoredValue",
-    "column_names",
-    "read_records",
-    "record_of",
-]
-
 
 class CompilationTotals(NamedTuple):
     """Facts about a whole compilation."""

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from xlagraph.hlo.shapes import index_numbers, parse_shape
 from xlagraph.planner.compilation.records import StoredMaker, StoredReturn
 
-__all__ = ["result_shapes", "results", "run_once"]
-
 
 def run_once(
     result: str | None, returns: Sequence[StoredReturn], makers: Mapping[int, StoredMaker]

@@ -16,8 +16,6 @@ from xlagraph.planner.orders.schedulable import (
     SchedulableValue,
 )
 
-__all__ = ["schedulable_program"]
-
 
 @kept
 def schedulable_program(stored: StoredCompilation) -> SchedulableProgram | None:

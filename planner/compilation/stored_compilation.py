@@ -31,16 +31,6 @@ from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.queries.runner.compilations import check_stored
 from xlagraph.runtime.memory import collector_paused
 
-__all__ = [
-    "ALLOCATIONS_STATEMENT",
-    "FRAMES_STATEMENT",
-    "INSTRUCTIONS_STATEMENT",
-    "ORDER_STATEMENTS",
-    "VALUES_STATEMENT",
-    "StoredCompilation",
-    "read_frames",
-]
-
 _COMPILATION: Final = load_statement(__file__, "compilation")
 ALLOCATIONS_STATEMENT: Final = load_statement(__file__, "allocations")
 VALUES_STATEMENT: Final = load_statement(__file__, "values")

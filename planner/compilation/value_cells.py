@@ -8,8 +8,6 @@ from xlagraph.graph.record_cells import cells_of_columns, record_cells
 from xlagraph.planner.compilation.records import StoredFrame
 from xlagraph.planner.compilation.value_details import ValueDetails
 
-__all__ = ["value_cells"]
-
 _ATTRIBUTION: Final = (
     *("attribution", "attributedOpName", "attributedFile", "attributedLine"),
     *("userFile", "userLine", "userFunction"),

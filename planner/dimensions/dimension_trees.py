@@ -7,8 +7,6 @@ from typing import TypeAlias
 from xlagraph.planner.dimensions.lengths import Lengths
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
 
-__all__ = ["Array", "OperandDimensions", "Tree", "arrays", "element", "fresh", "same"]
-
 Array: TypeAlias = tuple[int, ...]
 """The dimensions of an array."""
 Tree: TypeAlias = Array | list["Tree"]

@@ -17,8 +17,6 @@ from xlagraph.planner.dimensions.lengths import Lengths
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation, ShapeTree
 from xlagraph.planner.dimensions.operation_rules import Unfollowed, result_of
 
-__all__ = ["FollowedDimensions", "follow"]
-
 _PRODUCT_OF_GPU: Final = "gemm_fusion"
 """Beginning of the names of computations with a matrix product of the GPU compiler."""
 

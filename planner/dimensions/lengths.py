@@ -15,8 +15,6 @@ from operator import mul
 
 from xlagraph.planner.dimensions.scaling import KnownLengths, LengthRule, Scaled, Scaling
 
-__all__ = ["Lengths"]
-
 
 class Lengths:
     """Dimensions by number, with what is known of their lengths."""

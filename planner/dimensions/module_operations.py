@@ -8,18 +8,6 @@ from typing import Final, NamedTuple, TypeAlias
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import Shape
 
-__all__ = [
-    "DIMENSIONS_OF_PRODUCT",
-    "NUMBER",
-    "ROLES_OF_CONVOLUTION",
-    "ArrayShape",
-    "ModuleOperations",
-    "OperandName",
-    "Operation",
-    "ShapeTree",
-    "shape_tree",
-]
-
 NUMBER: Final = re.compile(r"-?\d+")
 DIMENSIONS_OF_PRODUCT: Final = tuple(
     (f"{side}_{kind}_dims", re.compile(rf'\\?"{side}_{kind}_dimensions\\?":\[([^\]]*)\]'))

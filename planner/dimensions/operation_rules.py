@@ -28,8 +28,6 @@ from xlagraph.planner.dimensions.window_rules import (
     slice_rule,
 )
 
-__all__ = ["Unfollowed", "result_of"]
-
 
 class Unfollowed(NamedTuple):
     """An operation whose result has dimensions that its operands do not explain."""

@@ -15,8 +15,6 @@ from xlagraph.planner.dimensions.module_operations import (
     ShapeTree,
 )
 
-__all__ = ["operations_of_proto"]
-
 _TUPLE: Final = 13
 _CALLING: Final = {"call": "to_apply", "conditional": "branches", "fusion": "calls"}
 _STARTING: Final = "async-start"

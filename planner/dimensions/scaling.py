@@ -7,8 +7,6 @@ from fractions import Fraction
 from operator import mul, sub
 from typing import NamedTuple
 
-__all__ = ["KnownLengths", "LengthRule", "Scaled", "Scaling", "Split"]
-
 
 class LengthRule(NamedTuple):
     """A length that follows from others: the sum of factor * length + offset."""

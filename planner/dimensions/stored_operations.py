@@ -20,8 +20,6 @@ from xlagraph.planner.dimensions.module_operations import (
 )
 from xlagraph.planner.dimensions.proto_records import operations_of_proto
 
-__all__ = ["module_operations", "operations_of_text"]
-
 # dimensions={0,1}   slice={[0:2], [0:8:2]}   padding=0_0x1_2_1   dim_labels=b0f_0io->b0f
 _ATTRIBUTE: Final = re.compile(r"(?:^|[, ])([a-z][\w-]*)=(\{[^{}]*\}|[^\s,{}\"]+)")
 _LABELS: Final = re.compile(r"(\w+)_(\w+)->(\w+)")

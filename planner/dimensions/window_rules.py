@@ -8,17 +8,6 @@ from fractions import Fraction
 
 from xlagraph.planner.dimensions.dimension_trees import Array, OperandDimensions, Tree, arrays
 
-__all__ = [
-    "convolution_rule",
-    "dynamic_slice_rule",
-    "dynamic_update_slice_rule",
-    "gather_rule",
-    "pad_rule",
-    "reduce_window_rule",
-    "scatter_rule",
-    "slice_rule",
-]
-
 
 def slice_rule(operation: OperandDimensions) -> Tree:
     """Make the dimensions of a slice equal to parts of the whole, or follow it."""

@@ -32,16 +32,6 @@ from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import with_shrunk_values
 from xlagraph.queries.errors import BadParameter
 
-__all__ = [
-    "BatchDimension",
-    "ScaleBatch",
-    "batch_ratio",
-    "compared_dimensions",
-    "kept_bytes",
-    "named_dimensions",
-    "scaled_batch",
-]
-
 _MOST_NAMED: Final = 4
 
 

@@ -13,8 +13,6 @@ from xlagraph.planner.dimensions.following import FollowedDimensions
 from xlagraph.planner.dimensions.scaling import Scaled
 from xlagraph.planner.edits.donating import name_of
 
-__all__ = ["assumptions", "dimensions_of", "uneven_lengths"]
-
 _MADE_BY_SIZE: Final = {
     "ynn_fusion": (
         "YNN is assumed to fuse the same operations; at another size it may fuse others"

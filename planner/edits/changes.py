@@ -14,9 +14,6 @@ from xlagraph.planner.edits.resizing import ComputeInParts, Remove, Scale, Shrin
 from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.queries.errors import BadParameter
 
-__all__ = ["Changes", "parse_factor", "whatif_arguments"]
-
-
 _PATTERNS: Final = ("donate", "without", "until_last_use", "checkpoint", "batch_of")
 """Fields that a string stands for as one name."""
 

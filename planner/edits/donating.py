@@ -19,16 +19,15 @@ from dataclasses import dataclass
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.donation import Donor, donate, with_results_apart
+from xlagraph.planner.donation import donate, with_results_apart
 from xlagraph.planner.edits.edit import DonatedParameter, Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import saved_range_text
 from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.edits.resizing import ids_of
+from xlagraph.planner.needed_copies import Donor
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import counted
 from xlagraph.queries.errors import NoSuchName
-
-__all__ = ["Donate", "name_of", "named_parameters", "whole_arguments"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,6 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.memory_plan import MemoryPlan, plan_memory
 from xlagraph.planner.planned_program import PlannedProgram
 
-__all__ = ["DonatedParameter", "Edit", "Edited", "Replanned", "replan"]
-
 
 @dataclass(frozen=True, slots=True)
 class DonatedParameter:

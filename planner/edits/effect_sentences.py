@@ -5,13 +5,6 @@ from collections.abc import Collection
 from xlagraph.planner.edits.edit import Replanned
 from xlagraph.presentation.byte_sizes import human_bytes
 
-__all__ = [
-    "saved_range_text",
-    "saved_text",
-    "why_not_changed",
-    "why_nothing_is_saved",
-]
-
 
 def saved_text(after: Replanned, before: Replanned, why: str = "") -> str:
     """Return what an edit saves or costs, or why it saves nothing."""

@@ -11,8 +11,6 @@ from xlagraph.planner.edits.effect_sentences import saved_text
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import counted
 
-__all__ = ["PassInLayout"]
-
 
 @dataclass(frozen=True, slots=True)
 class PassInLayout(Edit):

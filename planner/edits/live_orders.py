@@ -19,8 +19,6 @@ from xlagraph.planner.edits.schedules import (
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
 from xlagraph.planner.orders.ordered_program import Reordering
 
-__all__ = ["LiveOrders", "live_orders"]
-
 
 @dataclass(frozen=True)
 class LiveOrders:

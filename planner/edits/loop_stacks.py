@@ -23,8 +23,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.patterns import in_scope
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["SAME_ELEMENTS", "LoopStacks", "loop_stacks", "stacks_of", "stacks_of_scope"]
-
 _HANDING_ON: Final = ("while", "parameter", "copy", "broadcast")
 _PASSING_ON: Final = frozenset(("while", "call", "conditional", "get-tuple-element"))
 SAME_ELEMENTS: Final = frozenset(("copy", "bitcast", "convert", "transpose", "reshape"))

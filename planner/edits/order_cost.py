@@ -33,8 +33,6 @@ from xlagraph.planner.solving import SolvedPacking, solve_packing
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.runtime.memory import collector_paused
 
-__all__ = ["order_cost"]
-
 _MOVES: Final = 5
 _COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective")
 

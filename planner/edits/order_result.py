@@ -9,15 +9,6 @@ from xlagraph.planner.solving import SolvedPacking
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
-__all__ = [
-    "MovedInstructions",
-    "OrderCost",
-    "PlannedOrder",
-    "WaitingGroup",
-    "named_order",
-    "order_cells",
-]
-
 _NEAR: Final = 0.02
 """Maximum excess over the lower bound, as a share of reserved bytes, that counts as near."""
 

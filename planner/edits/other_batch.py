@@ -24,8 +24,6 @@ from xlagraph.planner.edits.changes import Changes, parse_factor
 from xlagraph.queries.errors import BadParameter
 from xlagraph.queries.runner.compilations import find_compilation
 
-__all__ = ["find_batch"]
-
 _PARAMETERS: Final = load_statement(__file__, "parameters-of-same-module")
 
 

@@ -6,8 +6,6 @@ from xlagraph.hlo.op_names import scope_names
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["Passes", "inputs_of_layers", "reached"]
-
 
 def reached(numbers: Iterable[int], edges: Mapping[int, Iterable[int]]) -> set[int]:
     """Return these numbers and all that edges lead to from them."""

@@ -19,8 +19,6 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.queries.errors import BadParameter, NoSuchName, similar_names
 
-__all__ = ["in_scope", "matching", "reject_malformed", "similar_scopes"]
-
 _WILDCARDS: Final = frozenset("*?")
 _OPENING: Final = {")": "(", "]": "["}
 _MOST_LISTED: Final = 5

@@ -33,8 +33,6 @@ from xlagraph.planner.orders.rules import order_of, post_order
 from xlagraph.planner.orders.schedulable import SchedulableProgram, SchedulableValue
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-__all__ = ["recomputed_in_parts", "saved_in_parts"]
-
 _FEWEST: Final = 3
 """Fewest parts: two are no layers, and fused otherwise if recomputed."""
 _ALONE: Final = ("wrapped_", "ynn_fusion", "onednn_fusion")

@@ -23,8 +23,6 @@ from xlagraph.planner.value_changes import (
     with_shrunk_values,
 )
 
-__all__ = ["Parts", "parts_of_forward_pass", "recomputed"]
-
 _PARTS: Final = tuple(1.2**exponent for exponent in range(1, 24))
 """Numbers of parts that are tried, up to 66."""
 

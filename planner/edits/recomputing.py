@@ -1,8 +1,8 @@
 """Edits that change when values are live: recomputed, computed later, freed earlier.
 
-Op names tell which pass a value belongs to (`hlo.op_names`). The compiler recomputes the values of a
-checkpoint for the backward pass; the plan cannot predict at which step. At least, recomputed values
-take nothing. At most, each one lives from its first backward reader on.
+Op names tell which pass a value belongs to (`hlo.op_names`). The compiler recomputes the values of
+a checkpoint for the backward pass; the plan cannot predict at which step. At least, recomputed
+values take nothing. At most, each one lives from its first backward reader on.
 """
 
 # ruff: noqa: D102  `Edit` describes an edit's methods
@@ -33,8 +33,6 @@ from xlagraph.planner.value_changes import (
 )
 from xlagraph.presentation.byte_sizes import counted
 from xlagraph.queries.errors import NoSuchName
-
-__all__ = ["Checkpoint", "Defer", "FreeAtLastUse", "Move", "Recompute"]
 
 _RECOMPUTED_EARLY_ON_CPU = (
     "in the default order of a CPU values are recomputed long before they are read, so that a"

@@ -21,8 +21,6 @@ from xlagraph.planner.orders.rules import is_made_by_xla
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import human_bytes
 
-__all__ = ["Reorder"]
-
 
 @dataclass(frozen=True)
 class Reorder(Edit):

@@ -13,8 +13,6 @@ from xlagraph.planner.planned_program import PRESET_SPACES
 from xlagraph.planner.replay import replay
 from xlagraph.queries.runner.compilations import select_all
 
-__all__ = ["ReplayedBlock", "ReplayedSchedule", "replay_blocks", "replay_schedules"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReplayedBlock:

@@ -24,18 +24,6 @@ from xlagraph.planner.value_changes import (
 )
 from xlagraph.presentation.byte_sizes import counted, human_bytes
 
-__all__ = [
-    "NOTHING_CHANGES",
-    "ComputeInParts",
-    "PackTightly",
-    "Remove",
-    "Scale",
-    "Shrink",
-    "ids_of",
-    "resized",
-    "resized_text",
-]
-
 NOTHING_CHANGES: Final = "changes nothing: a factor of 1 keeps all bytes"
 _WIDE_FLOATS: Final = ("f32", "f64")
 _SMALLER_SHAPES: Final = (

@@ -9,8 +9,6 @@ from xlagraph.planner.edits.edit import DonatedParameter
 from xlagraph.presentation.byte_sizes import change_text, known_bytes
 from xlagraph.presentation.outlines import Outline, Outlined, OutlineTable
 
-__all__ = ["Effect", "PeakValue", "WhatIf", "whatif_cells"]
-
 _COLUMNS: Final = (
     *("compilation", "tempBytes", "tempBytesReplayed", "offsetsEqual", "reservedBytes"),
     *("reservedBytesReplanned", "reservedBytesAfter", "reservedBytesAtMost"),

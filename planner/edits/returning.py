@@ -14,8 +14,6 @@ from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import without_values
 from xlagraph.presentation.byte_sizes import counted
 
-__all__ = ["KeepInside", "with_their_makers"]
-
 _HANDING_ON: Final = frozenset(("tuple", "get-tuple-element", "while", "call", "conditional"))
 """Opcodes of instructions that hand a value on; what reads it there has a value of its own."""
 

@@ -14,16 +14,6 @@ from xlagraph.planner.orders.rules import Rule, may_make_all, order_of
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 from xlagraph.queries.errors import QueryError
 
-__all__ = [
-    "ChosenOrder",
-    "Schedule",
-    "memory_setting",
-    "order_of_schedule",
-    "recomputes_early",
-    "reordering_of",
-    "with_order",
-]
-
 _CPU: Final = (
     'compiler_options={"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"} of jax.jit'
     " (tried with jaxlib 0.9.1 to 0.12.0.1; from 0.5.1 to 0.9.0"

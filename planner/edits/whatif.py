@@ -13,7 +13,7 @@ from xlagraph.planner.compilation.schedulable_compilation import schedulable_pro
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.donation import step_before_copies
 from xlagraph.planner.edits.batch import ScaleBatch
-from xlagraph.planner.edits.changes import Changes, parse_factor
+from xlagraph.planner.edits.changes import Changes
 from xlagraph.planner.edits.donating import name_of
 from xlagraph.planner.edits.edit import Edit, Replanned, replan
 from xlagraph.planner.edits.other_batch import find_batch
@@ -25,13 +25,6 @@ from xlagraph.presentation.byte_sizes import counted, human_bytes
 from xlagraph.queries.errors import QueryError
 from xlagraph.queries.runner.compilations import find_compilation
 from xlagraph.runtime.memory import collector_paused
-
-__all__ = [
-    "Changes",
-    "parse_factor",
-    "whatif",
-    "whatif_of",
-]
 
 _MOST_VALUES: Final = 10
 

@@ -20,8 +20,6 @@ from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import Rule, may_make_all, order_of
 from xlagraph.planner.orders.schedulable import Order
 
-__all__ = ["THREE", "choice_of_three", "estimated_bytes"]
-
 THREE: Final = (Rule.LIST, Rule.DEPTH_FIRST, Rule.POST_ORDER)
 """The orders that XLA tries, in the order in which equal ones are preferred."""
 

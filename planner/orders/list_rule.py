@@ -18,8 +18,6 @@ from typing import Final
 
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
-__all__ = ["is_list_order", "list_order"]
-
 _IGNORED: Final = frozenset(("parameter", "constant"))
 _FIRST: Final = 1 << 62
 

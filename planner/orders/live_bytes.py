@@ -15,8 +15,6 @@ import numpy.typing as npt
 from xlagraph.planner.orders.order_ranges import FlatSchedule, running_ends
 from xlagraph.planner.orders.ordered_program import Reordering
 
-__all__ = ["LiveBytes", "LiveBytesModel"]
-
 _Numbers = npt.NDArray[np.int64]
 
 

@@ -24,8 +24,6 @@ import numpy.typing as npt
 from xlagraph.planner.orders.schedulable import SchedulableProgram, SchedulableValue
 from xlagraph.planner.planned_program import PlannedProgram
 
-__all__ = ["LowerBound", "lower_bound"]
-
 _Bytes = npt.NDArray[np.int64]
 
 

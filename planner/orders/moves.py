@@ -13,8 +13,6 @@ from typing import Final
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram, SchedulableValue
 
-__all__ = ["OrderMove", "best_moves"]
-
 _MOST_VALUES: Final = 30
 
 

@@ -20,8 +20,6 @@ import numpy.typing as npt
 
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
-__all__ = ["FlatSchedule", "RangeRules", "Ranges", "flat_schedule", "running_ends"]
-
 _Steps = npt.NDArray[np.int64]
 
 _WAITING: Final = ("-update", "-done")

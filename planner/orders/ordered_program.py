@@ -7,8 +7,6 @@ from xlagraph.planner.orders.order_ranges import FlatSchedule, RangeRules, Range
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram
 
-__all__ = ["Reordering", "reordering"]
-
 
 @dataclass(frozen=True)
 class Reordering:

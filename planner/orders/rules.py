@@ -18,19 +18,6 @@ from typing import Final
 from xlagraph.planner.orders.list_rule import is_list_order, list_order
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
-__all__ = [
-    "Rule",
-    "breadth_first_order",
-    "depth_first_order",
-    "is_made_by_xla",
-    "may_make",
-    "may_make_all",
-    "may_make_most",
-    "order_of",
-    "post_order",
-    "rules_of",
-]
-
 _UNCOUNTED: Final = frozenset(("parameter", "constant"))
 _PARALLEL_TASK: Final = "parallel_"
 """Begins the names of the computations that `ParallelTaskAssigner` of the CPU compiler makes."""

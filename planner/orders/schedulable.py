@@ -13,14 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-__all__ = [
-    "Order",
-    "SchedulableComputation",
-    "SchedulableInstruction",
-    "SchedulableProgram",
-    "SchedulableValue",
-]
-
 Order = Mapping[str, Sequence[int]]
 """The instructions of each computation in an order, by the computation's name."""
 

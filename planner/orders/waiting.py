@@ -10,8 +10,6 @@ from typing import Final, Literal
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
 from xlagraph.planner.orders.schedulable import SchedulableProgram, SchedulableValue
 
-__all__ = ["Wait", "WaitingValue", "waiting_values"]
-
 Wait = Literal["made early", "read late"]
 
 _FORWARDING: Final = frozenset(("bitcast", "get-tuple-element", "tuple"))

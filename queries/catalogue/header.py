@@ -57,8 +57,6 @@ from xlagraph.queries.catalogue.declarations import (
 )
 from xlagraph.queries.catalogue.header_lines import Declaration, HeaderLines
 
-__all__ = ["KINDS", "RESERVED_NAMES", "STATUSES", "parse_header"]
-
 KINDS: Final = ("table", "series", "graph")
 """Shape of the rows: `series` has one row for each step, made to be drawn as a curve; the rows
 of a `graph` are paths, made to be drawn as nodes and relationships."""

@@ -7,8 +7,6 @@ from typing import Final, NamedTuple, TypeVar
 from xlagraph.queries.catalogue.declarations import ColumnType, LiteralType
 from xlagraph.queries.errors import CatalogueError
 
-__all__ = ["Declaration", "HeaderLines"]
-
 _Type = TypeVar("_Type", LiteralType, ColumnType)
 
 _WORDS: Final = (

@@ -8,8 +8,6 @@ from xlagraph.graph.cypher_tokens import TOKEN
 from xlagraph.graph.engine import Scalar
 from xlagraph.queries.catalogue.query_files import Query
 
-__all__ = ["cypher_literal", "saved_scripts", "with_values_inlined", "without_comments"]
-
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
 

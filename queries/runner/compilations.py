@@ -18,23 +18,6 @@ from xlagraph.queries.errors import (
     similar_names,
 )
 
-__all__ = [
-    "FoundCompilation",
-    "Selection",
-    "check_stored",
-    "compilation_keys",
-    "compilations_of_run",
-    "find_compilation",
-    "find_run",
-    "is_at_peak",
-    "is_compilation",
-    "list_runs",
-    "run_names",
-    "select",
-    "select_all",
-    "select_exact",
-]
-
 _BY_KEY: Final = load_statement(__file__, "compilation-by-key")
 _BY_PART: Final = load_statement(__file__, "compilations-by-part")
 _BY_FUNCTION: Final = load_statement(__file__, "compilations-by-function")

@@ -10,8 +10,6 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.runner.compilations import list_runs
 from xlagraph.queries.runner.name_checks import check_names
 
-__all__ = ["ExpiredRun", "Retention", "expired_runs"]
-
 _RUNS_OF_MODULE: Final = load_statement(__file__, "runs-of-module")
 
 

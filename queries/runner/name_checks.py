@@ -8,8 +8,6 @@ from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import NoSuchMemorySpace, NoSuchName, similar_names
 
-__all__ = ["check_memory_space", "check_names", "check_tag"]
-
 
 class _Named(NamedTuple):
     noun: str

@@ -40,18 +40,6 @@ from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.runner.name_checks import check_names, check_tag
 from xlagraph.queries.runner.values import find_label
 
-__all__ = [
-    "Answer",
-    "StatementAnswer",
-    "find_query",
-    "known_parameters",
-    "reading_ahead",
-    "resolve_parameters",
-    "run",
-    "run_query",
-    "run_statement",
-]
-
 _LONGEST_CHECKED: Final = 10_000
 """Longest statement that is checked, in characters; each wrong name takes a millisecond."""
 

@@ -9,8 +9,6 @@ from xlagraph.queries.errors import AmbiguousValue, NoSuchName
 from xlagraph.queries.runner.compilations import check_stored
 from xlagraph.queries.runner.name_checks import check_names
 
-__all__ = ["find_label", "find_value"]
-
 _BY_LABEL: Final = load_statement(__file__, "values-by-label")
 _LABEL: Final = load_statement(__file__, "label-of-value")
 _BY_INSTRUCTION: Final = load_statement(__file__, "values-by-instruction")

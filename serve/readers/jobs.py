@@ -9,16 +9,6 @@ from xlagraph.graph import Cell
 from xlagraph.graph.read_only import check_nesting
 from xlagraph.queries import Query
 
-__all__ = [
-    "Catalogue",
-    "Form",
-    "Job",
-    "Lane",
-    "ReadAnswer",
-    "Setup",
-    "statement_job",
-]
-
 Catalogue = Mapping[str, Query]
 
 

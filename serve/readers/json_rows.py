@@ -11,15 +11,6 @@ from xlagraph.queries import Answer, Query
 from xlagraph.queries.graph_formats import picture_of
 from xlagraph.serve.readers.service_limits import MOST_ANSWER_BYTES, MOST_CHARACTERS
 
-__all__ = [
-    "answer_result",
-    "json_array",
-    "json_lines",
-    "json_object",
-    "json_rows",
-    "query_description",
-]
-
 _ROOM_FOR_NOTES: Final = 4_000
 """Characters reserved for notes, such as the number of omitted rows."""
 

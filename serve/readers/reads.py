@@ -48,8 +48,6 @@ from xlagraph.serve.readers.json_rows import (
 )
 from xlagraph.serve.readers.service_limits import MOST_ANSWER_BYTES, MOST_ROWS, MOST_SECONDS
 
-__all__ = ["READS", "JsonRows", "answers"]
-
 _ANSWERS: Final = "answers/"
 """Prefix of the parts with the answers of canned queries, which take a while."""
 _MOST_NOTES: Final = 10

@@ -24,8 +24,6 @@ from xlagraph.serve.readers.service_limits import (
     WAITING_SECONDS,
 )
 
-__all__ = ["Workers"]
-
 PROCESSES: Final[Mapping[Lane, int]] = {Lane.LISTS: 2, Lane.QUERIES: 2, Lane.STATEMENTS: 2}
 _NICENESS: Final[Mapping[Lane, int]] = {Lane.LISTS: 0, Lane.QUERIES: 0, Lane.STATEMENTS: 10}
 _PROGRAM: Final = "xlagraph.serve.readers.reads:answers"

@@ -1,7 +1,8 @@
 """A result is written over a donated parameter, with the copies that this needs."""
 
 from tests.planner.small_programs import program, value
-from xlagraph.planner.donation import Donor, donate, step_before_copies
+from xlagraph.planner.donation import donate, step_before_copies
+from xlagraph.planner.needed_copies import Donor
 from xlagraph.planner.planned_program import Overwrite, PlannedAllocation
 
 GIVEN = PlannedAllocation(0, 16, "parameter", 0, parameter_number=0)

@@ -12,9 +12,6 @@ from xlagraph.ingest.carriers.proto.module import Module, ProtoInstruction
 from xlagraph.ingest.errors import UnfitMessage
 from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
-__all__ = ["AssignedValues", "allocations", "assigned_values"]
-
-
 _MOST_BYTES: Final = 2**63 - 1
 
 

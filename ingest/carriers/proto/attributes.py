@@ -15,8 +15,6 @@ from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
 from xlagraph.ingest.carriers.proto.sharding import sharding_text
 from xlagraph.ingest.errors import UnfitMessage
 
-__all__ = ["called_computations", "instruction_attributes"]
-
 _APPLYING: Final = frozenset((
     "call", "map", "reduce-window", "reduce", "all-reduce", "reduce-scatter", "all-reduce-start",
     "scatter", "topk", "sort",

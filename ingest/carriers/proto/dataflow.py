@@ -32,8 +32,6 @@ from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation, Prot
 from xlagraph.ingest.errors import UnfitMessage
 from xlagraph.ingest.plan import Position, Use, UsedValue
 
-__all__ = ["Definition", "Flow", "value_flow"]
-
 
 class Definition(NamedTuple):
     """The instruction and shape index that define a value."""

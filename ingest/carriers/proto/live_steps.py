@@ -24,8 +24,6 @@ from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
 from xlagraph.ingest.plan import UsedValue
 
-__all__ = ["ModuleSchedule", "Variant", "flat_schedule", "live_steps", "trace_agrees"]
-
 
 class Variant(NamedTuple):
     """A rule that differs in some releases."""

@@ -21,8 +21,6 @@ from xlagraph.ingest.carriers.wire_format import UnfitWireFormat, fields
 from xlagraph.ingest.errors import Problem, readable
 from xlagraph.runtime.files import without_packing
 
-__all__ = ["PROTO", "PROTO_CARRIER", "holds_assignment"]
-
 PROTO: Final = "proto"
 _OF_MODULES: Final = ".hlo.pb"
 _OF_XPROF: Final = ".hlo_proto.pb"

@@ -15,8 +15,6 @@ from xlagraph.ingest.carriers.proto.attributes import called_computations, instr
 from xlagraph.ingest.carriers.proto.shape_messages import shape_of
 from xlagraph.ingest.errors import UnfitMessage
 
-__all__ = ["Module", "ProtoComputation", "ProtoInstruction"]
-
 _LOW_BITS: Final = 2**32 - 1
 """Bits of an id that number an instruction; since 2025 the others number its computation."""
 _MAIN_THREAD: Final = ("", "main")

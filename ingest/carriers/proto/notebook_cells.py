@@ -6,8 +6,6 @@ IPython compiles each cell as a file that never exists, such as ``/tmp/ipykernel
 import sys
 from typing import Final
 
-__all__ = ["cell_or_file"]
-
 _CELL_MARKS: Final = ("ipykernel_", "<ipython-input-")
 
 

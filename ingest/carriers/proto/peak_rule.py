@@ -11,8 +11,6 @@ from typing import NamedTuple
 from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.plan import PrintedPeak, PrintedPeakEntry
 
-__all__ = ["LiveValue", "printed_peak"]
-
 
 class LiveValue(NamedTuple):
     """A value with its live range and two sizes."""

@@ -23,8 +23,6 @@ from xlagraph.ingest.carriers.proto.read_messages import (
 from xlagraph.ingest.carriers.wire_format import fields
 from xlagraph.ingest.errors import NoMemoryPlan
 
-__all__ = ["PROCESS_CARRIER", "CompiledSource", "compiled_source"]
-
 _PROCESS: Final = "process"
 _NO_ASSIGNMENT: Final = (
     "{name} has no buffer assignment, like every program compiled for a GPU or TPU that is not "

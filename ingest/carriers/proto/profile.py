@@ -20,8 +20,6 @@ from xlagraph.ingest.carriers.wire_format import Field, UnfitWireFormat, fields
 from xlagraph.ingest.errors import Problem, readable
 from xlagraph.runtime.files import without_packing
 
-__all__ = ["PROFILE_CARRIER"]
-
 _PROFILE: Final = "profile"
 _ENDING: Final = ".xplane.pb"
 _METADATA_PLANE: Final = b"/host:metadata"

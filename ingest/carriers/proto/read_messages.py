@@ -33,8 +33,6 @@ from xlagraph.ingest.errors import Problem, UnfitMessage, UnreadableDump, readab
 from xlagraph.ingest.plan import LiveRange, LiveRanges, Plan
 from xlagraph.runtime.memory import collector_paused
 
-__all__ = ["ASSIGNMENT", "HLO", "MODULE", "VERSION", "read_proto_dump"]
-
 HLO: Final = "hlo"
 """Name of the part with both a module and its assignment."""
 MODULE: Final = "module"

@@ -10,8 +10,6 @@ from typing import Final
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.shapes import Dimension, Shape, array_shape, buffer_shape, tuple_shape
 
-__all__ = ["shape_of"]
-
 _TUPLE: Final = 13
 _BUFFER: Final = 34
 _WITHOUT_LAYOUT: Final = ("token", "opaque")

@@ -10,8 +10,6 @@ from typing import Final
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.shapes import listed
 
-__all__ = ["sharding_text"]
-
 _KINDS: Final = (
     "replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced",
 )  # fmt: skip

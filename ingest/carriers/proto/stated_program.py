@@ -14,8 +14,6 @@ from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.module import Module
 from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
 
-__all__ = ["name_async_operations", "program_of"]
-
 _ASYNC: Final = re.compile(r"async(?=-(?:start|update|done)\Z)")
 
 

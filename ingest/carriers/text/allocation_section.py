@@ -16,8 +16,6 @@ from xlagraph.ingest.carriers.text.used_values_section import (
 )
 from xlagraph.ingest.plan import Allocation, ParameterStorage, Value
 
-__all__ = ["parse_allocations"]
-
 _LEAST_NUMBER: Final = str(form.LARGEST_NUMBER + 1)
 """Digits of the least 64-bit number, which XLA prints for an unbounded dimension."""
 

@@ -25,8 +25,6 @@ from xlagraph.ingest.carriers.usage_report import REPORT_TEXT, report_parts
 from xlagraph.ingest.errors import Problem, readable
 from xlagraph.runtime.files import without_packing
 
-__all__ = ["TEXT", "find_text_dumps", "is_dump", "needs"]
-
 TEXT: Final = "text"
 _FAR_FUTURE: Final = 10**30
 # 1795217606140152.module_0000.after_optimizations.txt: a name by XLA tells the kind of file

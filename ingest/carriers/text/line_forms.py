@@ -27,8 +27,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-__all__ = ["INDENTED", "LARGEST_NUMBER", "WIDE_NUMBER", "LineForm"]
-
 
 @dataclass(frozen=True)
 class LineForm:

@@ -10,8 +10,6 @@ from xlagraph.ingest.carriers.text.printed_plan import DraftPlan
 from xlagraph.ingest.carriers.text.text import DumpText
 from xlagraph.ingest.plan import LiveRange, LiveRanges, PrintedPeak, PrintedPeakEntry
 
-__all__ = ["parse_live_ranges"]
-
 
 def parse_live_ranges(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
     """Read the schedule, ranges and peak, or the remark that they are not available."""

@@ -22,8 +22,6 @@ from xlagraph.ingest.carriers.text.used_values_section import parse_totals
 from xlagraph.ingest.errors import ParseError
 from xlagraph.runtime.memory import collector_paused
 
-__all__ = ["DumpPart", "parse_plan"]
-
 
 @collector_paused()
 def parse_plan(parts: Sequence[DumpPart]) -> PrintedPlan:

@@ -9,8 +9,6 @@ from typing import Literal, NamedTuple
 
 from xlagraph.ingest.plan import Allocation, LiveRanges, Plan, UsedValue, Value
 
-__all__ = ["Blanks", "DraftPlan", "PartStyle", "PrintedPlan", "SectionName", "Style", "ValueForm"]
-
 SectionName = Literal["allocations", "used values", "live ranges"]
 ValueForm = Literal["value", "logical buffer", "multi-line value"]
 

@@ -18,8 +18,6 @@ from xlagraph.ingest.carriers.text.tuple_elements import with_tuple_elements
 from xlagraph.ingest.errors import Problem, UnreadableDump, readable
 from xlagraph.ingest.plan import Plan
 
-__all__ = ["TEXT_CARRIER", "read_text_dump"]
-
 _CONTENT: Final = re.compile("[^\ufeff\r\n]")
 _EMPTY: Final = "the file is empty"
 _PLAN_PARTS: Final = ("allocations", "values", "live range")

@@ -13,8 +13,6 @@ from xlagraph.ingest.plan import (
     Value,
 )
 
-__all__ = ["render_plan"]
-
 
 def render_plan(plan: PrintedPlan) -> tuple[str, ...]:
     """Return the contents of a dump's files, in the order of parsing."""

@@ -9,8 +9,6 @@ from xlagraph.ingest.carriers.text.line_forms import INDENTED, LARGEST_NUMBER, W
 from xlagraph.ingest.carriers.text.printed_plan import Blanks, PartStyle, SectionName
 from xlagraph.ingest.errors import ParseError
 
-__all__ = ["DumpPart", "DumpText", "restored_text"]
-
 _BYTE_ORDER_MARK = "\ufeff"
 _BLANK_LINES = re.compile("^\n+", re.MULTILINE)
 _STACK_TRACE: Final = b"\n  Stack trace breakdown for peak usage: "

@@ -15,8 +15,6 @@ from xlagraph.hlo.instruction_text import parse_instruction
 from xlagraph.hlo.shapes import WHOLE, Shape
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
 
-__all__ = ["with_tuple_elements"]
-
 # the indented lines of a computation
 _BODY: Final = re.compile(r"(?:^  [^\n]*+\n?)++", re.MULTILINE)
 _NAME: Final = re.compile(r"^  (?:ROOT )?%?([^\s=]++) = ", re.MULTILINE)

@@ -12,8 +12,6 @@ from xlagraph.ingest.carriers.text.text import DumpText
 from xlagraph.ingest.errors import ParseError
 from xlagraph.ingest.plan import Position, Use, UsedValue, Value
 
-__all__ = ["parse_totals", "parse_used_value", "syntax_error_in_block"]
-
 _NO_USES_LINE: Final = form.NO_USES.example + "\n"
 _AFTER_INSTRUCTION: Final = ("<", form.POSITIONS.example, "\n")
 

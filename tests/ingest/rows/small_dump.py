@@ -8,7 +8,8 @@ from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.carriers.carrier import Part, Source
 from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.measures.compilation_facts import derive_facts
-from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows
+from xlagraph.ingest.rows.compilation_rows import compilation_rows
+from xlagraph.ingest.rows.row_source import Provenance
 
 STEM = "module_0007.jit_step.3.cpu_after_optimizations"
 

@@ -22,7 +22,8 @@ from xlagraph.ingest.carriers.text.read import read_text_dump
 from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
 from xlagraph.ingest.plan import Plan
-from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows
+from xlagraph.ingest.rows.compilation_rows import compilation_rows
+from xlagraph.ingest.rows.row_source import Provenance
 
 FOLDERS: Final = (
     "jax-0.4.13", "jax-0.5.3", "jax-0.7.2", "jax-0.10.2", "jaxgpu-0.6.2", "jaxtpu-0.6.2", "profile",
