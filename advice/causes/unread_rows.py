@@ -17,6 +17,7 @@ from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads, share_of_reads
+from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.dimensions.module_operations import Operation
@@ -106,6 +107,7 @@ def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[st
         value.is_backward
         or any(each.is_phi for each in members)
         or maker.computes_only(_MOVING)
+        or _is_moved(program, value)
         or _makes_all_at_once(program, value)
     ):
         return Fraction(1)
@@ -136,6 +138,18 @@ def _is_padded(program: PeakProgram, value: StoredValue, whole: StoredValue) -> 
             for each in map(program.values.__getitem__, program.read_by.get(value.name, ()))
         )
     )
+
+
+def _is_moved(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if a fusion makes a value of a part of another result, or in another order."""
+    operation = program.operations.get(value.name)
+    inside = {each.name: each for each in program.fused_operations(operation)} if operation else {}
+    made = list(inside.values())[-1:]
+    if made and made[0].opcode == "tuple" and (index := index_numbers(value.shape_index or "")):
+        made = [inside[made[0].operands[index[0]].name]]
+    while made and made[0].opcode in SAME_ELEMENTS:
+        made = [inside[made[0].operands[0].name]]
+    return any(each.opcode in (*_MOVING, "parameter") for each in made)
 
 
 def _makes_all_at_once(program: PeakProgram, value: StoredValue) -> bool:

@@ -91,3 +91,25 @@ def test_what_is_made_of_all_rows_at_once_is_kept(programs):
 )
 def test_others_are_not_named(programs, changed):
     assert kept(programs, **changed) == {}
+
+
+def test_a_part_of_what_a_fusion_computes_is_only_moved(programs):
+    program = programs(
+        GIVEN, VALUES.format(maker="fusion", mark="", hidden="tanh", reader="slice(y)")
+    )
+    program.stored.operations = operations_of_text(
+        MODULE.replace(
+            "ENTRY e {",
+            """c {
+  p = f32[32,2]{1,0} parameter(0)
+  q = f32[2,8]{1,0} parameter(1)
+  d = f32[64,8]{1,0} dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[32,8]{1,0} slice(d), slice={[0:32], [0:8]}
+  ROOT b = f32[32,8]{1,0} bitcast(s)
+}
+
+ENTRY e {""",
+        ).replace("MAKER", "fusion(h, w), kind=kLoop, calls=c")
+    )
+    with_results(program, "r")
+    assert list(unread_rows(program, ())) == []
