@@ -206,10 +206,11 @@ def _of_loop(
     loop: str,
 ) -> LoopStacks:
     stacks = [program.sets[buffer_set][0] for buffer_set in family_by_set]
+    read_ids, needed = _read_for(compilation, program, family_by_set, loop)
     iterations = min((*compilation.values[stack.value_id].dimensions, 1)[0] for stack in stacks)
     stacked_bytes = sum(stack.size_bytes for stack in stacks)
     elements = sum(_elements(compilation.values[stack.value_id]) for stack in stacks)
-    carried_bytes = sum(value.size_bytes for value in carried)
+    carried_bytes = sum(value.size_bytes for value in carried if value.buffer_set in needed)
     # on CPU a dot is f32, and its stacked form is narrower
     dot_bytes = sum(
         (
@@ -225,7 +226,7 @@ def _of_loop(
         frozenset[int]().union(*family_by_set.values()),
         min(max(inputs - one_iteration, Fraction()), Fraction(1)),
         min(inputs + dots + one_iteration, Fraction(1)),
-        _read_for(compilation, program, family_by_set, loop),
+        read_ids,
     )
 
 
@@ -234,8 +235,12 @@ def _read_for(
     program: PlannedProgram,
     buffer_sets: Iterable[int],
     loop: str,
-) -> frozenset[int]:
-    """Return the values outside of a loop from which its body computes the parts of stacks."""
+) -> tuple[frozenset[int], Collection[int]]:
+    """Return the values outside of a loop from which its body computes the parts of stacks.
+
+    The second are the buffer sets of those that it takes from the iteration before: a sum over the
+    iterations is carried, but not needed again. An inner loop may need all of them.
+    """
     by_id = program.by_id
     around = {value.computation for value in program.values if value.instruction == loop}
     waiting = [
@@ -245,18 +250,25 @@ def _read_for(
         if _writes_forward(compilation, value)
     ]
     seen = {value.value_id for value in waiting}
-    found = set()
+    found: set[int] = set()
+    carried: set[int] = set()
+    needed: Collection[int] = carried
     while waiting:
         for each in waiting.pop().reads:
             value = by_id.get(each)
             if value is None or each in seen:
                 continue
             seen.add(each)
+            opcode = compilation.values[each].opcode
             if value.computation in around:
                 found.add(each)
-            elif compilation.values[each].opcode not in _HANDING_ON:  # the carry is an input, too
+            elif opcode == "parameter":
+                carried.add(value.buffer_set)
+            elif opcode == "while":
+                needed = program.sets
+            else:
                 waiting.append(value)
-    return frozenset(found)
+    return frozenset(found), needed
 
 
 def _dots(

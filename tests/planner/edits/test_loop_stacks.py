@@ -13,8 +13,8 @@ from xlagraph.planner.edits.recomputing import Recompute
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
 
 
-def compiled_loop(stacked=True, called=False):
-    """A loop of 10 turns that carries f32[1], makes f32[4] by a dot, and stacks bf16[8].
+def compiled_loop(stacked=True, called=False, reads_carry=True):
+    """A loop of 10 turns that carries f32[1], makes f32[4] of it by a dot, and stacks bf16[8].
 
     The stack is widened between the loops.
     """
@@ -22,12 +22,13 @@ def compiled_loop(stacked=True, called=False):
     dots_in = "called" if called else "body"
     values = (
         value(0, 0, 2, 160, buffer_set=0),
-        value(1, 2, 6, 160, buffer_set=0, is_in_entry=False, computation="body"),
+        value(1, 2, 6, 160, buffer_set=0, is_in_entry=False, computation="body", reads=(4,)),
         value(2, 6, 7, 160, buffer_set=0, **loop),
         value(3, 2, 7, 4, buffer_set=3, **loop),
-        value(4, 3, 6, 16, is_in_entry=False, computation=dots_in, reads=(3,)),
+        value(4, 3, 6, 16, is_in_entry=False, computation=dots_in, reads=(8,) * reads_carry),
         value(5, 7, 12, 320, reads=(2,)),
         value(6, 8, 11, 32, is_in_entry=False, computation="back", reads=(5, 3)),
+        value(8, 2, 6, 4, buffer_set=3, is_in_entry=False, computation="body"),
     )
     known = (
         facts(0, "bf16[10,8]{1,0}", "broadcast", FORWARD),
@@ -37,6 +38,7 @@ def compiled_loop(stacked=True, called=False):
         facts(4, "f32[4]{0}", "dot", FORWARD + "/body/dot_general"),
         facts(5, "f32[10,8]{1,0}", "convert", FORWARD),
         facts(6, "f32[8]{0}", "fusion", BACKWARD + "/body/mul"),
+        facts(8, "f32[1]{0}", "parameter", FORWARD + "/body"),
     )
     return compilation(values, known, platform="cpu", key="run/a")
 
@@ -55,6 +57,13 @@ def test_a_checkpoint_keeps_the_inputs_of_a_turn_and_at_most_its_dots_and_one_tu
     assert stacks.kept_at_least == Fraction(10 * 4 - 16, 160)
     # the dot is f32, and would be stacked as bf16 like the others
     assert stacks.kept_at_most == Fraction(10 * 4 + 10 * 4 * 2 + 16, 160)
+
+
+def test_a_checkpoint_does_not_keep_a_carry_that_only_adds_up_what_it_recomputes():
+    compiled = compiled_loop(reads_carry=False)
+    (stacks,) = loop_stacks(compiled, compiled.program, {5})
+    assert stacks.kept_at_least == 0
+    assert stacks.kept_at_most == Fraction(10 * 4 * 2 + 16, 160)
 
 
 def test_a_value_that_no_loop_fills_is_not_a_stack():
