@@ -21,7 +21,7 @@ def build(flags):
         def update():
             return jraph.concatenated_args(hk.nets.MLP([WIDTH, WIDTH]))
 
-        if "edges at once" in flags or "one checkpoint" in flags:
+        if "edges at once" in flags:
             layer = jraph.GraphNetwork(update_edge_fn=update(), update_node_fn=update())
             return layer(graph._replace(nodes=nodes))
         edge, node = update(), update()
@@ -38,7 +38,7 @@ def build(flags):
             (graph.edges, graph.senders, graph.receivers),
         )
         zeros = jnp.zeros((NODES, WIDTH))
-        part = part if "no checkpoint" in flags else hk.remat(part)
+        part = hk.remat(part) if flags.isdisjoint(("no checkpoint", "one checkpoint")) else part
         (sent, received), messages = hk.scan(part, (zeros, zeros), rows)
         return graph._replace(nodes=node(nodes, sent, received), edges=messages)
 

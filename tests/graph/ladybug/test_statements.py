@@ -54,7 +54,9 @@ def test_a_statement_that_finds_the_memory_of_the_engine_full_is_run_again(loade
     results = iter([RuntimeError("Buffer manager exception: Unable to allocate memory!")])
     execute = ladybug.Connection.execute
 
-    def full_once(connection: ladybug.Connection, text: str, given: dict[str, object]) -> object:
+    def full_once(
+        connection: ladybug.Connection, text: str, given: dict[str, object] | None = None
+    ) -> object:
         if error := next(results, None):
             raise error
         return execute(connection, text, given)
