@@ -181,9 +181,14 @@ def of_first_computation(op_name: str | None) -> str | None:
     for mark in RECOMPUTED_MARKS:
         outer, found, inner = (op_name or "").partition(mark)
         if found:
-            for each in BACKWARD_MARKS:
-                outer = outer.replace(each, "(" if each.endswith("(") else "")
-            return outer + inner
+            return of_forward_pass(outer) + inner
+    return op_name
+
+
+def of_forward_pass(op_name: str) -> str:
+    """Return an op's name without marks of a backward pass."""
+    for each in BACKWARD_MARKS:
+        op_name = op_name.replace(each, "(" if each.endswith("(") else "")
     return op_name
 
 

@@ -41,8 +41,9 @@ def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
     if not again:
         return
     compilation = program.compilation.without_checkpoints
+    found = loop_stacks(compilation, program.program, program.program.by_id)
     stacks = frozenset[int]().union(
-        *(each.value_ids for each in loop_stacks(compilation, program.program, again))
+        *(each.value_ids for each in found if not again.isdisjoint(each.value_ids))
     )
     yield from _cause(
         program,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from xlagraph.hlo.op_names import framework_of, of_first_computation
+from xlagraph.hlo.op_names import framework_of
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.kept_results import kept
@@ -20,6 +20,7 @@ from xlagraph.planner.compilation.records import (
 )
 from xlagraph.planner.compilation.results import result_shapes, results, run_once
 from xlagraph.planner.compilation.stored_compilation import VALUES_STATEMENT, StoredCompilation
+from xlagraph.planner.compilation.without_checkpoints import as_first_computed
 from xlagraph.planner.memory_plan import MemoryPlan, plan_memory
 from xlagraph.planner.planned_program import (
     PRESET_SPACES,
@@ -97,14 +98,7 @@ class PlannableCompilation:
     @cached_property
     def without_checkpoints(self) -> "PlannableCompilation":
         """The compilation, if what checkpoints recompute belonged to the forward pass."""
-        values = {
-            number: value._replace(
-                op_name=of_first_computation(value.op_name),
-                attributed_op_name=of_first_computation(value.attributed_op_name),
-            )
-            for number, value in self.values.items()
-        }
-        return replace(self, values=values)
+        return replace(self, values=as_first_computed(self.values))
 
     @property
     def orders_recomputation(self) -> bool:

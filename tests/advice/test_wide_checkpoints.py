@@ -6,6 +6,7 @@ from tests.advice.small_compilations import compilation, facts, share_one_buffer
 from tests.planner.small_programs import value
 from xlagraph.advice.causes.wide_checkpoints import wide_checkpoints
 from xlagraph.advice.changeable_rows import changeable_rows
+from xlagraph.planner.compilation.without_checkpoints import as_first_computed
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -125,3 +126,14 @@ def test_what_waits_for_the_backward_pass_of_another_checkpoint_is_recomputed_to
     )
     rows = [{"value": each} for each in "ac"]
     assert changeable_rows(program, LATE, rows) == [{"value": "a"}]
+
+
+def test_all_stacks_of_a_recomputed_loop_belong_to_the_forward_pass():
+    names = {0: AGAIN, 1: "jit(f)/transpose(jvp())/remat2", 2: BACKWARD}
+    loops = {0: "w", 1: "w", 2: "b"}
+    stored = {
+        each: facts(each, "f32[8,16]", op_name=name, stack_loop=loops[each])
+        for each, name in names.items()
+    }
+    found = as_first_computed(stored)
+    assert [value.is_backward for value in found.values()] == [False, False, True]
