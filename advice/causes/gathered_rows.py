@@ -77,12 +77,16 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _flattened(program: PeakProgram, rows: Sequence[StoredValue], count: int) -> list[StoredValue]:
-    """Return the values that are computed from some, and have several rows for each of theirs."""
+    """Return the values that are computed from some, and have several rows for each of theirs.
+
+    Or a few more rows: GPUs pad what a product reads.
+    """
     ids = {each.value_id for each in rows}
     candidates = {
         value.value_id: value
         for value in program.temporaries
-        if value.dimensions[:1] > (count,) and value.dimensions[0] % count == 0
+        if value.dimensions[:1] > (count,)
+        and (value.dimensions[0] % count == 0 or program.computes_with(value.name, "pad"))
     }
     found: dict[int, StoredValue] = {}
     while near := {

@@ -52,15 +52,23 @@ def test_gathered_rows_that_are_only_added_are_named(
         assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
 
 
-def test_rows_are_found_in_other_shapes_between(programs):
+@pytest.mark.parametrize(
+    ("shape", "opcode", "named"),
+    [
+        ("f32[1024,4]", "tanh", {"m", "t", "e"}),
+        ("f32[264,16]", "pad", {"m", "t", "e"}),
+        ("f32[264,16]", "tanh", {"m", "e"}),  # no rows of these
+    ],
+)
+def test_rows_are_found_in_other_shapes_between(programs, shape, opcode, named):
     values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
-    flat = "1 | t | f32[1024,4] | 32832 | 16384 | 2-2 | tanh(m) | jit(f)/jvp()/tanh @ f.py:5\n"
+    flat = f"1 | t | {shape} | 32832 | 16896 | 2-2 | {opcode}(m) | jit(f)/jvp()/tanh @ f.py:5\n"
     values = values.replace("1 | e |", f"{flat}1 | e |").replace("exponential(m)", "exponential(t)")
-    program = programs(ALLOCATIONS.replace("32832", "49216"), values)
-    read = ("h = parameter()", "m = gather(h)", "t = tanh(m)", "e = exponential(t)")
+    program = programs(ALLOCATIONS.replace("32832", "49728"), values)
+    read = ("h = parameter()", "m = gather(h)", f"t = {opcode}(m)", "e = exponential(t)")
     with_dependences(program, *read, "a = scatter(e)")
     (cause,) = gathered_rows(program)
-    assert {row["value"] for row in cause.rows} == {"m", "t", "e"}
+    assert {row["value"] for row in cause.rows} == named
 
 
 def test_rows_that_the_next_layer_reads_after_the_sums_are_needed(programs):
