@@ -101,27 +101,24 @@ def _waiting_for_others(program: PeakProgram) -> set[str]:
     readers = program.compilation.readers
     groups = recomputed_groups(program)
     again = frozenset[int]().union(*groups)
+    late = [value for value in program.program.values if value.live_from >= peak_step]
+
+    def is_of(others: Collection[int], value: PlannedValue) -> bool:
+        if program.values[value.value_id].is_backward:
+            return any(each in others for each in value.reads)
+        read = (by_id.get(each) for each in value.reads)
+        return any(each is not None and not each.is_stored for each in read)
+
     found: set[str] = set()
     for group in groups:
-        later = reached(group, readers)
-
-        def is_of_others(value: PlannedValue, group: set[int] = group) -> bool:
-            read = set(value.reads)
-            if program.values[value.value_id].is_backward:
-                return not read.isdisjoint(again - group)
-            return any(not by_id[each].is_stored for each in read)
-
-        for each in group:
-            waiting = [reader for reader in readers.get(each, ()) if reader not in group]
-            needed: set[int] = set()
-            while waiting:
-                number = waiting.pop()
-                value = by_id.get(number)
-                if value and value.live_from >= peak_step and number not in needed:
-                    needed.add(number)
-                    waiting += value.reads
-            if any(is_of_others(by_id[number]) for number in needed - later):
-                found.add(program.values[each].label)
+        others, own = again - group, reached(group, readers)
+        later = {value.value_id for value in late if is_of(others, value)} - own
+        waited_for = reached(later, readers) - group
+        found |= {
+            program.values[each].label
+            for each in group
+            if not waited_for.isdisjoint(readers.get(each, ()))
+        }
     return found
 
 
