@@ -1,4 +1,4 @@
-"""Cells of records: a column is named after a field, `sizeBytes` after `size_bytes`."""
+"""Cells of records by column: the field `size_bytes` is in the column `sizeBytes`."""
 
 import re
 from collections.abc import Iterable

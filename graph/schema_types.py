@@ -241,7 +241,7 @@ def _properties(rows: type[Rows]) -> tuple[Property, ...]:
 
 
 def column_name(field: str) -> str:
-    """Return the property, or the column of rows, that a field is named after: `sizeBytes`."""
+    """Return the property or column that holds a field: `sizeBytes` for `size_bytes`."""
     first, *others = field.split("_")
     return first + "".join(map(str.capitalize, others))
 

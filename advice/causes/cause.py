@@ -10,7 +10,7 @@ from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit
-from xlagraph.planner.edits.resizing import ComputeInParts, Remove
+from xlagraph.planner.edits.resizing import ComputeInParts, Remove, Scale
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind, Column, ColumnType
 
 Remedies = Mapping[str, str]
@@ -145,6 +145,39 @@ def of_avoidable(
         is_exact=is_exact,
         likelihood=likelihood,
         doubt=doubt,
+    )
+
+
+def of_smaller(
+    compilation: PlannableCompilation,
+    title: str,
+    found: Sequence[tuple[StoredValue, str, Fraction]],
+    remedies: Remedies,
+    *,
+    likelihood: float | None = None,
+    doubt: str | None = None,
+) -> Cause:
+    """Return the cause for values with reasons, and the part that the program needs of each.
+
+    What must share the address of a value is smaller, too.
+    """
+    program, values = compilation.program, compilation.values
+    return Cause(
+        "peak/contributors",
+        title,
+        ChangeKind.WITHOUT,
+        Scale(
+            {
+                values[member.value_id].label: kept
+                for value, _, kept in found
+                for member in program.sets[program.by_id[value.value_id].buffer_set]
+            }
+        ),
+        tuple(evidence_row(value, reason) for value, reason, _ in found),
+        remedies,
+        doubt=doubt,
+        is_exact=True,
+        likelihood=likelihood,
     )
 
 

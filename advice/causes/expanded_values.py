@@ -63,7 +63,7 @@ def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Ca
         if not is_closed or region.labels & set(named):
             seen |= region.sets
             continue
-        # beside one at the peak others count as a whole: without it they have the next peak
+        # once those at the peak are found, the next peak counts: values that are not live here
         counted = region.sets if found else region.sets & at_peak
         held = sum(
             each.size_bytes for each in program.temporaries if program.set_of(each) in counted

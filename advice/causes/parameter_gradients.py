@@ -260,7 +260,7 @@ def _are_summed_products(program: PeakProgram, value_ids: Collection[int]) -> bo
             each.dimensions == tuple(lengths) and input_of(program, each) is not None
             for each in factors
         ):
-            return False  # a pair of rows of the input itself, as of particles
+            return False  # each row belongs to a pair of rows of an input, such as two particles
         if any(one * other == prod(lengths) for one, other in combinations(sizes, 2)):
             is_product |= any(each.is_backward for each in (made, *factors))
         elif read:

@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_smaller
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import share_of_reads
-from xlagraph.planner.edits.resizing import Scale
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which an input is searched."""
@@ -46,13 +44,10 @@ def sliced_inputs(program: PeakProgram) -> Iterator[Cause]:
             found.append((value, f"{place} reads {share} of it", share))
     if found:
         found.sort(key=lambda each: (-each[0].size_bytes, each[0].value_id))
-        yield Cause(
-            "peak/contributors",
+        yield of_smaller(
+            program.compilation,
             "Only a slice of an input is read",
-            ChangeKind.WITHOUT,
-            Scale({value.label: share for value, _, share in found}),
-            tuple(evidence_row(value, reason) for value, reason, _ in found),
+            found,
             _REMEDIES,
             doubt=_MAY_BE_NEEDED,
-            is_exact=True,
         )

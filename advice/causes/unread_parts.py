@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line, of_smaller
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
@@ -68,20 +68,11 @@ def full_factors(program: PeakProgram) -> Iterator[Cause]:
         reason = f"completes {columns} columns to {whole}; {read}"
         found.append((value, reason, Fraction(columns, whole)))
     if found:
-        yield Cause(
-            "peak/contributors",
+        yield of_smaller(
+            program.compilation,
             "A factor of a matrix is computed with columns that nothing reads",
-            ChangeKind.WITHOUT,
-            Scale(
-                {
-                    program.values[each.value_id].label: kept
-                    for value, _, kept in found
-                    for each in program.members_of(value)
-                }
-            ),
-            tuple(evidence_row(value, reason) for value, reason, _ in found),
+            found,
             _FULL_FACTORS,
-            is_exact=True,
             likelihood=1.0,
         )
 

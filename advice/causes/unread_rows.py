@@ -11,7 +11,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_smaller
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.needed_only import FORWARDING
@@ -22,8 +22,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
-from xlagraph.planner.edits.resizing import Scale
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a value is searched."""
@@ -69,20 +67,11 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
             text = reason if each is value else f"computed only for {value.label}: {reason}"
             found.setdefault(each.label, (each, text, share))
     if found:
-        yield Cause(
-            "peak/contributors",
+        yield of_smaller(
+            program.compilation,
             "Values are computed whole, of which only a part is read",
-            ChangeKind.WITHOUT,
-            Scale(
-                {
-                    program.values[member.value_id].label: share
-                    for value, _, share in found.values()
-                    for member in program.members_of(value)
-                }
-            ),
-            tuple(evidence_row(value, reason) for value, reason, _ in found.values()),
+            list(found.values()),
             _UNREAD_ROWS,
-            is_exact=True,
             likelihood=0.9,
         )
 
