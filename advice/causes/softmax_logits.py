@@ -148,6 +148,27 @@ def _table_of_product(
     given = input_of(program, tables[0])
     if given is not None:
         return given.op_name or given.label
-    if max(table) >= _COMPUTED_VOCABULARY:
+    if max(table) >= _COMPUTED_VOCABULARY and not _are_encoded(program, tables[0], max(table)):
         return tables[0].attributed_op_name or tables[0].label
     return None
+
+
+def _are_encoded(program: PeakProgram, table: StoredValue, words: int) -> bool:
+    """Return True if products of products compute the rows of a table, as the layers of a network.
+
+    One product may add low-rank weights to a table.
+    """
+    seen: set[tuple[int, bool]] = set()
+    waiting = [(table, False)]
+    while waiting:
+        value, is_product = waiting.pop()
+        if any(program.computes_with(value.name, opcode) for opcode in PRODUCTS):
+            if is_product:
+                return True
+            is_product = True
+        for value_id in program.read_by.get(value.name, ()):
+            read = program.values[value_id]
+            if words in read.dimensions and (value_id, is_product) not in seen:
+                seen.add((value_id, is_product))
+                waiting.append((read, is_product))
+    return False
