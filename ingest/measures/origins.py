@@ -21,12 +21,13 @@ class InstructionResult(NamedTuple):
         return self.instruction.name, self.element
 
 
-MOVING: Final = frozenset((
+ASYNC_ENDS: Final = frozenset(("async-update", "async-done"))
+"""Opcodes of instructions that continue an asynchronous computation, or wait for it."""
+MOVING: Final = ASYNC_ENDS | frozenset((
     "copy", "copy-start", "copy-done", "bitcast", "bitcast-convert", "convert", "transpose",
     "reshape", "broadcast", "pad", "slice", "dynamic-slice", "concatenate", "reverse",
     "get-tuple-element", "tuple", "opt-barrier", "optimization-barrier",
     "slice-start", "slice-done", "dynamic-slice-start", "dynamic-slice-done",
-    "async-update", "async-done",
 ))  # fmt: skip
 """Opcodes of instructions that only move or reshape."""
 _INPUTS: Final = frozenset(("parameter", "constant"))
@@ -92,6 +93,13 @@ class Origins:
         if found is None:
             return None
         return self.element(InstructionResult(found, index_numbers(operand.element) + element))
+
+    def started(self, result: InstructionResult) -> InstructionResult | None:
+        """Return the result of the asynchronous computation that an instruction waits for."""
+        given = self.operand(result.instruction, 0)
+        if given is None or not given.instruction.is_async_start:
+            return given and given._replace(element=result.element)
+        return given._replace(element=(_OUTPUT_OF_ASYNC, *result.element))
 
     def sources(self, result: InstructionResult) -> list[InstructionResult]:
         """Return an instruction's operands; for a get-tuple-element, the element it reads."""

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
-from xlagraph.ingest.measures.origins import MOVING, InstructionResult, Origins
+from xlagraph.ingest.measures.origins import ASYNC_ENDS, MOVING, InstructionResult, Origins
 
 ResultKey = tuple[str, tuple[int, ...]]
 """Name of an instruction, and the element of its result."""
@@ -213,6 +213,8 @@ class _Loop:
             return _at(self._origins.read_element(at.result), calls)
         if instruction.opcode in _KEEPING or instruction.opcode == _WRITE:
             return _at(self._origins.operand(instruction, 0, element), calls)
+        if instruction.opcode in ASYNC_ENDS:
+            return _at(self._origins.started(at.result), calls)
         if instruction.runs_computations and not self._is_fill(instruction):
             roots = self._origins.roots(at.result)
             return _At(roots[0], (*calls, instruction)) if roots else None

@@ -46,6 +46,9 @@ _OVERWRITES: Final = load_statement(__file__, "overwrites")
 _PACKED_MODULE: Final = load_statement(__file__, "packed-module")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
 FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
+_CALLING: Final = ("call", "fusion-start", "async-start")
+"""Opcodes of instructions that run a computation of the schedule on their operands."""
+_WAITING: Final = ("async-update", "async-done")
 ORDER_STATEMENTS: Final = (_DEPENDENCES, _POSITIONS)
 """Tables that planning in another order needs too."""
 
@@ -122,10 +125,19 @@ class StoredCompilation:
 
     @cached_property
     def reads(self) -> tuple[StoredUse, ...]:
-        """Uses, without those by calls: the called computation has uses of its own."""
-        if all(each.opcode != "call" for each in self.instructions):
+        """Uses, without those by calls and asynchronous fusions.
+
+        The called computation has uses of its own.
+        """
+        if not any(each.opcode in _CALLING for each in self.instructions):
             return self.uses
-        calls = {each.name for each in self.dependences if each.opcode == "call" and each.callees}
+        calls: set[str] = set()
+        for each in self.dependences:
+            calls_other = each.opcode in _CALLING and each.callees
+            if calls_other or (
+                each.opcode in _WAITING and not calls.isdisjoint(each.operands or ())
+            ):
+                calls.add(each.name)
         return tuple([use for use in self.uses if use.instruction not in calls])
 
     @cached_property

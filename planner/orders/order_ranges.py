@@ -18,7 +18,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
+from xlagraph.planner.orders.schedulable import (
+    Order,
+    SchedulableComputation,
+    SchedulableInstruction,
+    SchedulableProgram,
+)
 
 _Steps = npt.NDArray[np.int64]
 
@@ -33,6 +38,8 @@ class RangeRules(Enum):
     """A call reads its operands at the step of the call."""
     CUT_EARLY = "the rules of TensorFlow 2.8"
     """If values share bytes, each one ends before the next one begins."""
+    BEGINS_AT_START = "the rules of jaxlib 0.12 for GPUs"
+    """The result of an asynchronous computation begins at its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +137,22 @@ class Ranges:
                 for step in computation.instructions:
                     if self._program.instructions[step].opcode == "parameter":
                         first_step[step] = schedule.spans[name][0]
+        if self.rules is RangeRules.BEGINS_AT_START:
+            for start, each in enumerate(self._program.instructions):
+                for computation in self._asynchronous(each):
+                    first_step[computation.root] = schedule.new_step[start]
         found: _Steps = first_step[self._definitions]
         return found
+
+    def _asynchronous(self, start: SchedulableInstruction) -> Iterator[SchedulableComputation]:
+        """Yield the computations, also nested ones, that an instruction starts and others end."""
+        program = self._program
+        waiting = list(start.callees) if start.opcode.endswith("-start") else []
+        while waiting:
+            if (computation := program.computations.get(waiting.pop())) is not None:
+                yield computation
+                for step in computation.instructions:
+                    waiting += program.instructions[step].callees
 
     def _end_of_use(self, schedule: FlatSchedule) -> _Steps:
         ends = schedule.new_step.copy()
@@ -172,17 +193,10 @@ class Ranges:
         for row, value in enumerate(program.values):
             rows_by_definition[value.defined_at].append(row)
         for start, each in enumerate(program.instructions):
-            if not (each.opcode.endswith("-start") and each.callees):
-                continue
-            done = _end_of_chain(program, start)
-            waiting = [name for name in each.callees if name in program.computations]
-            rows: list[int] = []
-            while waiting:
-                for step in program.computations[waiting.pop()].instructions:
-                    rows += rows_by_definition[step]
-                    inner = program.instructions[step].callees
-                    waiting += [name for name in inner if name in program.computations]
-            found.append((rows, done))
+            steps = [step for inner in self._asynchronous(each) for step in inner.instructions]
+            if steps:
+                rows = [row for step in steps for row in rows_by_definition[step]]
+                found.append((rows, _end_of_chain(program, start)))
         return found
 
     def _waited(self, schedule: FlatSchedule) -> Iterator[tuple[int, int]]:

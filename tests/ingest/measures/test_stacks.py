@@ -83,6 +83,26 @@ def test_all_values_in_a_stack_belong_to_the_result_that_a_turn_writes():
     assert found == [("stack", "exp", 7)] * len(IN_ITS_BYTES)
 
 
+def test_an_asynchronous_fusion_writes_into_the_stack_that_it_reads():
+    start = "((f32[8,4], f32[4], s32[]), f32[8,4], u32[]) async-start(stack, soft, turn)"
+    module = SCAN.replace(
+        "tall = f32[8,4] fusion(stack, PART, turn), calls=widen",
+        f"begun = {start}, calls=wrap, op=update @ 12\n  tall = f32[8,4] async-done(begun)",
+    ).replace(
+        "\nbody {",
+        """
+wrap {
+  whole = f32[8,4] parameter(0)
+  row = f32[4] parameter(1)
+  at = s32[] parameter(2)
+  ROOT inner = f32[8,4] fusion(whole, row, at), calls=widen, op=update @ 12
+}
+body {""",
+    )
+    labels = (*IN_ITS_BYTES, "inner")
+    assert owners(module, *labels) == [("stack", "exp", 7)] * len(labels)
+
+
 def test_a_stack_contains_a_part_of_each_turn():
     facts = facts_of(SCAN.replace("PART", "soft"), *IN_ITS_BYTES)
     assert set(facts.stacks) == {("loop", 8, "soft")}
