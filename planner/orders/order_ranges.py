@@ -33,12 +33,12 @@ _WAITING: Final = ("-update", "-done")
 class RangeRules(Enum):
     """The rules for live ranges, which differ between releases."""
 
-    STANDARD = "the rules of today's XLA"
+    STANDARD = "the rules of most releases"
     READS_AT_CALL = "the rules of jaxlib 0.4.13"
     """A call reads its operands at the step of the call."""
     CUT_EARLY = "the rules of TensorFlow 2.8"
     """If values share bytes, each one ends before the next one begins."""
-    BEGINS_AT_START = "the rules of jaxlib 0.12 for GPUs"
+    BEGINS_AT_START = "the rules of jaxlib 0.12 for GPUs and of libtpu 0.0.50"
     """The result of an asynchronous computation begins at its start."""
 
 

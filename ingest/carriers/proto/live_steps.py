@@ -34,7 +34,8 @@ class Variant(NamedTuple):
     reads_at_call: bool = False
     """Rule up to jaxlib 0.4.13: a call reads its operands at the step of the call."""
     is_sliced: bool = False
-    """Rule of libtpu 0.0.50: the result of an asynchronous computation begins at its start."""
+    """Rule of jaxlib 0.12 for GPUs and of libtpu 0.0.50: the result of an asynchronous computation
+    begins at its start."""
 
 
 class ModuleSchedule(NamedTuple):

@@ -46,10 +46,11 @@ _WITH_PAGES: Final = (0, 11, 2)
 """First version of jaxlib with pages: page 0 in all dumps seen. Messages do not state it."""
 _MOST_BYTES: Final = 2**30
 """Largest size of a message; its decoded form takes six times as much memory."""
-_STANDARD: Final = Variant("the rules of today's XLA")
+_STANDARD: Final = Variant("the rules of most releases")
 _EARLY_CUT: Final = Variant("the rules of TensorFlow 2.8", is_cut_early=True)
+_SLICED: Final = Variant("the rules of jaxlib 0.12 and libtpu 0.0.50", is_sliced=True)
 _OTHERS: Final = (
-    Variant("the rules of libtpu 0.0.50", is_sliced=True),
+    _SLICED,
     Variant("the rules of jaxlib 0.4.13", reads_at_call=True),
 )
 """Rules to try if XLA's heap trace contradicts the standard rules."""
@@ -186,8 +187,9 @@ def _timed(
 ) -> _Timed:
     """Derive live ranges by the rules of the XLA that wrote the messages.
 
-    Messages with names instead of ids are from an old producer. If a heap trace contradicts the
-    standard rules, use the rules that it agrees with; without any, use the standard rules.
+    Messages with names instead of ids are from an old producer, and those of jaxlib 0.12 have a
+    field of their own. If a heap trace contradicts these rules, use the rules that it agrees with;
+    without any, use the standard rules.
     """
     schedule = flat_schedule(module)
     colors = {value.value_id: value.memory_space or 0 for value in assigned.values}
@@ -200,11 +202,24 @@ def _timed(
         agrees = trace_agrees(assignment, ranges, colors)
         return _Timed(followed, _live_ranges(schedule, ranges, assigned), agrees)
 
+    if schedule.waits and _is_of_today(module):
+        today = timed(_SLICED)
+        if today.agrees is not False:
+            return today
     standard = timed(_EARLY_CUT if assigned.has_names else _STANDARD)
     if standard.agrees is not False:
         return standard
     others = (timed(variant) for variant in _OTHERS if schedule.waits or not variant.is_sliced)
     return next((other for other in others if other.agrees), standard)
+
+
+def _is_of_today(module: Module) -> bool:
+    """Return True if jaxlib 0.12 or a later one wrote the module."""
+    return any(
+        instruction.HasField("of_product")
+        for computation in module.message.computations
+        for instruction in computation.instructions
+    )
 
 
 def _live_ranges(

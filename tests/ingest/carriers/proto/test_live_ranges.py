@@ -124,6 +124,12 @@ def test_a_heap_trace_selects_the_rules_of_libtpu_0_0_50():
     assert sliced.heap_trace_agrees is True
 
 
+def test_messages_of_jaxlib_0_12_have_these_rules_even_if_no_trace_tells():
+    message = hlo(SLICED)
+    message.hlo_module.computations[-1].instructions[1].of_product = b""
+    assert ranges(read(message)[0])["n{}"] == "4-7"
+
+
 def test_a_heap_trace_selects_the_old_rule_of_calls():
     plan, _ = read(hlo(CALLED, traces=["alloc 4, alloc 1, alloc 2, free 1, free 4, alloc 5"]))
     assert ranges(plan)["q{}"] == "1-5"
