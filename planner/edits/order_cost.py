@@ -18,9 +18,9 @@ from xlagraph.planner.edits.order_result import (
     PlannedOrder,
     WaitingGroup,
 )
-from xlagraph.planner.edits.schedules import memory_setting, reordering_of
+from xlagraph.planner.edits.schedules import LACKING, memory_setting, reordering_of
 from xlagraph.planner.memory_plan import MemoryPlan, plan_memory
-from xlagraph.planner.orders.choice_of_three import choice_of_three
+from xlagraph.planner.orders.choice_of_three import choice_of_three, lacks_dependences
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
 from xlagraph.planner.orders.lower_bound import lower_bound
 from xlagraph.planner.orders.moves import best_moves
@@ -199,17 +199,15 @@ class _Costs:
                 f"replanning this order differs by {difference:+,} bytes from XLA's plan: do not"
                 " trust differences of that size"
             )
-        if self._compilation.platform == "cpu" and not self._rules:
-            yield (
-                "XLA makes this order with none of its schedulers, so dependences may be missing:"
-                " jaxlib 0.12 drops barriers after it has ordered the instructions"
-            )
-        if self._compilation.is_gpu and self._program.is_asynchronous:
+        is_gpu = self._compilation.is_gpu
+        if not self._rules and (not is_gpu or lacks_dependences(self._reordering)):
+            yield LACKING
+        if is_gpu and self._program.is_asynchronous:
             yield (
                 "the list order can differ in ties, and asynchronous operations are not moved"
                 " apart, so figures for a GPU are near but not exact"
             )
-        elif self._compilation.is_gpu and Rule.LIST not in self._rules:
+        elif is_gpu and Rule.LIST not in self._rules:
             yield "the list order can differ in ties, so its figures are near but not exact"
 
     def _name(self, step: int) -> str:

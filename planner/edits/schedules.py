@@ -7,7 +7,7 @@ from typing import Final
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.orders.choice_of_three import choice_of_three
+from xlagraph.planner.orders.choice_of_three import choice_of_three, lacks_dependences
 from xlagraph.planner.orders.order_ranges import FlatSchedule
 from xlagraph.planner.orders.ordered_program import Reordering, reordering
 from xlagraph.planner.orders.rules import Rule, may_make_all, order_of
@@ -23,6 +23,13 @@ _GPU: Final = (
     "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=false"
     " --xla_gpu_enable_analytical_sol_latency_estimator=false (tried with jaxlib 0.10.2)"
 )
+
+
+LACKING: Final = (
+    "XLA makes this order with none of its schedulers, so dependences may be missing: jaxlib 0.12"
+    " drops barriers after it has ordered the instructions"
+)
+"""Why the orders of XLA may differ from those that are planned."""
 
 
 class Schedule(StrEnum):
@@ -85,8 +92,15 @@ def recomputes_early(program: SchedulableProgram | None) -> bool:
 def order_of_schedule(
     found: Reordering, compilation: PlannableCompilation, schedule: Schedule
 ) -> ChosenOrder:
-    """Return the order that XLA makes for a schedule."""
+    """Return the order that XLA makes for a schedule.
+
+    Raises QueryError if the dump does not have all that it depends on.
+    """
     if schedule is Schedule.MEMORY and compilation.is_gpu:
+        if lacks_dependences(found):
+            raise QueryError(
+                f"{compilation.key}: another order cannot be planned, because {LACKING}"
+            )
         rule, orders = choice_of_three(found)
         return ChosenOrder(rule, orders[rule], _GPU)
     if schedule in (Schedule.MEMORY, Schedule.DEPTH_FIRST):

@@ -36,6 +36,18 @@ def choice_of_three(reordering: Reordering) -> tuple[Rule, Mapping[Rule, Order]]
     return chosen, orders
 
 
+def lacks_dependences(reordering: Reordering) -> bool:
+    """Return True if the dump's order needs less than the three, of which XLA takes the best.
+
+    XLA then ordered the instructions with dependences that the dump lacks: jaxlib 0.12 drops
+    barriers after it has ordered the instructions.
+    """
+    chosen, orders = choice_of_three(reordering)
+    present = reordering.schedulable.present_order
+    least = estimated_bytes(reordering, reordering.flat(orders[chosen]))
+    return estimated_bytes(reordering, reordering.flat(present)) < least
+
+
 def estimated_bytes(reordering: Reordering, schedule: FlatSchedule) -> int:
     """Return the bytes that XLA expects an order to need."""
     program = reordering.schedulable
