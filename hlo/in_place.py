@@ -53,7 +53,9 @@ def _by_opcode(instruction: Instruction, program: Program) -> Iterable[Aliasing]
         return (Aliasing(WHOLE, 0, WHOLE),)
     if opcode == "scatter":
         return _each_output(instruction, (len(instruction.operands) - 1) // 2)
-    if opcode == "all-reduce-start" and not instruction.attributes.uses_nvshmem:
+    if opcode == "all-reduce-start" and not (
+        instruction.is_async_start or instruction.attributes.uses_nvshmem
+    ):
         return _each_output(instruction, len(instruction.operands))
     if opcode == "ragged-all-to-all":
         return (Aliasing(WHOLE, 1, WHOLE),)

@@ -180,12 +180,16 @@ output_to_operand_aliasing={{0}: (0, {}), {1}: (0, {1,2})}, backend_config={"{0}
     assert pairs(made) == [Aliasing("{0}", 0, WHOLE), Aliasing("{1}", 0, "{1,2}")]
 
 
-def test_sorts_and_reductions_over_devices_are_not_in_place():
-    made = module("""
-  %a = f32[8]{0} parameter(0)
-  ROOT %sum = f32[8]{0} all-reduce(%a), to_apply=%add
-""")
-    assert pairs(made) == []
+@pytest.mark.parametrize(
+    ("sum_", "expected"),
+    [
+        ("f32[8]{0} all-reduce(%a), to_apply=%add", []),
+        ("f32[8]{0} all-reduce-start(%a), to_apply=%add", [Aliasing(WHOLE, 0, WHOLE)]),
+        ("((f32[8]{0}), f32[8]{0}) all-reduce-start(%a), calls=%wrapped", []),
+    ],
+)
+def test_only_a_plain_start_of_a_reduction_over_devices_is_in_place(sum_, expected):
+    assert pairs(module(f"  %a = f32[8]{{0}} parameter(0)\n  ROOT %sum = {sum_}")) == expected
 
 
 ELEMENTWISE = "  %p0 = f32[8]{0} parameter(0)\n  %p1 = f32[8]{0} parameter(1)\n"
