@@ -102,7 +102,7 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
 
 def _is_table(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for an input of two dimensions: its product is a projection, or logits."""
-    return len(value.dimensions) == 2 and input_of(program, value) is not None
+    return len(value.dimensions) == 2 and input_of(program, value, gathered=True) is not None
 
 
 def _like(value: StoredValue) -> tuple[tuple[int, ...], str | None, int | None]:

@@ -8,10 +8,18 @@ from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _HANDED_ON: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
 """Opcodes between an input and its copy."""
+_GATHERED: Final = _HANDED_ON | {"all-gather", "all-gather-start", "all-gather-done"}
+"""Opcodes between an input and the whole of which every device has a part."""
 
 
-def input_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
-    """Return the input or constant that a value is, or a copy of; None if it is computed."""
+def input_of(
+    program: PeakProgram, value: StoredValue, *, gathered: bool = False
+) -> StoredValue | None:
+    """Return the input or constant that a value is, or a copy of; None if it is computed.
+
+    With ``gathered`` the value may be the whole of which the input is this device's part.
+    """
+    passing = _GATHERED if gathered else _HANDED_ON
     waiting, seen = [value.value_id], set[int]()
     while waiting:
         each = waiting.pop()
@@ -24,6 +32,6 @@ def input_of(program: PeakProgram, value: StoredValue) -> StoredValue | None:
             return program.values[given]
         waiting += [member.value_id for member in members]
         maker = program.instructions.get(program.values[each].name)
-        if maker is not None and (maker.computes_only(_HANDED_ON) or maker.target == JOINED_PARTS):
+        if maker is not None and (maker.computes_only(passing) or maker.target == JOINED_PARTS):
             waiting += program.wholes_read_by(maker.name)
     return None

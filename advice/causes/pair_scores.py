@@ -88,7 +88,7 @@ def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
 def _are_computed(program: PeakProgram, value: StoredValue) -> bool:
     """Return True if no factor of a product is an input, such as a table."""
     read = (program.values[each] for each in program.read_by.get(value.name, ()))
-    return all(input_of(program, each) is None for each in read if each.dimensions)
+    return all(input_of(program, each, gathered=True) is None for each in read if each.dimensions)
 
 
 def _is_of_numbers(program: PeakProgram, reduction: str, scores: Collection[int]) -> bool:

@@ -60,7 +60,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     """
     tables = {
         tuple(sorted(value.dimensions))
-        for value in program.compilation.array_parameters
+        for value in (*program.compilation.array_parameters, *_gathered(program))
         if len(lengths := value.dimensions) == 2
         and max(lengths) >= _LEAST_VOCABULARY
         and max(lengths) >= 4 * min(lengths)
@@ -110,6 +110,13 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
+def _gathered(program: PeakProgram) -> Iterator[StoredValue]:
+    """Yield the values of which every device had a part."""
+    for name, known in program.instructions.items():
+        if (known.opcode or "").startswith("all-gather"):
+            yield from program.made_by.get(name, ())
+
+
 def _joined_with_others(
     program: PeakProgram, value: StoredValue, words: int
 ) -> tuple[StoredValue, int]:
@@ -145,7 +152,7 @@ def _table_of_product(
     ]
     if tuple(sorted(value.dimensions)) == table or not tables:
         return None
-    given = input_of(program, tables[0])
+    given = input_of(program, tables[0], gathered=True)
     if given is not None:
         return given.op_name or given.label
     if max(table) >= _COMPUTED_VOCABULARY and not _are_encoded(program, tables[0], max(table)):
