@@ -227,11 +227,14 @@ class PeakProgram:
 
     def is_copy_of_input(self, label: str) -> bool:
         """Return True for a copy of an input, which recomputing does not free."""
-        value = self.by_label.get(label)
-        planned = None if value is None else self.planned(value)
-        if planned is None or not planned.is_copy or not planned.operands:
-            return False
-        return self.program.by_id[planned.operands[0]].is_stored
+        value = self.by_label[label]
+        if (planned := self.planned(value)) is not None and planned.is_copy and planned.operands:
+            return self.program.by_id[planned.operands[0]].is_stored
+        return value.attributed_op_name in self._names_of_inputs
+
+    @cached_property
+    def _names_of_inputs(self) -> frozenset[str]:
+        return frozenset(each.op_name or "" for each in self.compilation.array_parameters)
 
     def is_stacked_carry(self, value: StoredValue) -> bool:
         """Return True for a stack of its loop's carries, which no checkpoint recomputes."""
