@@ -59,9 +59,12 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
         read = _read_in_parts(program, value)
         if read is not None:
             loop, parts = read
-            values = found.setdefault(loop, {})
-            for each in made_for(program, [value]) or ():
-                values.setdefault(each.value_id, (each, parts))
+            made = made_for(program, [value]) or []
+            if not _is_of_several(program, made):
+                values = found.setdefault(loop, {})
+                values |= {
+                    each.value_id: (each, parts) for each in made if each.value_id not in values
+                }
     for loop, by_id in found.items():
         if by_id:
             yield _cause(program, loop, list(by_id.values()))
@@ -153,6 +156,22 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
         return None
     sets = program.program.sets
     return [program.values[sets[each][0].value_id] for each in chosen if each is not None]
+
+
+def _is_of_several(program: PeakProgram, values: Sequence[StoredValue]) -> bool:
+    """Return True if an instruction makes values of several large ones that exist anyway.
+
+    It is fused with what makes the one array of which a loop could read parts, as random numbers
+    are with the bits of which they are made. The loop then needs that array instead.
+    """
+    chosen = {program.set_of(value) for value in values}
+    least = max((value.size_bytes for value in values), default=0) // _LEAST_PART
+    for name in _makers(program, chosen):
+        read = (program.values[each] for each in program.read_by.get(name, ()))
+        numbers = {program.set_of(each) for each in read if each.size_bytes >= least} - chosen
+        if sum(_is_temporary(program, number) for number in numbers) > 1:
+            return True
+    return False
 
 
 def _gradients(
