@@ -42,12 +42,13 @@ _MOST_BYTES: Final = 64
 _REPEATING: Final = SAME_ELEMENTS | {"broadcast"}
 
 _MAPPED: Final[Remedies] = {
-    "jax": "Compute a few at a time: jax.lax.map(f, xs, batch_size=8) instead of jax.vmap(f)(xs),"
-    " or jax.lax.scan over them with the sum in its carry. If a gradient goes through it, wrap f in"
-    " jax.checkpoint, or compute the gradient in the loop and add it up in the carry.",
+    "jax": "Compute a few at a time: jax.lax.map(f, xs, batch_size={size}) instead of"
+    " jax.vmap(f)(xs), or jax.lax.scan over them with the sum in its carry. If a gradient goes"
+    " through it, wrap f in jax.checkpoint, or compute the gradient in the loop and add it up in"
+    " the carry.",
     "tensorflow": "Compute a few at a time: tf.map_fn, or a tf.while_loop that adds them up,"
     " instead of tf.vectorized_map.",
-    "pytorch": "Give torch.func.vmap a chunk_size, or add the results up in a loop.",
+    "pytorch": "Give torch.func.vmap chunk_size={size}, or add the results up in a loop.",
 }
 
 
@@ -91,6 +92,7 @@ def _cause(
     ]
     place = file_and_line(*program.place_of(reader)) or reader
     reason = f"computed for all {length} at once; {place} reads only a part or a reduction of them"
+    size = max(1, length // PARTS)
     return Cause(
         "peak/contributors",
         f"A mapped function is computed for all {length} elements, of which a part or a reduction"
@@ -98,7 +100,7 @@ def _cause(
         ChangeKind.PARTS,
         ComputeInParts({program.values[each].label: part for each, part in kept.items()}),
         tuple(evidence_row(value, reason) for value in rows),
-        _MAPPED,
+        {name: text.format(size=size) for name, text in _MAPPED.items()},
         likelihood=0.9,
     )
 

@@ -64,6 +64,7 @@ def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
     assert [(row["value"], row["reason"]) for row in cause.rows] == [("h", reason), ("g", reason)]
     assert isinstance(cause.edit, ComputeInParts)
     assert cause.edit.kept_by_label == {"h": Fraction(1, 8), "g": Fraction(1, 8)}
+    assert "batch_size=2)" in cause.remedies["jax"]
 
 
 @pytest.mark.parametrize(
