@@ -15,6 +15,7 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -24,6 +25,7 @@ _LEAST_PART: Final = 4
 """A value of less than one in so many of the bytes of another one is small next to it."""
 _LEAST_PARTS: Final = 8
 """Least number of parts of a value of which another reader takes one."""
+_JOINING: Final = SAME_ELEMENTS | {"concatenate", "constant"}
 _FORWARDING: Final = frozenset(
     (
         "tuple", "get-tuple-element", "while", "bitcast", "copy", "parameter", "call",
@@ -109,6 +111,8 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] 
     if any(each.stack_loop is not None for each in members):
         return None
     maker = program.instructions.get(makers[0].name)
+    if maker and maker.computes_with("concatenate") and maker.computes_only(_JOINING):
+        return None  # the parts are arrays of their own, of which a loop cannot choose one
     readers = {
         name
         for each in members

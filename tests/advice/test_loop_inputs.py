@@ -55,6 +55,7 @@ def program_of(
     loop="jit(f)/while",
     more="",
     read="bits",
+    joined=("convert", "multiply"),
 ):
     program = programs(PLAN[0], PLAN[1].format(maker, read, last, more))
     known = program.instructions
@@ -62,7 +63,7 @@ def program_of(
     known["while.1"] = known["part"]._replace(
         name="while.1", opcode="while", op_name=loop, loop=None, source_line=4
     )
-    for name, opcodes in (("bits", ("broadcast", "xor")), ("all", ("convert", "multiply"))):
+    for name, opcodes in (("bits", ("broadcast", "xor")), ("all", joined)):
         if known[name].opcode == "fusion":
             known[name] = known[name]._replace(fused_opcodes=opcodes)
     program.stored.operations = operations_of_text(MODULE.format(reader))
@@ -86,6 +87,7 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
         {"maker": "sort"},  # each part needs all of the operand
         {"last": "reduce(all)"},  # read after the loop, too
         {"loop": "jit(f)/scatter-add"},  # no line of the program is in the loop
+        {"joined": ("bitcast", "concatenate")},  # of an array for each iteration
     ],
 )
 def test_what_a_loop_needs_as_a_whole_is_not_named(programs, changes):
