@@ -281,6 +281,9 @@ class FoundReasons:
 
 
 def _larger(value: HeldValue | None, other: HeldValue | None) -> HeldValue | None:
+    """Return the value with more bytes; a tuple's table of addresses says nothing."""
+    if other is not None and other.dtype == "tuple":
+        return value
     return other if _held(other) > _held(value) else value
 
 

@@ -3,11 +3,13 @@
 An element of the diagonal is a product of two rows: none of the others has to be computed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.unread_rows import readers_of_set
 from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
@@ -18,6 +20,8 @@ _LEAST_ROWS: Final = 16
 """Least rows: the diagonal of a smaller matrix is not much smaller."""
 _TAKING: Final = frozenset(("gather", "select"))
 """Opcodes that can take the diagonal of a matrix."""
+
+_BY_ELEMENT: Final = ELEMENTWISE | {"broadcast", "constant"}
 
 _DIAGONALS: Final[Remedies] = {
     "jax": "Compute the diagonal alone: (a * b).sum(-1) instead of jnp.diag(a @ b.T), and"
@@ -37,10 +41,11 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
         if value.size_bytes < least:
             break
         rows, columns = value.dimensions[-2:] if len(value.dimensions) > 1 else (0, 1)
-        readers = program.readers_of.get(value.value_id, ())
+        together = {program.values[each.value_id].name for each in program.members_of(value)}
+        readers = sorted(readers_of_set(program, value))
         if rows != columns or rows < _LEAST_ROWS or value.value_id in found:
             continue
-        if readers and all(_reads_diagonal(program, reader, value) for reader in readers):
+        if readers and all(_reads_diagonal(program, reader, together) for reader in readers):
             line = file_and_line(*program.place_of(readers[0])) or readers[0]
             reason = f"{line} reads only its diagonal, {rows} of {rows} × {rows} elements"
             masked = [
@@ -49,7 +54,8 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
                 for made in program.made_by.get(reader, ())
                 if made.dimensions == value.dimensions
             ]
-            found |= {each.value_id: (each, reason) for each in (value, *masked)}
+            made_for = _made_for(program, value)
+            found |= {each.value_id: (each, reason) for each in (value, *masked, *made_for)}
     if found:
         yield of_avoidable(
             program.compilation,
@@ -61,8 +67,27 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
-def _reads_diagonal(program: PeakProgram, instruction: str, value: StoredValue) -> bool:
-    """Return True if an instruction reads no element of a value outside of its diagonal."""
+def _made_for(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
+    """Return the matrices of which only another one is computed, element by element."""
+    found = {value.value_id: value}
+    while True:
+        members = (member for each in found.values() for member in program.members_of(each))
+        names = {program.values[member.value_id].name for member in members}
+        makers = {name for name in names if program.instructions[name].computes_only(_BY_ELEMENT)}
+        read = {each for name in makers for each in program.read_by.get(name, ())}
+        new = {
+            each: operand
+            for each in sorted(read - found.keys())
+            if (operand := program.values[each]).dimensions == value.dimensions
+            and readers_of_set(program, operand) <= makers
+        }
+        if not new:
+            return list(found.values())[1:]
+        found |= new
+
+
+def _reads_diagonal(program: PeakProgram, instruction: str, values: set[str]) -> bool:
+    """Return True if an instruction reads no element of these outside of their diagonals."""
     known = program.instructions[instruction]
     opcodes = known.fused_opcodes or (known.opcode,)
     if _TAKING.isdisjoint(opcodes) and "fusion" not in opcodes:
@@ -74,16 +99,14 @@ def _reads_diagonal(program: PeakProgram, instruction: str, value: StoredValue) 
     names = {
         each.name
         for each in inside
-        if each.opcode == "parameter"
-        and outside.operands[each.numbers["number"][0]].name == value.name
+        if each.opcode == "parameter" and outside.operands[each.numbers["number"][0]].name in values
     }
-    by_name: Mapping[str, Operation] = {each.name: each for each in inside}
     if not inside:
-        inside, names, by_name = (outside,), {value.name}, program.operations
+        inside, names = (outside,), set(values)
     uses = []
     for each in inside:
         if any(read.name in names for read in each.operands):
-            if _takes_diagonal(each, names, by_name):
+            if _takes_diagonal(each, names, partial(_made_as, program, outside)):
                 uses.append(each)
             elif each.opcode in ELEMENTWISE and each is not inside[-1]:
                 names.add(each.name)  # its diagonal is computed from the diagonal
@@ -92,17 +115,26 @@ def _reads_diagonal(program: PeakProgram, instruction: str, value: StoredValue) 
     return bool(uses)
 
 
+def _made_as(program: PeakProgram, reader: Operation, name: str) -> Operation | None:
+    """Return the operation that makes a value, which may be a fusion that the reader reads."""
+    made = program.operations.get(name)
+    if made is not None and made.opcode == "parameter" and program.fused_operations(reader):
+        made = program.operations.get(reader.operands[made.numbers["number"][0]].name)
+    fused = () if made is None else program.fused_operations(made)
+    return fused[-1] if fused else made
+
+
 def _takes_diagonal(
-    operation: Operation, names: set[str], by_name: Mapping[str, Operation]
+    operation: Operation, names: set[str], made_as: Callable[[str], Operation | None]
 ) -> bool:
     """Return True for rows gathered at equal numbers, or a mask of equal row and column."""
-    read = [by_name.get(each.name) for each in operation.operands]
+    read = [made_as(each.name) for each in operation.operands]
     if operation.opcode == "gather" and operation.operands[0].name in names and len(read) > 1:
         places = read[1]
         if places is None or places.opcode != "concatenate":
             return False
         parts = {each.name for each in places.operands}
-        is_of_iota = len(parts) == 1 and _is_iota(by_name.get(parts.pop()))
+        is_of_iota = len(parts) == 1 and _is_iota(made_as(parts.pop()))
         return is_of_iota and list(operation.numbers.get("slice_sizes", ()))[-2:] == [1, 1]
     if operation.opcode == "select" and operation.operands[1].name in names:
         mask = read[0]
@@ -113,7 +145,7 @@ def _takes_diagonal(
             or mask.numbers.get("direction") != [1]
         ):
             return False
-        sides = [by_name.get(each.name) for each in mask.operands]
+        sides = [made_as(each.name) for each in mask.operands]
         dimensions = [tuple(each.numbers.get("iota_dimension", ())) for each in sides if each]
         return all(map(_is_iota, sides)) and len(set(dimensions)) == len(sides)
     return False

@@ -239,8 +239,9 @@ class _RegionAxes(Axes):
     def _has(self, axis: int, value: StoredValue, first: StoredValue) -> bool:
         """Return True if a value has a dimension, of which others of its shape may be repeated.
 
-        Different lengths are in the same order in values that are computed with each other. A mask
-        that is computed from no array has any dimension.
+        Different lengths are in the same order in values that are computed with each other; so are
+        equal ones, if a dimension that both have is, and none has another place. A mask that is
+        computed from no array has any dimension.
         """
         program = self.program
         if not any(program.values[each].dimensions for each in program.read_by.get(value.name, ())):
@@ -248,8 +249,14 @@ class _RegionAxes(Axes):
         lengths = [each for each in value.dimensions if each > 1]
         return axis in self.of(value) or (
             lengths == [each for each in first.dimensions if each > 1]
-            and len(set(lengths)) == len(lengths)
+            and (len(set(lengths)) == len(lengths) or self._are_aligned(value, first))
         )
+
+    def _are_aligned(self, value: StoredValue, first: StoredValue) -> bool:
+        """Return True if two values share dimensions, each at the same place in both."""
+        own, others = self.in_order(value), self.in_order(first)
+        shared = self.of(value) & self.of(first)
+        return bool(shared) and all(own.index(each) == others.index(each) for each in shared)
 
     def _aliases(self, value: StoredValue) -> Iterator[StoredValue]:
         """Yield the values of a shape that share their bytes: those of a loop with its operand."""

@@ -15,6 +15,7 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.op_names import last_part
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -24,6 +25,7 @@ _LEAST_PART: Final = 4
 """A value of less than one in so many of the bytes of another one is small next to it."""
 _LEAST_PARTS: Final = 8
 """Least number of parts of a value of which another reader takes one."""
+_JOINING: Final = SAME_ELEMENTS | {"concatenate", "constant"}
 _FORWARDING: Final = frozenset(
     (
         "tuple", "get-tuple-element", "while", "bitcast", "copy", "parameter", "call",
@@ -59,9 +61,12 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
         read = _read_in_parts(program, value)
         if read is not None:
             loop, parts = read
-            values = found.setdefault(loop, {})
-            for each in made_for(program, [value]) or ():
-                values.setdefault(each.value_id, (each, parts))
+            made = made_for(program, [value]) or []
+            if not _is_of_several(program, made):
+                values = found.setdefault(loop, {})
+                values |= {
+                    each.value_id: (each, parts) for each in made if each.value_id not in values
+                }
     for loop, by_id in found.items():
         if by_id:
             yield _cause(program, loop, list(by_id.values()))
@@ -106,6 +111,8 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] 
     if any(each.stack_loop is not None for each in members):
         return None
     maker = program.instructions.get(makers[0].name)
+    if maker and maker.computes_with("concatenate") and maker.computes_only(_JOINING):
+        return None  # the parts are arrays of their own, of which a loop cannot choose one
     readers = {
         name
         for each in members
@@ -153,6 +160,22 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
         return None
     sets = program.program.sets
     return [program.values[sets[each][0].value_id] for each in chosen if each is not None]
+
+
+def _is_of_several(program: PeakProgram, values: Sequence[StoredValue]) -> bool:
+    """Return True if an instruction makes values of several large ones that exist anyway.
+
+    It is fused with what makes the one array of which a loop could read parts, as random numbers
+    are with the bits of which they are made. The loop then needs that array instead.
+    """
+    chosen = {program.set_of(value) for value in values}
+    least = max((value.size_bytes for value in values), default=0) // _LEAST_PART
+    for name in _makers(program, chosen):
+        read = (program.values[each] for each in program.read_by.get(name, ()))
+        numbers = {program.set_of(each) for each in read if each.size_bytes >= least} - chosen
+        if sum(_is_temporary(program, number) for number in numbers) > 1:
+            return True
+    return False
 
 
 def _gradients(

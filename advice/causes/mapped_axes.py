@@ -19,6 +19,7 @@ from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobia
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.sliced_reads import share_of_reads
 from xlagraph.hlo.op_names import is_per_example
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import arrays
@@ -31,6 +32,7 @@ _LEAST_SHARE: Final = 0.25
 """Least share of the reserved bytes of the values with a mapped axis."""
 _LEAST_LENGTH: Final = 4
 _NEARLY_ALL: Final = 0.75
+_MOST_READ: Final = Fraction(1, 2)
 _OF_DATA: Final = ("dot", "convolution", "gather", "dynamic-slice")
 """Opcodes outside of a mapped function that tell of a batch: rows of data, or layers of them."""
 _IN_LOOP: Final = re.compile(r"while/body/.*vmap\(")
@@ -42,12 +44,13 @@ _MOST_BYTES: Final = 64
 _REPEATING: Final = SAME_ELEMENTS | {"broadcast"}
 
 _MAPPED: Final[Remedies] = {
-    "jax": "Compute a few at a time: jax.lax.map(f, xs, batch_size=8) instead of jax.vmap(f)(xs),"
-    " or jax.lax.scan over them with the sum in its carry. If a gradient goes through it, wrap f in"
-    " jax.checkpoint, or compute the gradient in the loop and add it up in the carry.",
+    "jax": "Compute a few at a time: jax.lax.map(f, xs, batch_size={size}) instead of"
+    " jax.vmap(f)(xs), or jax.lax.scan over them with the sum in its carry. If a gradient goes"
+    " through it, wrap f in jax.checkpoint, or compute the gradient in the loop and add it up in"
+    " the carry.",
     "tensorflow": "Compute a few at a time: tf.map_fn, or a tf.while_loop that adds them up,"
     " instead of tf.vectorized_map.",
-    "pytorch": "Give torch.func.vmap a chunk_size, or add the results up in a loop.",
+    "pytorch": "Give torch.func.vmap chunk_size={size}, or add the results up in a loop.",
 }
 
 
@@ -91,6 +94,7 @@ def _cause(
     ]
     place = file_and_line(*program.place_of(reader)) or reader
     reason = f"computed for all {length} at once; {place} reads only a part or a reduction of them"
+    size = max(1, length // PARTS)
     return Cause(
         "peak/contributors",
         f"A mapped function is computed for all {length} elements, of which a part or a reduction"
@@ -98,7 +102,7 @@ def _cause(
         ChangeKind.PARTS,
         ComputeInParts({program.values[each].label: part for each, part in kept.items()}),
         tuple(evidence_row(value, reason) for value in rows),
-        _MAPPED,
+        {name: text.format(size=size) for name, text in _MAPPED.items()},
         likelihood=0.9,
     )
 
@@ -149,9 +153,20 @@ class _MappedAxes(Axes):
         }
         lengths = self.followed.lengths
         found = {axis for axis in found - self._joined if not lengths.is_stacked(axis)}
-        return frozenset(
-            axis for axis in found - self._stacked_by_loops if not lengths.is_group(axis)
-        )
+        found = {axis for axis in found - self._stacked_by_loops if not lengths.is_group(axis)}
+        return frozenset(found - self._read_one_by_one(found))
+
+    def _read_one_by_one(self, axes: Collection[int]) -> set[int]:
+        """Return the dimensions of which slices take more than a half: each element is needed."""
+        program = self.program
+        slicing = {name for name in self._reducing(axes) if program.computes_with(name, "slice")}
+        found: set[int] = set()
+        for value in program.temporaries if slicing else ():
+            readers = slicing.intersection(program.readers_of.get(value.value_id, ()))
+            if readers and not self.of(value).isdisjoint(axes):
+                share = share_of_reads(program, {value.value_id}, readers, ("slice",))
+                found |= self.of(value) if share > _MOST_READ else set()
+        return found
 
     def _is_reduced_inside(self, axis: int) -> bool:
         """Return True if the mapped function reduces a dimension, which it then has itself.

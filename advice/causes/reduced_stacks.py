@@ -23,7 +23,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 _REDUCED_STACKS: Final[Remedies] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"
     " keep a part that is read there (jnp.where(i == wanted, y, kept)), and return None as the"
-    " second result of its body; save only what is read (diffrax.SaveAt(t1=True)).",
+    " second result of its body; of a part of each iteration, return y[part] there; save only what"
+    " is read (diffrax.SaveAt(t1=True)).",
     "tensorflow": "Reduce in the loop: add to a loop variable instead of writing each iteration"
     " into a tf.TensorArray.",
     "pytorch": "Reduce in the loop: add to a sum in the carry of torch_xla.experimental.scan.",

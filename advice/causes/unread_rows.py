@@ -54,7 +54,7 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
     for value in program.temporaries:
         if value.size_bytes < least:
             break
-        readers = _readers(program, value)
+        readers = readers_of_set(program, value)
         share = _share_read(program, value, readers)
         if share > _MOST_READ or value.label in named or program.module is None:
             continue
@@ -76,7 +76,7 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
         )
 
 
-def _readers(program: PeakProgram, value: StoredValue) -> set[str]:
+def readers_of_set(program: PeakProgram, value: StoredValue) -> set[str]:
     """Return the instructions that compute with a value, or with what shares its bytes."""
     ids = {each.value_id for each in program.members_of(value)}
     makers = {program.values[each].name for each in ids}
@@ -190,7 +190,7 @@ class _RowAxes(Axes):
                 each = program.values[value_id]
                 if each in found or not self._has_rows(each, axis):
                     continue
-                if _readers(program, each) <= makers | others:
+                if readers_of_set(program, each) <= makers | others:
                     found.append(each)
                     if program.stack_of(each) is None and self._keeps(axis, each.name):
                         makers.add(each.name)

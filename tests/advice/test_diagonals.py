@@ -19,15 +19,17 @@ MASKED = """
 """
 
 
-def named(program_of, reading, opcode="fusion"):
+def named(program_of, reading, opcode="fusion", made="dot(x)"):
     """Return the values that are named, with reasons, if `diag` reads a product in this way."""
     program = program_of(
         "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
         f"""
-        0 | x    | s8[64]    | 0     | 64   | 0-4 | parameter(0)
-        1 | all  | s8[64,64] | 0     | 4096 | 1-3 | dot(x)      | jit(f)/dot_general @ f.py:2
-        1 | diag | s8[64]    | 4096  | 64   | 2-4 | {opcode}(all) | jit(f)/diagonal @ f.py:3
-        1 | out  | s8[64]    | 8192  | 64   | 3-4 | negate(diag)
+        0 | x    | s8[64]    | 0     | 64   | 0-6 | parameter(0)
+        1 | raw  | s8[64,64] | 8192  | 4096 | 1-3 | dot(x)
+        1 | sine | s8[64,64] | 12288 | 4096 | 2-4 | sine(raw)
+        1 | all  | s8[64,64] | 0     | 4096 | 3-5 | {made}      | jit(f)/dot_general @ f.py:2
+        1 | diag | s8[64]    | 4096  | 64   | 4-6 | {opcode}(all) | jit(f)/diagonal @ f.py:3
+        1 | out  | s8[64]    | 4160  | 64   | 5-6 | negate(diag)
         """,
     )
     program.stored.operations = operations_of_text(f"""HloModule jit_f
@@ -36,9 +38,15 @@ def named(program_of, reading, opcode="fusion"):
   %p = s8[64,64]{{1,0}} parameter(0)
   %zero = s8[] constant(0){reading}}}
 
+%numbered () -> s32[64,2] {{
+  %i.1 = s32[64,1]{{1,0}} iota(), iota_dimension=0
+  ROOT %n.1 = s32[64,2]{{1,0}} concatenate(%i.1, %i.1), dimensions={{1}}
+}}
+
 ENTRY %main (x: s8[64,64]) -> s8[64] {{
   %all = s8[64,64]{{1,0}} parameter(0)
-  ROOT %diag = s8[64]{{0}} {opcode}(%all){", calls=%reading" * (opcode == "fusion")}
+  %numbers = s32[64,2]{{1,0}} fusion(), calls=%numbered
+  ROOT %diag = s8[64]{{0}} {opcode}(%all, %numbers){", calls=%reading" * (opcode == "fusion")}
 }}
 """)
     return [(row["value"], row["reason"]) for each in read_diagonals(program) for row in each.rows]
@@ -51,6 +59,13 @@ ENTRY %main (x: s8[64,64]) -> s8[64] {{
         pytest.param(MASKED, id="jnp.trace"),
         pytest.param(
             "\n  %e = s8[64,64]{1,0} negate(%p)" + GATHERED.replace("%p", "%e"), id="of -a @ b.T"
+        ),
+        pytest.param(
+            """
+  %n = s32[64,2]{1,0} parameter(1)
+"""
+            + GATHERED.split("\n", 3)[3],
+            id="with numbers that another fusion makes",
         ),
     ],
 )
@@ -77,3 +92,11 @@ def test_a_matrix_of_which_something_reads_more_is_needed(programs, reading):
 
 def test_a_reader_of_another_opcode_needs_the_matrix(programs):
     assert named(programs, GATHERED, opcode="custom-call") == []
+
+
+@pytest.mark.parametrize(
+    ("made", "values"),
+    [("multiply(raw, sine)", ["all", "sine", "raw"]), ("dot(raw, sine)", ["all"])],
+)
+def test_what_is_computed_for_the_matrix_alone_is_named_with_it(programs, made, values):
+    assert [value for value, _ in named(programs, GATHERED, made=made)] == values

@@ -147,3 +147,53 @@ def test_random_bits_of_a_loop_could_be_made_in_parts(programs, dtype, named):
     with_results(program, "s")
     found = list(expanded_values(program, ()))
     assert {row["value"] for cause in found for row in cause.rows} == named
+
+
+PAIRS = """HloModule m
+
+subtracted {
+  a = f32[16,16,6]{2,1,0} parameter(0)
+  b = f32[16,16,6]{2,1,0} parameter(1)
+  ROOT c = f32[16,16,6]{2,1,0} subtract(a, b)
+}
+
+repeated {
+  q = f32[16,6]{1,0} parameter(0)
+  ROOT r = f32[16,16,6]{2,1,0} broadcast(q), dimensions={1,2}
+}
+
+ENTRY e {
+  x = f32[16,6]{1,0} parameter(0)
+  y = f32[16,6]{1,0} parameter(1)
+  all = f32[16,16,6]{2,1,0} fusion(y), kind=kLoop, calls=repeated
+  rows = f32[16,16,6]{2,1,0} broadcast(x), dimensions={0,2}
+  d = f32[16,16,6]{2,1,0} fusion(rows, all), kind=kLoop, calls=subtracted
+  p = f32[16,16,6]{2,1,0} fusion(d, all), kind=kLoop, calls=subtracted
+  zero = f32[] constant(0)
+  ROOT s = f32[16,16]{1,0} reduce(p, zero), dimensions={2}, to_apply=add
+}
+"""
+
+
+def test_pairs_of_one_batch_have_their_rows_in_one_order(programs):
+    program = programs(
+        """
+        0 | 384 | parameter 0, shape |f32[16,6]| at ShapeIndex {}
+        1 | 384 | parameter 1, shape |f32[16,6]| at ShapeIndex {}
+        2 | 18432 | preallocated-temp
+        3 | 1024 | maybe-live-out
+        """,
+        """
+        0 | x    | f32[16,6]    | 0     | 384  | 0-6 | parameter(0)
+        1 | y    | f32[16,6]    | 0     | 384  | 0-6 | parameter(1)
+        2 | all  | f32[16,16,6] | 0     | 6144 | 1-5 | fusion(y)
+        2 | rows | f32[16,16,6] | 6144  | 6144 | 2-4 | broadcast(x)
+        2 | d    | f32[16,16,6] | 12288 | 6144 | 3-5 | fusion(rows, all)
+        2 | p    | f32[16,16,6] | 6144  | 6144 | 4-6 | fusion(d, all)
+        3 | s    | f32[16,16]   | 0     | 1024 | 5-6 | reduce(p)
+        """,
+    )
+    program.stored.operations = operations_of_text(PAIRS)
+    with_results(program, "s")
+    (cause,) = expanded_values(program, ())
+    assert {row["value"] for row in cause.rows} == {"all", "rows", "d", "p"}

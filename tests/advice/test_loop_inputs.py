@@ -14,7 +14,7 @@ PLAN = (
     """
     0 | x    | f32[64]    | 0     | 256  | 0-5 | parameter(0)
     1 | bits | u32[16,64] | 0     | 4096 | 1-2 | {}(x)      | jit(f)/bits @ train.py:3
-    1 | all  | f32[16,64] | 4096  | 4096 | 2-4 | fusion(bits) | jit(f)/normal @ train.py:3
+    1 | all  | f32[16,64] | 4096  | 4096 | 2-4 | fusion({}) | jit(f)/normal @ train.py:3
     1 | part | f32[64]    | 8192  | 256  | 3-4 | fusion(x, all) | jit(f)/while/body/add @ train.py:5
     1 | last | f32[64]    | 12288 | 256  | 4-5 | {}
     {}
@@ -47,15 +47,23 @@ BACK = "1 | back | f32[16,64] | 16384 | 4096 | 3-4 | fusion(part) | transpose(jv
 
 
 def program_of(
-    programs, *, reader=SLICED, maker="fusion", last="negate(part)", loop="jit(f)/while", more=""
+    programs,
+    *,
+    reader=SLICED,
+    maker="fusion",
+    last="negate(part)",
+    loop="jit(f)/while",
+    more="",
+    read="bits",
+    joined=("convert", "multiply"),
 ):
-    program = programs(PLAN[0], PLAN[1].format(maker, last, more))
+    program = programs(PLAN[0], PLAN[1].format(maker, read, last, more))
     known = program.instructions
     known["part"] = known["part"]._replace(loop="while.1")
     known["while.1"] = known["part"]._replace(
         name="while.1", opcode="while", op_name=loop, loop=None, source_line=4
     )
-    for name, opcodes in (("bits", ("broadcast", "xor")), ("all", ("convert", "multiply"))):
+    for name, opcodes in (("bits", ("broadcast", "xor")), ("all", joined)):
         if known[name].opcode == "fusion":
             known[name] = known[name]._replace(fused_opcodes=opcodes)
     program.stored.operations = operations_of_text(MODULE.format(reader))
@@ -79,6 +87,7 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
         {"maker": "sort"},  # each part needs all of the operand
         {"last": "reduce(all)"},  # read after the loop, too
         {"loop": "jit(f)/scatter-add"},  # no line of the program is in the loop
+        {"joined": ("bitcast", "concatenate")},  # of an array for each iteration
     ],
 )
 def test_what_a_loop_needs_as_a_whole_is_not_named(programs, changes):
@@ -91,6 +100,12 @@ def test_what_a_loop_needs_as_a_whole_is_not_named(programs, changes):
 def test_a_part_that_is_read_next_to_the_loop_can_be_computed_by_itself(programs, last, named):
     (cause,) = computed_ahead(program_of(programs, last=last))
     assert [row["value"] for row in cause.rows] == named
+
+
+def test_what_is_fused_with_the_array_of_which_a_loop_could_read_parts_is_not_named(programs):
+    other = "1 | other | u32[16,64] | 16384 | 4096 | 1-5 | xor(x)"
+    program = program_of(programs, read="bits, other", last="reduce(bits, other)", more=other)
+    assert not list(computed_ahead(program))
 
 
 @pytest.mark.parametrize(("read", "is_named"), [("x, back", True), ("part, back", False)])

@@ -64,6 +64,7 @@ def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
     assert [(row["value"], row["reason"]) for row in cause.rows] == [("h", reason), ("g", reason)]
     assert isinstance(cause.edit, ComputeInParts)
     assert cause.edit.kept_by_label == {"h": Fraction(1, 8), "g": Fraction(1, 8)}
+    assert "batch_size=2)" in cause.remedies["jax"]
 
 
 @pytest.mark.parametrize(
@@ -127,4 +128,34 @@ ENTRY e {{
 """
     )
     with_results(program, "mean")
+    assert bool(list(mapped_axes(program))) == is_named
+
+
+@pytest.mark.parametrize(("rows", "is_named"), [(2, True), (8, False)])
+def test_samples_are_not_named_if_slices_read_each_of_them(programs, rows, is_named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        1 | 8192 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | x   | f32[64]        | 0    | 256  | 0-4 | parameter(0)
+        1 | h   | f32[16,64]     | 0    | 4096 | 1-4 | multiply(x) | jit(f)/vmap()/mul @ f.py:5
+        2 | one | f32[{rows},64] | 0    | {rows * 256} | 2-4 | slice(h) | jit(f)/slice @ f.py:8
+        2 | two | f32[{rows},64] | 2048 | {rows * 256} | 3-4 | slice(h) | jit(f)/slice @ f.py:9
+        """,
+    )
+    program.stored.operations = operations_of_text(
+        f"""HloModule m
+
+ENTRY e {{
+  x = f32[64]{{0}} parameter(0)
+  h = f32[16,64]{{1,0}} broadcast(x), dimensions={{1}}
+  one = f32[{rows},64]{{1,0}} slice(h), slice={{[0:{rows}], [0:64]}}
+  ROOT two = f32[{rows},64]{{1,0}} slice(h), slice={{[8:{8 + rows}], [0:64]}}
+}}
+"""
+    )
+    with_results(program, "two")
     assert bool(list(mapped_axes(program))) == is_named

@@ -63,6 +63,19 @@ def test_a_line_of_a_library_has_its_path_in_the_package_and_an_op_made_of_two_o
     assert reason_text(reason, ("a", "b")) == text
 
 
+def test_the_table_of_a_tuple_is_not_the_largest_value_that_is_gone():
+    table = STACK._replace(part=ReservedPart.LIVE, shape="(s32[], f32[16])", dtype="tuple")
+    line = ("f.py", 1)
+    new = STACK._replace(
+        part=ReservedPart.LIVE, held_bytes=512, op_name="jit(f)/exp", user_line=line
+    )
+    reason = Reason(Subject(ReasonKind.REPLACED))
+    reason.count(table._replace(user_line=("f.py", 2)), None)
+    reason.count(None, new)
+    text = "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
+    assert reason_text(reason, ("a", "b")).startswith(text)
+
+
 def test_inputs_that_replace_others_are_named_with_these():
     key = INPUT._replace(op_name="key", shape="u32[2]", dtype="u32", held_bytes=8)
     (reason,) = explain_pair(Reserved((INPUT,)), Reserved((key,)))
