@@ -12,12 +12,12 @@
 5. If values must share bytes, each one ends at the step where the next one begins.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.descriptor_sets import Message
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.shapes import index_text
 from xlagraph.hlo.walks import reached
@@ -192,9 +192,7 @@ class _StepRanges:
 
 def _cut(ranges: dict[int, tuple[int, int]], buffer_sets: Mapping[int, int], overlap: int) -> None:
     """Apply rule 5; `overlap` is the number of steps that neighbours share."""
-    members: defaultdict[int, list[int]] = defaultdict(list)
-    for value_id in ranges:
-        members[buffer_sets.get(value_id, value_id)].append(value_id)
+    members = grouped((buffer_sets.get(value_id, value_id), value_id) for value_id in ranges)
     for together in members.values():
         together.sort(key=lambda value_id: (*ranges[value_id], value_id))
         for one, other in pairwise(together):
