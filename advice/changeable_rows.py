@@ -13,7 +13,8 @@ from xlagraph.advice.causes.returned_values import (
 from xlagraph.advice.causes.wide_checkpoints import recomputed_groups
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed
-from xlagraph.planner.edits.passes import Passes, reached
+from xlagraph.hlo.walks import reached
+from xlagraph.planner.edits.passes import Passes
 from xlagraph.planner.planned_program import PlannedValue
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -111,9 +112,9 @@ def _waiting_for_others(program: PeakProgram) -> set[str]:
 
     found: set[str] = set()
     for group in groups:
-        others, own = again - group, reached(group, readers)
+        others, own = again - group, set(reached(group, readers.get))
         later = {value.value_id for value in late if is_of(others, value)} - own
-        waited_for = reached(later, readers) - group
+        waited_for = set(reached(later, readers.get)) - group
         found |= {
             program.values[each].label
             for each in group

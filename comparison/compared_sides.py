@@ -138,6 +138,12 @@ class Comparison(Tabular):
         """Sum of the reserved bytes of memory space 0, which a gate checks."""
         return self.growth_of("reserved")
 
+    @property
+    def unpaired_counts(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        """Name of each side, and how many of its compilations have no partner."""
+        only_a = sum(1 for pair in self.unpaired if pair.a)
+        return (self.a.name, only_a), (self.b.name, len(self.unpaired) - only_a)
+
     def without_peak(self, side: Selection) -> tuple[str, ...]:
         """Return the keys of a side's compilations without live ranges, and so without a peak."""
         pairs = (*self.pairs, *self.unpaired)
@@ -262,7 +268,6 @@ def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
 def one_row(comparison: Comparison) -> tuple[Cell, ...]:
     """Return a comparison as one row of `ONE_ROW_COLUMNS`; None if it has no such grouping."""
     reserved, peak = comparison.reserved, comparison.growth_of("physicalPeak")
-    unpaired_a = sum(1 for pair in comparison.unpaired if pair.a)
     return (
         comparison.a.name,
         comparison.b.name,
@@ -273,8 +278,7 @@ def one_row(comparison: Comparison) -> tuple[Cell, ...]:
         peak.bytes_a,
         peak.bytes_b,
         peak.growth_bytes if peak.is_known else None,
-        unpaired_a,
-        len(comparison.unpaired) - unpaired_a,
+        *(count for _, count in comparison.unpaired_counts),
         *_most_grown(comparison, By.LINE),
         *_most_grown(comparison, By.OP),
     )

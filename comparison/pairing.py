@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from xlagraph.comparison.compared_sides import ComparedCompilation, Signature
+from xlagraph.hlo.grouping import grouped
 
 _LEAST_IDENTIFYING: Final = 3
 """Minimum number of shapes in a signature that identifies a program: two parameters, one result."""
@@ -84,10 +85,8 @@ def _renamed(
 def _by_module(
     candidates: Iterable[ComparedCompilation],
 ) -> defaultdict[str | None, list[ComparedCompilation]]:
-    by_module: defaultdict[str | None, list[ComparedCompilation]] = defaultdict(list)
-    for candidate in sorted(candidates, key=_compilation_order):
-        by_module[candidate.module].append(candidate)
-    return by_module
+    ordered = sorted(candidates, key=_compilation_order)
+    return grouped((candidate.module, candidate) for candidate in ordered)
 
 
 def _compilation_order(candidate: ComparedCompilation) -> tuple[bool, int, str]:

@@ -1,12 +1,12 @@
 """Find ops that `tf.recompute_grad` computes again: no op name marks them."""
 
 import re
-from collections import defaultdict
 from typing import Final
 
+from xlagraph.hlo.grouping import grouped
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
-from xlagraph.planner.edits.passes import reached
 from xlagraph.queries.errors import NotStored
 
 WAITS_FOR_GRADIENT: Final = re.compile(
@@ -27,13 +27,12 @@ def recomputes_forward_ops(stored: StoredCompilation) -> bool:
         compilation = plannable_compilation(stored)
     except NotStored:
         return False
-    operands: defaultdict[int, list[int]] = defaultdict(list)
-    for value, readers in compilation.readers.items():
-        for reader in readers:
-            operands[reader].append(value)
+    operands = grouped(
+        (reader, value) for value, readers in compilation.readers.items() for reader in readers
+    )
     gradients = {number for number, value in compilation.values.items() if value.is_backward}
-    after = reached(gradients, compilation.readers)
-    before = reached(gradients, operands)
+    after = set(reached(gradients, compilation.readers.get))
+    before = set(reached(gradients, operands.get))
     names = {
         number: (_NUMBER.sub("", value.op_name), value.shape)
         for number, value in compilation.values.items()

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine, place
 from xlagraph.comparison.mentions import Mentions
 from xlagraph.comparison.reasons import FoundReasons, ReasonKind
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import (
     OF_ANY_LOOP,
     has_all_transformations,
@@ -134,9 +135,7 @@ def _of_most(times: Mapping[_Op, Fraction], ops: Set[_Op]) -> list[_Op]:
 
 def _of_lines(times: Mapping[_Op, Fraction]) -> list[_Op]:
     """Return the ops of lines of which all are repeated equally often in a pass."""
-    by_pass: defaultdict[tuple[SourceLine, bool, bool], list[_Op]] = defaultdict(list)
-    for op in times:
-        by_pass[op.line, op.name.is_of_gradient, op.name.is_backward].append(op)
+    by_pass = grouped(((op.line, op.name.is_of_gradient, op.name.is_backward), op) for op in times)
     found: defaultdict[Fraction, list[_Op]] = defaultdict(list)
     for ops in by_pass.values():
         factors = {times[op] for op in ops}
@@ -151,10 +150,8 @@ def _is_repetition(factor: Fraction) -> bool:
 
 
 def _counts(side: Reserved) -> dict[_Op, _Count]:
-    found: defaultdict[_Op, list[HeldValue]] = defaultdict(list)
-    for value in {value.name: value for value in side.values}.values():
-        if op := _op(value):
-            found[op].append(value)
+    once = {value.name: value for value in side.values}.values()
+    found = grouped((op, value) for value in once if (op := _op(value)))
     return {
         op: _Count(
             len(values),

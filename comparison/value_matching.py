@@ -16,6 +16,7 @@ from xlagraph.comparison.size_changes import (
     is_split,
     without_ones,
 )
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import loop_depth, outside_loops, own_op_name, primitive, stem
 from xlagraph.hlo.shapes import dimensions
 
@@ -230,10 +231,7 @@ def _match_by(
     b: Sequence[HeldValue],
     are_related: Callable[[HeldValue, HeldValue], bool] = lambda _a, _b: True,
 ) -> tuple[list[tuple[HeldValue, HeldValue]], list[HeldValue], list[HeldValue]]:
-    waiting: defaultdict[Hashable, list[HeldValue]] = defaultdict(list)
-    for value in reversed(b):
-        if (known := key(value)) is not None:
-            waiting[known].append(value)
+    waiting = grouped((known, value) for value in reversed(b) if (known := key(value)) is not None)
     pairs, left_a = [], []
     for value in a:
         known = key(value)

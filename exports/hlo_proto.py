@@ -5,7 +5,6 @@ schedule. It is not the complete program: operands and the contents of fusions a
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from xlagraph.exports.heap_traces import fill_heap_traces
 from xlagraph.exports.placed_program import PlacedProgram, computation_of
 from xlagraph.hlo.descriptor_sets import Message
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.proto_messages import HloProto, PrimitiveType, ShapeProto
 from xlagraph.hlo.shapes import Shape, index_numbers, parse_shape
 from xlagraph.planner.compilation.records import (
@@ -82,9 +82,7 @@ def hlo_proto(program: PlacedProgram) -> Message:
                 "shape_index": index_numbers(value.shape_index),
             },
         )
-    values_by_allocation: dict[int, list[StoredValue]] = defaultdict(list)
-    for value in program.values:
-        values_by_allocation[value.allocation].append(value)
+    values_by_allocation = grouped((value.allocation, value) for value in program.values)
     for allocation in program.allocations:
         held = values_by_allocation[allocation.number]
         _fill_allocation(assignment.buffer_allocations.add(), allocation, held)
@@ -93,9 +91,9 @@ def hlo_proto(program: PlacedProgram) -> Message:
 
 
 def _fill_module(module: Message, program: PlacedProgram, ids: Mapping[str, int]) -> None:
-    computations: dict[str, list[StoredInstruction]] = defaultdict(list)
-    for instruction in program.instructions:
-        computations[computation_of(instruction)].append(instruction)
+    computations = grouped(
+        (computation_of(instruction), instruction) for instruction in program.instructions
+    )
     module.name = program.module
     module.entry_computation_name = next(
         (computation_of(each) for each in program.instructions if each.name == program.result),

@@ -1,7 +1,6 @@
 """The peak as a file of speedscope: a flame graph whose widths are bytes."""
 
 import json
-from collections import defaultdict
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final
 from xlagraph.exports.file_formats import write_whole
 from xlagraph.exports.peak_stacks import PeakSample, StackCall, read_peak
 from xlagraph.graph.engine import Graph
+from xlagraph.hlo.grouping import grouped
 
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
@@ -20,9 +20,7 @@ def write_speedscope(graph: Graph, compilation: str, path: Path) -> None:
     Raises what `read_peak` raises, and GraphUnwritable.
     """
     frames: dict[StackCall, int] = {}
-    shares_by_space: dict[str, list[PeakSample]] = defaultdict(list)
-    for share in read_peak(graph, compilation):
-        shares_by_space[share.space].append(share)
+    shares_by_space = grouped((share.space, share) for share in read_peak(graph, compilation))
     profiles = [
         {"name": f"{compilation}, physical peak of {space}", **_profile(shares, frames)}
         for space, shares in shares_by_space.items()

@@ -1,12 +1,12 @@
 """A computation of an HLO program: instructions that run together."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import count, repeat
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.instruction import Instruction, ProgramError
 
 
@@ -141,9 +141,7 @@ class Computation:
     @cached_property
     def by_opcode(self) -> Mapping[str | None, Sequence[Instruction]]:
         """Its instructions by opcode, in order."""
-        found: defaultdict[str | None, list[Instruction]] = defaultdict(list)
-        for instruction in self.instructions:
-            found[instruction.opcode].append(instruction)
+        found = grouped((instruction.opcode, instruction) for instruction in self.instructions)
         found.default_factory = None
         return found
 

@@ -7,13 +7,14 @@ without users; it visits control predecessors, then operands from first to last,
 instruction. The program text has another order, that of the schedule.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.program import Program
+from xlagraph.hlo.walks import depth_first
 
 _CALLERS: Final = ("while", "conditional", "call")
 
@@ -101,22 +102,8 @@ def _post_order(computation: Computation) -> list[int]:
         if each.attributes.control_predecessors
     }
     used = set(chain.from_iterable(operands))
-    order: list[int] = []
-    done = [False] * len(operands) + [True]  # the last one is that of unknown instructions
-    opened: set[int] = set()
-    stack = [row for row in row_of.values() if row not in used][::-1]
-    while stack:
-        row = stack[-1]
-        if not done[row] and row not in opened:
-            before = [*control[row], *operands[row]] if row in control else operands[row]
-            waiting = [each for each in before if not done[each]]
-            if waiting:
-                opened.add(row)
-                waiting.reverse()
-                stack += waiting
-                continue
-        stack.pop()
-        if not done[row]:
-            done[row] = True
-            order.append(row)
-    return order
+
+    def before(row: int) -> Sequence[int]:
+        return [*control[row], *operands[row]] if row in control else operands[row]
+
+    return depth_first((row for row in row_of.values() if row not in used), before)

@@ -5,11 +5,12 @@ or thread-local. Its replay adds the alignment, the strategy and the order of th
 Memory that XLA assigns before everything else (TPU VMEM, memory space 1) is unchanged.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.planner.block_contents import Block
 from xlagraph.planner.blocks import Blocks, choose_blocks
 from xlagraph.planner.combining import HEAP, BlockPart, combined_bytes
@@ -107,12 +108,8 @@ def _heaps(
     chosen: Blocks,
 ) -> Iterable[HeapPlan]:
     set_sizes = Counter(value.buffer_set for value in values)
-    by_space: defaultdict[int, list[PlannedValue]] = defaultdict(list)
-    for value in chosen.heap_values:
-        by_space[value.memory_space].append(value)
-    tables: defaultdict[int, list[Block]] = defaultdict(list)
-    for block in chosen.tables:
-        tables[block.memory_space].append(block)
+    by_space = grouped((value.memory_space, value) for value in chosen.heap_values)
+    tables = grouped((block.memory_space, block) for block in chosen.tables)
     for memory_space in sorted(by_space.keys() | tables.keys()):
         known = next(
             (replay for replay in replays if replay.allocation.memory_space == memory_space), None

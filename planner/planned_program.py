@@ -9,11 +9,12 @@ Steps are those of the schedule; both ends of a live range are inclusive. The re
 depend on the source of the facts.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
+
+from xlagraph.hlo.grouping import grouped
 
 
 class PlannedAllocation(NamedTuple):
@@ -182,9 +183,7 @@ class PlannedProgram:
 
 def members_of_sets(values: Iterable[PlannedValue]) -> dict[int, tuple[PlannedValue, ...]]:
     """Return the members of each buffer set, in the order of the values."""
-    members: defaultdict[int, list[PlannedValue]] = defaultdict(list)
-    for value in values:
-        members[value.buffer_set].append(value)
+    members = grouped((value.buffer_set, value) for value in values)
     return {name: tuple(values) for name, values in members.items()}
 
 

@@ -4,11 +4,11 @@ The strategy and the alignment that reproduce XLA's plan are those of its produc
 for every replan. If none reproduces it, a replan after changes is not reliable.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.planner.combining import HEAP, rounded_up
 from xlagraph.planner.heap import Group, heap_groups
 from xlagraph.planner.packing import STRATEGIES, Packer, Strategy
@@ -43,9 +43,7 @@ class Replay:
 
 def replay(program: PlannedProgram) -> tuple[Replay, ...]:
     """Pack each temporary block again, in the order of the allocations."""
-    held: defaultdict[int, list[PlannedValue]] = defaultdict(list)
-    for value in program.values:
-        held[value.allocation].append(value)
+    held = grouped((value.allocation, value) for value in program.values)
     return tuple(
         _replay(program, allocation, held[allocation.number])
         for allocation in program.allocations
@@ -126,9 +124,7 @@ def _part_order(tables: Iterable[PlannedValue], base: int, *, has_heap: bool) ->
 
 def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[Overwrite]]:
     """Return for each value those of other sets that end as it begins, at the same offset."""
-    ending: defaultdict[tuple[int, int], list[PlannedValue]] = defaultdict(list)
-    for value in values:
-        ending[value.live_until, value.offset_bytes].append(value)
+    ending = grouped(((value.live_until, value.offset_bytes), value) for value in values)
     shared: dict[int, list[Overwrite]] = {}
     for value in values:
         found = [

@@ -13,8 +13,8 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.edits.loop_stacks import loop_stacks
-from xlagraph.planner.edits.passes import reached
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -87,7 +87,7 @@ def recomputed_groups(program: PeakProgram) -> list[set[int]]:
             near[reader].add(each)
     groups: list[set[int]] = []
     while again:
-        groups.append(reached([again.pop()], near))
+        groups.append(set(reached([again.pop()], near.get)))
         again -= groups[-1]
     return groups
 

@@ -1,6 +1,6 @@
 """`xlagraph catalogue`: check your own queries, and take all queries to Neo4j Browser."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,32 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CatalogueTask:
-    """A task about the catalogue; at most one of the first three fields is set."""
-
-    check: Path | None
-    saved_scripts: Path | None
-    browser_style: bool
-    browser_url: str | None
-    queries: Sequence[Path]
-
-    def is_done(self, graph: GraphOptions, output: Path = STDOUT) -> bool:
-        """Do the task; return False if there is none."""
-        if self.check is not None:
-            _check(self.check)
-        elif self.saved_scripts is not None:
-            _write_scripts(read_catalogue(self.queries).values(), self.saved_scripts)
-        elif self.browser_style:
-            with open_output_file(output) as stream:
-                stream.writelines(f"{link}\n" for link in _style_links(graph, self.browser_url))
-        else:
-            return False
-        return True
-
-
-@dataclass(frozen=True)
 class MaintenanceOptions(GraphOptions):
-    """Options of the command."""
+    """Options of tasks about the catalogue, of which one is done."""
 
     check: Path | None = option("Check the queries below DIR without running them.", metavar="DIR")
     saved_scripts: Path | None = option(
@@ -65,15 +41,22 @@ def catalogue(options: MaintenanceOptions) -> None:
 
     Example: xlagraph catalogue --check my-queries
     """
-    task = CatalogueTask(
-        options.check,
-        options.saved_scripts,
-        options.browser_style,
-        options.browser_url,
-        options.queries or (),
-    )
-    if not task.is_done(options):
+    if not is_task_done(options):
         raise UsageError("expected --check DIR, --saved-scripts FILE.zip or --browser-style")
+
+
+def is_task_done(options: MaintenanceOptions, output: Path = STDOUT) -> bool:
+    """Do the task that options name; return False if they name none."""
+    if options.check is not None:
+        _check(options.check)
+    elif options.saved_scripts is not None:
+        _write_scripts(read_catalogue(options.queries or ()).values(), options.saved_scripts)
+    elif options.browser_style:
+        with open_output_file(output) as stream:
+            stream.writelines(f"{link}\n" for link in _style_links(options))
+    else:
+        return False
+    return True
 
 
 def _check(directory: Path) -> None:
@@ -87,12 +70,13 @@ def _check(directory: Path) -> None:
     note(f"no problem with the queries below {directory}")
 
 
-def _style_links(options: GraphOptions, page: str | None) -> list[str]:
+def _style_links(options: MaintenanceOptions) -> list[str]:
     """Return the links that load the styles and stop Browser from adding relationships."""
     from xlagraph.graph import GraphMissing, GraphUnreachable
     from xlagraph.graph.neo4j.browser import browser_page
     from xlagraph.graph.neo4j.browser_style import setup_commands
 
+    page = options.browser_url
     if page is None:
         try:
             with open_graph_of(options) as graph:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from xlagraph.cli.commands.canned import canned_command
-from xlagraph.cli.commands.catalogue import CatalogueTask
+from xlagraph.cli.commands.catalogue import MaintenanceOptions, is_task_done
 from xlagraph.cli.output.declared_options import (
     QuickGroup,
     option,
@@ -72,7 +72,7 @@ class QueryGroup(QuickGroup):
 
 
 @dataclass(frozen=True)
-class GroupOptions(CatalogueOptions):
+class GroupOptions(MaintenanceOptions, CatalogueOptions):
     """Options before the ID."""
 
     queries: list[Path] | None = option(
@@ -94,14 +94,7 @@ def query(context: typer.Context, options: GroupOptions) -> None:
     Example: xlagraph query peak/contributors --limit 10
     """
     pass_on_options(context)
-    task = CatalogueTask(
-        options.check,
-        options.saved_scripts,
-        options.browser_style,
-        options.browser_url,
-        options.queries or (),
-    )
-    is_done = task.is_done(options, options.output or STDOUT)
+    is_done = is_task_done(options, options.output or STDOUT)
     if not is_done and context.invoked_subcommand is None:
         _write_list(_catalogue_of(context).values(), options)
 

@@ -120,13 +120,8 @@ def _compilations(comparison: "Comparison") -> str:
     equal = sum(not pair.reserved.growth_bytes for pair in comparison.pairs)
     count = len(comparison.pairs)
     parts = [f"{count:,} compiled program{'' if count == 1 else 's'}, {equal:,} of them unchanged"]
-    for name, unpaired in (
-        (comparison.a.name, [pair for pair in comparison.unpaired if pair.a]),
-        (comparison.b.name, [pair for pair in comparison.unpaired if pair.b]),
-    ):
-        if unpaired:
-            parts.append(f"{len(unpaired):,} only in {_code(name)}")
-    return ", ".join(parts)
+    unpaired = [each for each in comparison.unpaired_counts if each[1]]
+    return ", ".join([*parts, *(f"{count:,} only in {_code(name)}" for name, count in unpaired)])
 
 
 def _cause_rows(comparison: "Comparison") -> list[tuple[str, int, int]]:

@@ -164,12 +164,7 @@ def _compilations(comparison: "Comparison", limit: int | None) -> Section:
     if left_out := [*changed[len(shown) :], *equal]:
         rows.append((EVERYTHING_ELSE, *_pair_bytes(left_out)))
     parts = [f"{len(equal)} of {len(comparison.pairs)} pairs are equal"]
-    for side, unpaired in (
-        (comparison.a, [pair for pair in comparison.unpaired if pair.a]),
-        (comparison.b, [pair for pair in comparison.unpaired if pair.b]),
-    ):
-        if unpaired:
-            parts.append(f"{len(unpaired)} only in {side.name}")
+    parts += [f"{count} only in {name}" for name, count in comparison.unpaired_counts if count]
     return Section(
         f"By compilation: reserved bytes; {', '.join(parts)}",
         ("compilation", *GROWTH_COLUMNS),

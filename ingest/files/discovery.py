@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
 from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.carriers.proto.message_files import PROTO_CARRIER
@@ -213,9 +213,7 @@ def _with_keys(
 ) -> list[DumpFiles]:
     """Return the dumps with their runs and keys."""
     own_name, real_root = origin
-    by_place: dict[tuple[tuple[str, ...], str], list[_UnnamedDump]] = defaultdict(list)
-    for source in sources:
-        by_place[_run_parts(root, source), source.stem].append(source)
+    by_place = grouped(((_run_parts(root, source), source.stem), source) for source in sources)
 
     dumps = []
     for (parts, stem), same in by_place.items():

@@ -1,10 +1,10 @@
 """Reject folders whose run was ingested from another folder, with other content."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.graph.engine import StoredRun
+from xlagraph.hlo.grouping import grouped
 from xlagraph.ingest.errors import Problem, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.dump_files import DumpFiles
@@ -42,9 +42,7 @@ def reject_conflicts(
     The run named ``joined`` accepts the dumps that it does not have yet, such as those of another
     host of the job. A dump with the same content in two folders of one search counts once.
     """
-    folders: dict[tuple[str, str], list[DumpFiles]] = defaultdict(list)
-    for dump in dumps:
-        folders[dump.run, dump.run_path].append(dump)
+    folders = grouped(((dump.run, dump.run_path), dump) for dump in dumps)
     kept: dict[str, DumpFiles] = {}
     problems = []
     digests = _Digests(read)

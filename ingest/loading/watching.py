@@ -78,30 +78,24 @@ def watch(
     return watched.summary
 
 
+@dataclass(eq=False)
 class WatchedFolders:
     """Folders that are searched repeatedly for complete compilations."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        paths: Sequence[str | Path],
-        options: IngestOptions,
-        *,
-        jobs: int | None = None,
-        on_ingest: Callable[[IngestSummary], None] = lambda _: None,
-    ) -> None:
+    graph: Graph
+    paths: Sequence[str | Path]
+    options: IngestOptions
+    jobs: int | None = None
+    on_ingest: Callable[[IngestSummary], None] = lambda _: None
+
+    def __post_init__(self) -> None:
         self.summary = WatchSummary()
-        self._graph = graph
-        self._paths = paths
-        self._options = options
-        self._jobs = jobs
-        self._on_ingest = on_ingest
         self._readiness = Readiness()
 
     def look(self) -> list[Problem]:
         """Look once, ingest the complete compilations, and return the problems with others."""
         with RemoteFolders(as_listed=True) as remote:
-            found = _find_all(self._paths, self._options.run, remote)
+            found = _find_all(self.paths, self.options.run, remote)
             remote_states = {dump.key: remote.versions(dump) for dump in found.dumps}
             local = [dump for dump in found.dumps if not remote_states[dump.key]]
             states = {dump.key: _states(dump) for dump in local}
@@ -125,10 +119,10 @@ class WatchedFolders:
         remote: RemoteFolders,
     ) -> list[Problem]:
         done = ingest_found(
-            self._graph,
+            self.graph,
             _with_moved(ready, found, self._readiness),
-            self._options,
-            jobs=self._jobs,
+            self.options,
+            jobs=self.jobs,
             fetcher=remote,
             expected=states,
         )
@@ -139,7 +133,7 @@ class WatchedFolders:
         self.summary.added += len(done.added)
         self.summary.updated += len(done.updated)
         self.summary.unchanged += len(done.unchanged)
-        self._on_ingest(replace(done, problems=()))
+        self.on_ingest(replace(done, problems=()))
         trim_memory()
         return problems
 

@@ -5,6 +5,7 @@ only what the dump states; a value that no rule finds is `other`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -80,32 +81,27 @@ def _by_patterns(
     return found if category is None else Categorized(category, "a pattern of the user")
 
 
+@dataclass(eq=False)
 class _Rules:
-    def __init__(
-        self,
-        plan: Plan,
-        spans: Sequence[Span | None],
-        owners: Sequence[Attribution | None],
-        instructions: Mapping[str, Instruction],
-        root_opcode: Callable[[Instruction], str | None],
-        sets: Sequence[int] | None,
-        patterns: tuple[tuple[str, str], ...],
-    ) -> None:
-        self._plan = plan
-        self._spans = spans
-        self._owners = owners
-        self._instructions = instructions
-        self._root_opcode = root_opcode
-        self._sets = sets
+    _plan: Plan
+    _spans: Sequence[Span | None]
+    _owners: Sequence[Attribution | None]
+    _instructions: Mapping[str, Instruction]
+    _root_opcode: Callable[[Instruction], str | None]
+    _sets: Sequence[int] | None
+    _patterns: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        plan, spans, instructions = self._plan, self._spans, self._instructions
         self._allocations = {each.number: each for each in plan.allocations}
         self._op_names = {
             value.name: owner.op_name
-            for value, owner in zip(plan.values, owners, strict=True)
+            for value, owner in zip(plan.values, self._owners, strict=True)
             if owner is not None
         }
-        self._phases = Phases(plan, spans, self._op_names, instructions, sets)
+        self._phases = Phases(plan, spans, self._op_names, instructions, self._sets)
         self._recomputed = frozenset(filter(is_recomputed, set(self._op_names.values())))
-        self._input_rules = InputRules(plan, spans, instructions, self._phases, patterns)
+        self._input_rules = InputRules(plan, spans, instructions, self._phases, self._patterns)
         self._inputs = self._input_rules.categories()
         self._input_by_instruction = {
             value.name: self._inputs[value.allocation]

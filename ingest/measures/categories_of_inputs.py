@@ -6,6 +6,7 @@ The rules are in docs/measures.md, under "Categories".
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from operator import mul
@@ -44,29 +45,25 @@ _LEAF: Final = re.compile(r"(.*?)(?:\['[^']*'\]|\.\w+)$")
 """A leaf of an argument by its key or attribute: `base['w']`, `model.w`."""
 
 
+@dataclass(eq=False)
 class InputRules:
     """The inputs of a program, by the number of their allocation."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        spans: Sequence[Span | None],
-        instructions: Mapping[str, Instruction],
-        phases: Phases,
-        patterns: tuple[tuple[str, str], ...],
-    ) -> None:
-        self._plan = plan
-        self._spans = spans
-        self._instructions = instructions
-        self._phases = phases
-        self._patterns = patterns
+    _plan: Plan
+    _spans: Sequence[Span | None]
+    _instructions: Mapping[str, Instruction]
+    _phases: Phases
+    _patterns: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        plan = self._plan
         self._allocations = {each.number: each for each in plan.allocations}
         self._end = None if plan.live_ranges is None else plan.live_ranges.max_step
         self._values = {
             value.allocation: value
             for value in reversed(plan.values)
             if self._allocations[value.allocation].parameter is not None
-            and instructions[value.name].opcode in ("parameter", None)
+            and self._instructions[value.name].opcode in ("parameter", None)
             and not value.shape.is_tuple
         }
         self._found: dict[int, Categorized] = {}

@@ -9,10 +9,10 @@ The loop's result decides for all of them, because it is what the bytes are for:
 backward pass reads, a gradient that the update reads.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Final
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.ingest.measures.input_categories import Categorized, Category, sorted_array
 from xlagraph.ingest.measures.phases import Phase, Phases
@@ -52,10 +52,9 @@ def categories_in_loops(
             results[sets[index]] = index  # the last one: outer loops follow those in their body
     if not results:
         return found
-    members: defaultdict[int, list[int]] = defaultdict(list)
-    for index, buffer_set in enumerate(sets):
-        if buffer_set in results:
-            members[buffer_set].append(index)
+    members = grouped(
+        (buffer_set, index) for index, buffer_set in enumerate(sets) if buffer_set in results
+    )
     changed = list(found)
     training = _loops_with_backward(instructions, phases)
     for buffer_set, result in results.items():

@@ -9,12 +9,13 @@ The outcome is about the first value of that allocation:
 - `never used`: no output takes its bytes.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, NamedInstruction
 from xlagraph.ingest.plan import Allocation, Use
 
@@ -76,10 +77,7 @@ class _Donations:
     @cached_property
     def _defined(self) -> Mapping[str, Sequence[int]]:
         """Rows of the values that each instruction defines."""
-        rows: dict[str, list[int]] = defaultdict(list)
-        for row, value in enumerate(self._facts.plan.values):
-            rows[value.name].append(row)
-        return rows
+        return grouped((value.name, row) for row, value in enumerate(self._facts.plan.values))
 
     @cached_property
     def _instructions(self) -> Mapping[str, NamedInstruction]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 from typing import Final, NamedTuple, cast
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
 from xlagraph.ingest.measures.live_ranges import Resident, Residents, Span
 from xlagraph.ingest.measures.succession import Takeover
@@ -140,9 +141,7 @@ def peaks(
     physical sum leaves out bytes that earlier occupants still use. Running sums over the
     steps give the peaks; one more pass finds the values live at each peak: O(n log n).
     """
-    by_space: dict[int, list[Allocation]] = defaultdict(list)
-    for allocation in plan.allocations:
-        by_space[allocation.memory_space].append(allocation)
+    by_space = grouped((allocation.memory_space, allocation) for allocation in plan.allocations)
     if plan.live_ranges is None:
         return _unknown_peaks(plan, by_space)
     max_step = plan.live_ranges.max_step

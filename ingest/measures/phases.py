@@ -8,6 +8,7 @@ from typing import Final
 
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.op_names import is_backward
+from xlagraph.hlo.walks import reached
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.origins import MOVING
 from xlagraph.ingest.plan import Plan, Value
@@ -114,17 +115,13 @@ class Phases:
         )
 
     def values_made_of(self, value: Value) -> Iterator[int]:
-        """Yield the ids of a value and of those computed from it, directly or through others."""
-        seen: set[int] = set()
-        values = [value.value_id]
-        while values:
-            value_id = values.pop()
-            if value_id in seen:
-                continue
-            seen.add(value_id)
-            yield value_id
+        """Return the ids of a value and of those computed from it, directly or through others."""
+
+        def made_of(value_id: int) -> Iterator[int]:
             for reader in self.readers.get(value_id, ()):
-                values += self._states_of_loop(value_id, reader) or self._made_by[reader]
+                yield from self._states_of_loop(value_id, reader) or self._made_by[reader]
+
+        return reached([value.value_id], made_of)
 
     def readers_of_results(self, instruction: str) -> Iterator[str]:
         """Yield the names of the instructions that read what an instruction makes."""

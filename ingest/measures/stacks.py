@@ -19,6 +19,7 @@ the part.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.computation import Computation
@@ -92,25 +93,19 @@ def find_stacks(
     return found
 
 
+@dataclass(eq=False)
 class _Loop:
     """One loop, and the steps back through its body."""
 
-    def __init__(
-        self,
-        program: Program,
-        origins: Origins,
-        loop: Instruction,
-        body: Computation,
-        where: Where,
-        named: Container[str],
-    ) -> None:
-        self._program = program
-        self._origins = origins
-        self._loop = loop
-        self._body = body
-        self._where = where
-        self._named = named
-        self._root = body.find_root()
+    _program: Program
+    _origins: Origins
+    _loop: Instruction
+    _body: Computation
+    _where: Where
+    _named: Container[str]
+
+    def __post_init__(self) -> None:
+        self._root = self._body.find_root()
 
     @property
     def state_size(self) -> int:

@@ -1,6 +1,7 @@
 """The dimensions of an operation's operands and result."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -45,21 +46,15 @@ def same(lengths: Lengths, one: Tree, other: Tree) -> None:
             lengths.all_equal(some, others)
 
 
+@dataclass(eq=False)
 class OperandDimensions:
     """An operation with the dimensions of its operands."""
 
-    def __init__(
-        self,
-        record: Operation,
-        operands: Sequence[Tree],
-        shapes: Sequence[ShapeTree | None],
-        lengths: Lengths,
-    ) -> None:
-        self.record = record
-        self.operands = operands
-        self.shapes = shapes
-        """Shapes of the operands, if known."""
-        self.lengths = lengths
+    record: Operation
+    operands: Sequence[Tree]
+    shapes: Sequence[ShapeTree | None]
+    """Shapes of the operands, if known."""
+    lengths: Lengths
 
     def numbers(self, key: str) -> Sequence[int]:
         """Return the numbers of an attribute; none if it is missing."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.patterns import in_scope
@@ -157,20 +158,19 @@ def _with_copies(
 ) -> frozenset[int]:
     """Return the ids of the members and of values computed only from them, element by element."""
     elements = _elements(compilation.values[next(iter(members)).value_id])
-    family = {value.value_id for value in members}
-    found = list(family)
-    while found:
-        for reader_id in compilation.readers.get(found.pop(), ()):
+
+    def copies(value_id: int) -> Iterator[int]:
+        for reader_id in compilation.readers.get(value_id, ()):
             reader = program.by_id.get(reader_id)
-            if reader is None or reader_id in family or reader.is_table or reader.lives_out:
+            if reader is None or reader.is_table or reader.lives_out:
                 continue
             known = compilation.values[reader_id]
             if known.is_backward and known.opcode not in SAME_ELEMENTS:
                 continue
             if len(reader.reads) == 1 and _elements(known) == elements:
-                family.add(reader_id)
-                found.append(reader_id)
-    return frozenset(family)
+                yield reader_id
+
+    return frozenset(reached((value.value_id for value in members), copies))
 
 
 def _is_read_only_backward(

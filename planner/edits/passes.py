@@ -1,22 +1,11 @@
 """Find the readers of a value in each pass, and the values that checkpoints of layers keep."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 
 from xlagraph.hlo.op_names import scope_names
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
-
-
-def reached(numbers: Iterable[int], edges: Mapping[int, Iterable[int]]) -> set[int]:
-    """Return these numbers and all that edges lead to from them."""
-    found = set(numbers)
-    waiting = [*found]
-    while waiting:
-        for number in edges.get(waiting.pop(), ()):
-            if number not in found:
-                found.add(number)
-                waiting.append(number)
-    return found
 
 
 def inputs_of_layers(
@@ -110,7 +99,7 @@ class Passes:
             if not (value.is_stored or value.is_table or value.value_id in self._marked):
                 read_forward.update(self._readers.get(value.value_id, ()))
         self._first = self._marked & read_forward
-        return reached(self._first, self._readers) | self._marked
+        return {*reached(self._first, self._readers.get), *self._marked}
 
     def _computed_late(self, program: PlannedProgram) -> set[int]:
         """Return what only the backward pass needs, and the order computes after it has begun.

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.kept_results import kept
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
@@ -124,13 +125,11 @@ class _Added:
             if step not in forward
             for operand in program.instructions[step].operands
         }
-        waiting, needed = list(read & forward), set(read & forward)
-        while waiting:
-            step = waiting.pop()
-            if step not in kept:
-                new = (set(program.instructions[step].operands) & forward) - needed
-                needed |= new
-                waiting += new
+
+        def needed_by(step: int) -> Collection[int]:
+            return () if step in kept else forward.intersection(program.instructions[step].operands)
+
+        needed = set(reached(read & forward, needed_by))
         numbers = count(len(program.instructions))
         clones: dict[int, int] = {}
         for step in post_order(program, program.entry):

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edited
 from xlagraph.planner.edits.loop_stacks import loop_stacks
@@ -157,15 +158,14 @@ class _Forward:
         It is needed for what is computed from it, up to what is kept.
         """
         by_id = self._program.by_id
-        waiting = [*self.named.values(), *(by_id[each] for each in kept if each in by_id)]
-        reached = {each.value_id: each for each in waiting}
-        while waiting:
-            for reader in self._recomputing_readers(waiting.pop(), kept):
-                if reader.value_id not in reached:
-                    reached[reader.value_id] = reader
-                    waiting.append(reader)
+        starts = [*self.named, *(each for each in kept if each in by_id)]
+
+        def again(value_id: int) -> Iterator[int]:
+            return (each.value_id for each in self._recomputing_readers(by_id[value_id], kept))
+
         needed: dict[int, int] = {}
-        for value in sorted(reached.values(), key=_begin, reverse=True):
+        found = map(by_id.__getitem__, reached(starts, again))
+        for value in sorted(found, key=_begin, reverse=True):
             steps = [
                 needed[reader.value_id]
                 for reader in self._recomputing_readers(value, kept)

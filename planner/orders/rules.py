@@ -10,11 +10,12 @@ it is concurrency-optimized, the default since jaxlib 0.5.1. GPUs use the best o
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
+from xlagraph.hlo.walks import depth_first
 from xlagraph.planner.orders.list_rule import is_list_order, list_order
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
@@ -114,7 +115,7 @@ def post_order(program: SchedulableProgram, computation: str) -> list[int]:
         return (*reversed(each.control_predecessors), *each.operands)
 
     starts = [step for step in program.by_creation(computation) if not program.users[step]]
-    return _visited(starts, before)
+    return depth_first(starts, before)
 
 
 def depth_first_order(program: SchedulableProgram, computation: str) -> list[int]:
@@ -160,7 +161,7 @@ def depth_first_order(program: SchedulableProgram, computation: str) -> list[int
         for step in program.by_creation(computation)
         if step != root and not users[step] and step not in program.control_successors
     ]
-    return _visited([*starts, root], before)
+    return depth_first([*starts, root], before)
 
 
 def breadth_first_order(program: SchedulableProgram, computation: str) -> list[int]:
@@ -194,24 +195,3 @@ _ORDERS: Final[Mapping[Rule, Callable[[SchedulableProgram, str], list[int]]]] = 
     Rule.LIST: list_order,
     Rule.BREADTH_FIRST: breadth_first_order,
 }
-
-
-def _visited(starts: Iterable[int], before: Callable[[int], Sequence[int]]) -> list[int]:
-    """Return the instructions depth first, each after those that must be `before` it."""
-    order: list[int] = []
-    opened: set[int] = set()
-    done: set[int] = set()
-    stack = [*starts][::-1]
-    while stack:
-        step = stack[-1]
-        if step not in done and step not in opened:
-            opened.add(step)
-            waiting = [each for each in before(step) if each not in done]
-            if waiting:
-                stack += reversed(waiting)
-                continue
-        stack.pop()
-        if step not in done:
-            done.add(step)
-            order.append(step)
-    return order

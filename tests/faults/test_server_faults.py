@@ -181,7 +181,7 @@ def test_shared_nodes_that_exceed_the_memory_of_a_server_are_made_in_portions(
     tmp_path: Path, small_server: Neo4jServer, no_connection_named: None, refusals: list[str]
 ):
     numbers = count()
-    text = re.sub(r"layer_\d+", lambda _: f"layer_{next(numbers)}", wide_dump(2000))
+    text = re.sub(r"layer_\d+", lambda _: f"layer_{next(numbers)}", wide_dump(1200))
     key = key_of("alpha", 1, "jit_wide")
     put_dump(tmp_path / "runs", key, text)
     clean = CleanGraphs(tmp_path / "clean")

@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import ZipFile
 
 HERE = Path(__file__).parent
 LONG_TERM = "5.26.30"
@@ -54,11 +55,16 @@ def server_program(java: str, version: str) -> Path:
         raise NoNeo4j(f"{java} has no compiler next to it: a JDK is needed")
     made_of = f"{version} {compiler} {source.read_text()}".encode()
     libraries = server_libraries(version)
-    with _shared_folder(f"serve-{hashlib.sha256(made_of).hexdigest()[:16]}") as (folder, is_made):
+    with shared_folder(f"serve-jar-{hashlib.sha256(made_of).hexdigest()[:16]}") as (
+        folder,
+        is_made,
+    ):
         if not is_made:
             command: list[str | Path] = [compiler, "-cp", f"{libraries}/*", "-d", folder, source]
             subprocess.run(command, check=True)
-    return folder
+            with ZipFile(folder / "serve.jar", "w") as jar:  # classes of a folder are not archived
+                jar.write(folder / "Serve.class", "Serve.class")
+    return folder / "serve.jar"
 
 
 def browser_artifact() -> Path:
@@ -70,7 +76,7 @@ def _fetched(name: str, *arguments: str) -> Path:
     """Return a folder of artifacts, which Maven fetches once."""
     if shutil.which("mvn") is None:
         raise NoNeo4j("mvn is missing")
-    with _shared_folder(name) as (folder, is_made):
+    with shared_folder(name) as (folder, is_made):
         if not is_made:
             fetched = subprocess.run(
                 ["mvn", "-q", "-B", *arguments, f"-DoutputDirectory={folder}"],
@@ -84,11 +90,11 @@ def _fetched(name: str, *arguments: str) -> Path:
 
 
 @contextmanager
-def _shared_folder(name: str) -> Iterator[tuple[Path, bool]]:
+def shared_folder(name: str) -> Iterator[tuple[Path, bool]]:
     """Yield a folder shared by test runs, and whether it exists; else the caller fills it."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = caches / "xlagraph-tests" / name
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the tests run in several processes
         yield folder, (folder / "complete").exists()

@@ -80,7 +80,7 @@ def test_a_statement_that_takes_too_much_memory_is_ended(served_graph: Path) -> 
 
 
 def test_an_answer_of_too_many_bytes_is_refused(client: TestClient) -> None:
-    status, answer = ask(client, "UNWIND range(1, 20000) AS n RETURN range(1, 1000) AS numbers")
+    status, answer = ask(client, "UNWIND range(1, 6000) AS n RETURN range(1, 1000) AS numbers")
     assert status == 400
     assert "the answer has more than 32.0 MiB" in json.dumps(answer)
 

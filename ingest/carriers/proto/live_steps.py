@@ -12,14 +12,15 @@
 5. If values must share bytes, each one ends at the step where the next one begins.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.descriptor_sets import Message
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.shapes import index_text
+from xlagraph.hlo.walks import reached
 from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
 from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
 from xlagraph.ingest.plan import UsedValue
@@ -78,20 +79,20 @@ def _waits(
     module: Module, steps: Mapping[str, int], spans: Mapping[str, tuple[int, int]]
 ) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield every asynchronous computation with the steps of its start and its end."""
+
+    def nested(name: str) -> Iterator[str]:
+        for each in module.computations[name].instructions if name in spans else ():
+            yield from (inner.name for inner in module.inner(each))
+
     for name in list(steps):
         start = module.instructions[name]
         if not start.is_async_start:
             continue
         computation = module.computations[start.computation or ""]
         waited = steps[name], steps[_end_of_chain(start, computation).name]
-        waiting = [inner.name for inner in module.inner(start)]
-        while waiting:
-            inner_name = waiting.pop()
-            if inner_name in spans:
-                yield inner_name, waited
-                for each in module.computations[inner_name].instructions:
-                    inner = module.inner(each)
-                    waiting.extend(nested.name for nested in inner)
+        for inner in reached((each.name for each in module.inner(start)), nested):
+            if inner in spans:
+                yield inner, waited
 
 
 def _end_of_chain(start: Instruction, computation: ProtoComputation) -> Instruction:
@@ -192,9 +193,7 @@ class _StepRanges:
 
 def _cut(ranges: dict[int, tuple[int, int]], buffer_sets: Mapping[int, int], overlap: int) -> None:
     """Apply rule 5; `overlap` is the number of steps that neighbours share."""
-    members: defaultdict[int, list[int]] = defaultdict(list)
-    for value_id in ranges:
-        members[buffer_sets.get(value_id, value_id)].append(value_id)
+    members = grouped((buffer_sets.get(value_id, value_id), value_id) for value_id in ranges)
     for together in members.values():
         together.sort(key=lambda value_id: (*ranges[value_id], value_id))
         for one, other in pairwise(together):

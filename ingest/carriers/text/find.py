@@ -12,12 +12,12 @@ dump if it begins with ``BufferAssignment:``.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.ingest.carriers.carrier import Need, Part, Source
 from xlagraph.ingest.carriers.file_bytes import UNREADABLE, begins_like_a_dump, read_bytes
 from xlagraph.ingest.carriers.file_names import split_timestamp
@@ -141,10 +141,7 @@ def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, 
     no timestamp.
     """
     found = {stem: texts[stem] for stem in dumps if stem in texts}
-    alone: dict[str, list[str]] = defaultdict(list)
-    for stem in texts:
-        if stem not in found:
-            alone[split_timestamp(stem)[1]].append(stem)
+    alone = grouped((split_timestamp(stem)[1], stem) for stem in texts if stem not in found)
     pairs = []
     for dump in dumps:
         if dump not in found:

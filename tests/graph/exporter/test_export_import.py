@@ -10,18 +10,14 @@ import neo4j
 import pytest
 
 from tests.faults.harness.graph_states import all_rows
-from tests.graph.made_rows import untimed
 from tests.graph_fixtures import StartServer, skipped_without_neo4j
 from tests.neo4j_server.server import neo4j_admin
-from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import dump, write_dump
-from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph, remove
+from xlagraph.graph import SCHEMA, Graph, merge_exports, open_export, open_graph, remove
 from xlagraph.graph.row_tables import CompilationRows
 from xlagraph.ingest import IngestOptions, IngestSummary, Shard, ingest
-from xlagraph.queries import Query, load_catalogue
 
 TREE = Path(__file__).resolve().parents[3]
-CATALOGUE = load_catalogue()
 TAGS = ("commit=3f2a1c", 'note=a;b, "c" \\', "empty=")
 
 ODD_RUN = 'a "run", of; ünicode'
@@ -158,32 +154,6 @@ def test_unusual_text_is_unchanged(engines: Engines):
     assert {'jit(f)/\\"', "jit(f)/,/;/ ", "\u2028/💩", '{"a": 1}/x'} < set(ops)
     tags = engines.server.query("MATCH (r:Run) WHERE size(r.tags) > 0 RETURN r.name, r.tags").rows
     assert tags == ((ODD_RUN, list(TAGS)),)
-
-
-BUSIEST_VALUE = """
-MATCH (c:Compilation {run: $run})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-RETURN c.key AS compilation, v.label AS value
-ORDER BY c.valueCount DESC, compilation, v.aliasPosition DESC, v.sizeBytes DESC, value LIMIT 1
-"""
-ONE_OF_EACH_THEME = {query.theme: query for query in CATALOGUE.values()}
-
-
-@pytest.mark.parametrize("query", ONE_OF_EACH_THEME.values(), ids=lambda query: query.id)
-def test_a_query_gives_the_same_rows(engines: Engines, query: Query):
-    asked: dict[str, Cell] = engines.embedded.query(BUSIEST_VALUE, {"run": ODD_RUN}).mappings()[0]
-    ops = engines.embedded.query("MATCH (o:Op) RETURN o.name AS name ORDER BY name").rows
-    asked |= {
-        "allocation": 0,
-        "opName": next(name for (name,) in ops if '"' in str(name)),
-        "runA": "baseline",
-        "runB": ODD_RUN,
-        "limit": 100_000,
-    }
-    parameters = suitable_parameters(query, asked)
-    ingested = engines.embedded.query(query.text, parameters)
-    imported = engines.server.query(query.text, parameters)
-    assert ingested.columns == imported.columns
-    assert untimed(imported.mappings()) == untimed(ingested.mappings())
 
 
 def test_the_constraints_beside_the_command_are_those_of_an_ingest(engines: Engines):
