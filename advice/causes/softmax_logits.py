@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
-from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.copied_inputs import GATHERING, input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
     PRODUCTS,
@@ -26,6 +26,9 @@ _LEAST_TOKENS: Final = 64
 """Fewest tokens to compute in parts: a step of decoding has one of each sequence."""
 _LEAST_IN_LOOP: Final = Fraction(1, 4)
 """Least share of the reserved bytes of logits in a loop."""
+
+_LIBRARIES: Final = ("gemm", "matmul")
+"""Parts of the targets of custom calls that multiply matrices."""
 
 _LOGITS: Final[Remedies] = {
     "jax": "Compute the loss in parts: reshape the tokens to (parts, tokens, d) and use"
@@ -113,7 +116,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
 def _gathered(program: PeakProgram) -> Iterator[StoredValue]:
     """Yield the values of which every device had a part."""
     for name, known in program.instructions.items():
-        if (known.opcode or "").startswith("all-gather"):
+        if any(map(known.computes_with, GATHERING)):
             yield from program.made_by.get(name, ())
 
 
@@ -169,7 +172,7 @@ def _are_encoded(program: PeakProgram, table: StoredValue, words: int) -> bool:
     waiting = [(table, False)]
     while waiting:
         value, is_product = waiting.pop()
-        if any(program.computes_with(value.name, opcode) for opcode in PRODUCTS):
+        if _multiplies(program, value.name):
             if is_product:
                 return True
             is_product = True
@@ -179,3 +182,12 @@ def _are_encoded(program: PeakProgram, table: StoredValue, words: int) -> bool:
                 seen.add((value_id, is_product))
                 waiting.append((read, is_product))
     return False
+
+
+def _multiplies(program: PeakProgram, instruction: str) -> bool:
+    """Return True for a product of matrices, also in a library, but for no other custom call."""
+    known = program.instructions.get(instruction)
+    if known is None:
+        return False
+    is_library = any(each in (known.target or "") for each in _LIBRARIES)
+    return is_library or known.computes_with("dot") or known.computes_with("convolution")
