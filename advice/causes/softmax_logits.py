@@ -158,30 +158,34 @@ def _table_of_product(
     given = input_of(program, tables[0], gathered=True)
     if given is not None:
         return given.op_name or given.label
-    if max(table) >= _COMPUTED_VOCABULARY and not _are_encoded(program, tables[0], max(table)):
-        return tables[0].attributed_op_name or tables[0].label
-    return None
+    if max(table) < _COMPUTED_VOCABULARY:
+        return None
+    given = _source_of_rows(program, tables[0], max(table))
+    return None if given is None else given.attributed_op_name or given.label
 
 
-def _are_encoded(program: PeakProgram, table: StoredValue, words: int) -> bool:
-    """Return True if products of products compute the rows of a table, as the layers of a network.
+def _source_of_rows(program: PeakProgram, table: StoredValue, words: int) -> StoredValue | None:
+    """Return the input of which a table is computed, or the table; None for rows of a network.
 
-    One product may add low-rank weights to a table.
+    These are products of products; one product may add low-rank weights to a table.
     """
+    found = table
     seen: set[tuple[int, bool]] = set()
     waiting = [(table, False)]
     while waiting:
         value, is_product = waiting.pop()
+        if (planned := program.planned(value)) is not None and planned.is_stored:
+            found = value
         if _multiplies(program, value.name):
             if is_product:
-                return True
+                return None
             is_product = True
         for value_id in program.read_by.get(value.name, ()):
             read = program.values[value_id]
             if words in read.dimensions and (value_id, is_product) not in seen:
                 seen.add((value_id, is_product))
                 waiting.append((read, is_product))
-    return False
+    return found
 
 
 def _multiplies(program: PeakProgram, instruction: str) -> bool:
