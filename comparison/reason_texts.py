@@ -34,6 +34,8 @@ _OF_TRANSFORMATIONS: Final = {
     "rematted_computation": "what a checkpoint recomputes",
 }
 """Names of scopes that JAX adds."""
+_OF_ANY_PART: Final = OF_ANY_LOOP | {"shard_map"}
+"""Names that JAX adds to the ops of every loop, and to those of one device."""
 _LEAST_SHARE_OF_LINE: Final = 0.2
 
 
@@ -306,10 +308,9 @@ def _casts(more: int, dtype: str) -> str:
 
 
 def _of(scopes: set[str]) -> str:
-    """Return the place of checkpoints, without the names that a loop adds to its body."""
-    named = {
-        "/".join(name for name in scope.split("/") if name not in OF_ANY_LOOP) for scope in scopes
-    }
+    """Return the place of checkpoints, without names that say nothing of the program's parts."""
+    parts = [scope.split("/") for scope in scopes]
+    named = {"/".join(name for name in each if name not in _OF_ANY_PART) for each in parts}
     if named - {""}:
         return f" of {folded(named)}"
-    return " in a loop" if scopes - {""} else ""
+    return " in a loop" if any(not OF_ANY_LOOP.isdisjoint(each) for each in parts) else ""

@@ -32,7 +32,7 @@ class Order(Enum):
     TEMPORAL = "temporal"
     """Longest first, from earliest to latest tick, then the largest."""
     START = "start"
-    """Earliest first, then the largest."""
+    """Earliest first, then the largest; a group is live from its first value to its last one."""
 
 
 _KEYS: Final[dict[Order, Callable[[Group], tuple[int, int, int]]]] = {
@@ -182,8 +182,8 @@ class Packer:
     def _chunks(
         self, alignment: int, order: Order, *, has_bound: bool
     ) -> "tuple[_Chunks | _LiveChunks, Sequence[_Intervals]]":
-        if order is Order.START and all(len(each) == 1 for each in self._ticks):
-            return _LiveChunks(alignment, has_bound=has_bound), self._ticks
+        if order is Order.START:
+            return _LiveChunks(alignment, has_bound=has_bound), self._spans
         return _Chunks(alignment, self._ranks, has_bound=has_bound), self._ranks
 
     def _rows(self, order: Order) -> list[int]:
@@ -201,6 +201,11 @@ class Packer:
     def _ticks(self) -> list[_Intervals]:
         """Intervals of each group, in ticks."""
         return [merged(group.ticks) for group in self._groups]
+
+    @cached_property
+    def _spans(self) -> list[_Intervals]:
+        """The ticks from the first to the last of each group, as one interval."""
+        return [[(each.ticks[0][0], max(last for _, last in each.ticks))] for each in self._groups]
 
     @cached_property
     def _ranks(self) -> list[_Intervals]:

@@ -72,7 +72,10 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
                 f" all kept until {line} adds them"
             )
             rows += [evidence_row(value, reason) for value in values[1:]]
-        counts = {len(values) for values in found.values()}
+        # a GPU adds all to the last gradient within its product
+        counts = {
+            len(values) + program.computes_with(key[0], "dot") for key, values in found.items()
+        }
         parts = counts.pop() if len(counts) == 1 else 0
         yield Cause(
             "peak/contributors",

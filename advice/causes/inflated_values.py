@@ -80,7 +80,7 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
         if value.op_name is None:
             continue  # a pass of the compiler made it: no line of the program removes it
         readers = program.readers_of.get(value.value_id, ())
-        if any(program.computes_with(name, opcode) for name in readers for opcode in _STORED_FIRST):
+        if any(_leads_to(program, value, name, _STORED_FIRST) for name in readers):
             continue
         operands = program.read_by.get(value.name, [])
         made_of = sum(
@@ -206,7 +206,34 @@ def _padded(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
 def _products(program: PeakProgram, value: StoredValue) -> list[str]:
     """Return the instructions that multiply a value as a matrix."""
     readers = program.readers_of.get(value.value_id, ())
-    return [name for name in readers if program.computes_with(name, "dot")]
+    return [name for name in readers if _leads_to(program, value, name, frozenset(("dot",)))]
+
+
+def _leads_to(
+    program: PeakProgram, value: StoredValue, reader: str, opcodes: frozenset[str]
+) -> bool:
+    """Return True if a reader is an operation of these opcodes, or leads a value to a fused one.
+
+    A fusion of a GPU adds a stored mask to what its product makes.
+    """
+    if not any(program.computes_with(reader, opcode) for opcode in opcodes):
+        return False
+    operation = program.operations.get(reader)
+    inside = () if operation is None else program.fused_operations(operation)
+    places = [
+        [use.operand]
+        for use in program.stored.reads
+        if use.value_id == value.value_id and use.instruction == reader
+    ]
+    led = {each.name for each in inside if each.numbers.get("number") in places}
+    if not led:
+        return True
+    for each in inside:
+        if any(name in led for name, _ in each.operands) and each.opcode != "tuple":
+            if each.opcode in opcodes:
+                return True
+            led.add(each.name)
+    return False
 
 
 def _reads_labels(program: PeakProgram, value: StoredValue) -> bool:

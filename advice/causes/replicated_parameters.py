@@ -101,7 +101,9 @@ def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         like = [
             each
             for each in split[value.dimensions]
-            if each[1] > 1 and have_same_end(each[0], value.op_name or "")
+            if each[1] > 1
+            and have_same_end(each[0], value.op_name or "")
+            and _depth(each[0]) <= _depth(value.op_name or "")  # else the state alone is split
         ]
         if like:
             name, count = like[0]
@@ -116,6 +118,11 @@ def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
             tuple(rows),
             _REPLICATED_STATE,
         )
+
+
+def _depth(name: str) -> int:
+    """Return the number of keys in the name of an input: a state has those of its parameter."""
+    return name.count("[") + name.count(".")
 
 
 def _with_copies_and_results(

@@ -37,15 +37,18 @@ def choice_of_three(reordering: Reordering) -> tuple[Rule, Mapping[Rule, Order]]
 
 
 def lacks_dependences(reordering: Reordering) -> bool:
-    """Return True if the dump's order needs less than the three, of which XLA takes the best.
+    """Return True if the dump's order is not what XLA makes of its dependences.
 
-    XLA then ordered the instructions with dependences that the dump lacks: jaxlib 0.12 drops
-    barriers after it has ordered the instructions.
+    Without asynchronous instructions that order is one of the three, else one that needs no less
+    than the best of them. Otherwise XLA ordered the instructions with dependences that the dump
+    lacks: jaxlib 0.12 drops barriers after it has ordered the instructions.
     """
+    program = reordering.schedulable
+    if not program.is_asynchronous:
+        return not any(may_make_all(rule, program) for rule in THREE)
     chosen, orders = choice_of_three(reordering)
-    present = reordering.schedulable.present_order
     least = estimated_bytes(reordering, reordering.flat(orders[chosen]))
-    return estimated_bytes(reordering, reordering.flat(present)) < least
+    return estimated_bytes(reordering, reordering.flat(program.present_order)) < least
 
 
 def estimated_bytes(reordering: Reordering, schedule: FlatSchedule) -> int:

@@ -155,6 +155,35 @@ def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
+@pytest.mark.parametrize(("left", "right", "named"), [("x", "x", ["mask"]), ("x", "m", [])])
+def test_a_mask_may_be_added_to_the_product_of_a_fusion(programs, left, right, named):
+    program = programs(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 8192 | preallocated-temp",
+        """
+        0 | lens | s8[64]    | 0    | 64   | 0-2 | parameter(0)
+        1 | mask | s8[64,64] | 0    | 4096 | 1-2 | compare(lens) | jit(f)/ge
+        1 | out  | s8[64,64] | 4096 | 4096 | 2-2 | fusion(lens, mask)
+        """,
+    )
+    fused = ("add", "dot")
+    program.instructions["out"] = program.instructions["out"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%added (x: s8[64], m: s8[64,64]) -> s8[64,64] {{
+  %x = s8[64]{{0}} parameter(0)
+  %m = s8[64,64]{{1,0}} parameter(1)
+  %d = s8[64,64]{{1,0}} dot(%{left}, %{right})
+  ROOT %a = s8[64,64]{{1,0}} add(%d, %m)
+}}
+
+ENTRY %main (lens: s8[64]) -> s8[64,64] {{
+  %lens = s8[64]{{0}} parameter(0)
+  %mask = s8[64,64]{{1,0}} compare(%lens, %lens), direction=GE
+  ROOT %out = s8[64,64]{{1,0}} fusion(%lens, %mask), kind=kCustom, calls=%added
+}}
+""")
+    assert [row["value"] for cause in inflated_values(program) for row in cause.rows] == named
+
+
 @pytest.mark.parametrize(("direction", "remedy"), [("EQ", "Index with"), ("LT", "Compute it")])
 def test_a_mask_of_labels_is_replaced_by_an_index(programs, direction, remedy):
     (cause,) = inflated_values(comparing_labels(programs, direction, "multiply"))

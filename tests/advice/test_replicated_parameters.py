@@ -29,16 +29,25 @@ def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
     assert not list(replicated_parameters(program, [{**row, "sharding": None}]))
 
 
-@pytest.mark.parametrize(("key", "named"), [("w", {"m": Fraction(1, 4)}), ("v", {})])
-def test_state_is_named_if_the_parameter_of_its_name_and_shape_is_split(programs, key, named):
+@pytest.mark.parametrize(
+    ("split", "whole", "named"),
+    [
+        ("p['w']", "s.mu['w']", {"m": Fraction(1, 4)}),
+        ("p['v']", "s.mu['w']", {}),
+        pytest.param("s.mu['w']", "p['w']", {}, id="only the state is split, as intended"),
+    ],
+)
+def test_state_is_named_if_the_parameter_of_its_name_and_shape_is_split(
+    programs, split, whole, named
+):
     program = programs(
         """
         0 | 4096 | parameter 0, shape |f32[4,256]| at ShapeIndex {}
         1 | 16384 | parameter 1, shape |f32[16,256]| at ShapeIndex {}
         """,
         f"""
-        0 | p | f32[4,256] | 0 | 4096 | 0-1 | parameter(0) | p['{key}']
-        1 | m | f32[16,256] | 0 | 16384 | 0-1 | parameter(1) | s.mu['w']
+        0 | p | f32[4,256] | 0 | 4096 | 0-1 | parameter(0) | {split}
+        1 | m | f32[16,256] | 0 | 16384 | 0-1 | parameter(1) | {whole}
         """,
     )
     shardings = {"p": "{devices=[4,1]<=[4]}", "m": "{replicated}"}

@@ -19,6 +19,7 @@ class Case(NamedTuple):
 REPLACED = "1 value replaced by 1 other at the peak, the largest new is exp f32[16]"
 IN_LOOP = "transpose(jvp())/while/body/checkpoint/exp"
 BODY = "jit(f)/jvp()/while/body/closed_call"
+SHARDED = BODY.replace("while", "shard_map/while")
 RECOMPUTED = "jit(f)/transpose(jvp(layer_0))/jvp(layer_0)/checkpoint/rematted_computation/tanh"
 DOT = "jit(f)/dot_general @ f.py:1"
 ONE = "t | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1\n"
@@ -131,16 +132,17 @@ CASES = {
         ),
         ["checkpoint of model/block_* added (mostly f.py:1): +32 B"],
     ),
-    "checkpoint in a loop": Case(
+    "checkpoint in a loop of each device": Case(
         temporaries(
             64,
             f"""
-            1 | b | f32[8]{{0}}  | 0 | 32 | 1-1 | exp(x)   | {BODY}/exp @ f.py:2
-            1 | s | f32[16]{{0}} | 0 | 64 | 2-3 | while(x) | jit(f)/jvp()/while @ f.py:1
+            1 | b | f32[8]{{0}}  | 0 | 32 | 1-1 | exp(x)   | {SHARDED}/exp @ f.py:2
+            1 | s | f32[16]{{0}} | 0 | 64 | 2-3 | while(x) | jit(f)/jvp()/shard_map/while @ f.py:1
             """,
         ),
         temporaries(
-            32, f"1 | b | f32[8]{{0}} | 0 | 32 | 1-2 | exp(x) | {BODY}/checkpoint/exp @ f.py:2"
+            32,
+            f"1 | b | f32[8]{{0}} | 0 | 32 | 1-2 | exp(x) | {SHARDED}/checkpoint/exp @ f.py:2",
         ),
         ["checkpoint in a loop added (mostly f.py:1): -32 B"],
     ),

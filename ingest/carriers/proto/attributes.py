@@ -12,7 +12,7 @@ from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Aliasing, Attributes, Callee, Purpose
 from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
-from xlagraph.ingest.carriers.proto.sharding import sharding_text
+from xlagraph.ingest.carriers.proto.sharding import sharding_text, tiled_text
 from xlagraph.ingest.errors import UnfitMessage
 
 _APPLYING: Final = frozenset((
@@ -28,9 +28,15 @@ _BETA: Final = re.compile(rb'"beta":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 
 
 def instruction_attributes(
-    message: Message, before: tuple[str, ...], computation_name: Callable[[int], str]
+    message: Message,
+    before: tuple[str, ...],
+    computation_name: Callable[[int], str],
+    sharding: Message | None = None,
 ) -> Attributes:
-    """Return an instruction's attributes; ``before`` are its control predecessors."""
+    """Return an instruction's attributes; ``before`` are its control predecessors.
+
+    ``sharding`` is the one that the module has for a parameter.
+    """
     metadata, opcode = message.metadata, message.opcode
     target = message.custom_call_target if opcode == "custom-call" else ""
     callees = tuple(
@@ -46,7 +52,13 @@ def instruction_attributes(
         source_line=metadata.source_line or None,
         stack_frame=metadata.stack_frame_id or None,
         target=target or None,
-        sharding=sharding_text(message.sharding) if is_split else None,
+        sharding=(
+            sharding_text(message.sharding)
+            if is_split
+            else None
+            if sharding is None
+            else tiled_text(sharding)
+        ),
         runs=callees[0].computation if opcode in _RUNNING and callees else None,
         callees=callees,
         tuple_element=message.tuple_index if opcode == "get-tuple-element" else None,

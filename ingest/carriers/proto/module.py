@@ -60,7 +60,12 @@ class ProtoInstruction(Instruction):
         self.operand_names = names
         self.operands = tuple(map(Operand, names))
         self.parameter_number = message.parameter_number if self.opcode == "parameter" else None
-        self.attributes = instruction_attributes(message, tuple(before), module.computation_name)
+        self.attributes = instruction_attributes(
+            message,
+            tuple(before),
+            module.computation_name,
+            module.sharding(owner, self.parameter_number),
+        )
         self._message = self._owner = self._module = None
 
 
@@ -214,6 +219,13 @@ class Module:
         if found is None:
             raise UnfitMessage(f"expected an instruction {name}, found none")
         return found
+
+    def sharding(self, owner: ProtoComputation, parameter: int | None) -> Message | None:
+        """Return the sharding of a parameter of the program, which jaxlib 0.12 has only here."""
+        found = self.message.spmd_parameters_shardings
+        if parameter is None or not 0 <= parameter < len(found) or owner is not self.entry:
+            return None
+        return found[parameter]
 
     def computation_name(self, number: int) -> str:
         """Return a computation's name."""

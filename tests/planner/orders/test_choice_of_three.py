@@ -1,4 +1,4 @@
-"""XLA takes the best of three orders on GPUs; a better one shows that dependences are missing."""
+"""XLA takes the best of three orders on GPUs; another one shows that dependences are missing."""
 
 import pytest
 
@@ -13,6 +13,16 @@ WIDE = (
     ("negate4", "add2", 16),
     ("add5", "negate3 negate4", 4),
 )
+CHAINS = (
+    ("parameter0", "", 4),
+    ("negate1", "parameter0", 256),
+    ("negate2", "parameter0", 256),
+    ("negate3", "negate1", 4),
+    ("negate4", "parameter0", 256),
+    ("negate5", "negate4", 4),
+    ("negate6", "negate2", 4),
+    ("add7", "negate3 negate5 negate6", 4),
+)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +30,8 @@ WIDE = (
     [
         pytest.param(WIDE, True, id="the sum is first, which frees the parameter"),
         pytest.param((*WIDE[:2], WIDE[3], WIDE[2], *WIDE[4:]), False, id="one of the three orders"),
+        pytest.param(CHAINS, True, id="none of the three, and worse than they are"),
     ],
 )
-def test_an_order_better_than_all_three_lacks_dependences(rows, lacks):
+def test_an_order_that_no_scheduler_makes_lacks_dependences(rows, lacks):
     assert lacks_dependences(reorderable(*rows)) == lacks

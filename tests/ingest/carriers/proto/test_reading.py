@@ -102,6 +102,14 @@ def test_instructions_have_the_attributes_that_the_rules_need():
     assert (program.name, program.entry_name, program.partitions) == ("jit_f", "main", 8)
 
 
+def test_a_parameter_has_the_sharding_that_only_the_module_has():
+    message = hlo(LOOP)
+    message.hlo_module.spmd_parameters_shardings.add(type=0)
+    _, program = read(message)
+    assert program.instructions["t"].attributes.sharding == "{replicated}"
+    assert program.instructions["b"].attributes.sharding is None
+
+
 def test_called_computations_have_their_roles():
     _, program = read(hlo(LOOP))
     assert program.instructions["w"].attributes.callees == (
