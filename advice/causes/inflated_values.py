@@ -221,9 +221,7 @@ def _leads_to(
     operation = program.operations.get(reader)
     inside = () if operation is None else program.fused_operations(operation)
     places = [
-        [use.operand]
-        for use in program.stored.reads
-        if use.value_id == value.value_id and use.instruction == reader
+        [use.operand] for use in program.uses_by.get(reader, ()) if use.value_id == value.value_id
     ]
     led = {each.name for each in inside if each.numbers.get("number") in places}
     if not led:

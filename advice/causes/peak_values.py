@@ -7,12 +7,13 @@ from math import prod
 from typing import Final
 
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import makes_every_op
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
 )
-from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
+from xlagraph.planner.compilation.records import StoredInstruction, StoredUse, StoredValue
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
@@ -300,10 +301,12 @@ class PeakProgram:
     @cached_property
     def read_by(self) -> dict[str, list[int]]:
         """Ids of the values that an instruction reads, by its name."""
-        found: defaultdict[str, list[int]] = defaultdict(list)
-        for value_id, name, _, _ in self.stored.reads:
-            found[name].append(value_id)
-        return found
+        return grouped((use.instruction, use.value_id) for use in self.stored.reads)
+
+    @cached_property
+    def uses_by(self) -> dict[str, list[StoredUse]]:
+        """Values that an instruction reads, with their operands, by its name."""
+        return grouped((use.instruction, use) for use in self.stored.reads)
 
     def wholes_read_by(self, instruction: str) -> set[int]:
         """Return the values that an instruction reads; of parts that it joins, the wholes too."""
@@ -317,10 +320,7 @@ class PeakProgram:
     @cached_property
     def readers_of(self) -> dict[int, list[str]]:
         """Names of the instructions that read a value, by its id."""
-        found: defaultdict[int, list[str]] = defaultdict(list)
-        for value_id, name, _, _ in self.stored.reads:
-            found[value_id].append(name)
-        return found
+        return grouped((use.value_id, use.instruction) for use in self.stored.reads)
 
     def place_of(self, instruction: str) -> tuple[str | None, int | None]:
         """Return the user's file and line of an instruction, else those of the instruction."""
@@ -344,7 +344,4 @@ class PeakProgram:
     @cached_property
     def made_by(self) -> dict[str, list[StoredValue]]:
         """Values that an instruction makes, by its name."""
-        found: defaultdict[str, list[StoredValue]] = defaultdict(list)
-        for value in self.values.values():
-            found[value.name].append(value)
-        return found
+        return grouped((value.name, value) for value in self.values.values())

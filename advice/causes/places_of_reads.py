@@ -59,9 +59,7 @@ def _reads(
     fusion = program.operations.get(instruction)
     called = () if fusion is None else program.fused_operations(fusion)
     operands = {
-        use.operand
-        for use in program.stored.reads
-        if use.instruction == instruction and use.value_id in value_ids
+        use.operand for use in program.uses_by.get(instruction, ()) if use.value_id in value_ids
     }
     names = {each.name for each in called if not operands.isdisjoint(_number(each))}
     for each in called:

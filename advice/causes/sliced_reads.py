@@ -49,8 +49,9 @@ def _parts_of_reads(
     """Return how many times larger a value is than each part that is read; empty if all is."""
     found = [
         _parts(program, program.operations.get(use.instruction), use.operand, opcodes)
-        for use in program.stored.reads
-        if use.value_id in value_ids and use.instruction in readers
+        for reader in readers
+        for use in program.uses_by.get(reader, ())
+        if use.value_id in value_ids
     ]
     return list(chain.from_iterable(found)) if all(found) else []
 
