@@ -12,9 +12,9 @@ from xlagraph.advice.causes.cause import (
     Cause,
     Remedies,
     evidence_row,
-    file_and_line,
     of_all_at_once,
 )
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape
@@ -74,7 +74,7 @@ def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
         forms, products = _forms_and_products(program, value)
         if products:
             seen |= forms
-            line = file_and_line(*program.place_of(products[0])) or products[0]
+            line = place_name(program, products[0])
             found.append((value, f"derivatives, of which {line} reads only products with vectors"))
     if found:
         by_id = program.program.by_id

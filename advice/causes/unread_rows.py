@@ -11,9 +11,10 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_smaller
+from xlagraph.advice.causes.cause import Cause, Remedies, of_smaller
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads, share_of_reads
@@ -60,7 +61,7 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
             continue
         axes = axes or _RowAxes(program, program.module)
         reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
-        place = file_and_line(*program.place_of(reader)) or reader
+        place = place_name(program, reader)
         reason = f"{place} reads at most {share} of it"
         gradients = [each for each in program.temporaries if _is_padded(program, each, value)]
         for each in axes.made_for(value, readers, gradients):
