@@ -105,6 +105,7 @@ def sentences_of(
             reason.subject.kind is not ReasonKind.PLATFORM,
             not reason.is_of_all_inputs,
             _rank(reason, explaining),
+            not reason.cause,
             # if bytes cancel out, those of an edit may be fewer
             is_same and not _is_known_edit(reason),
             -abs(reason.growth_bytes),
