@@ -29,6 +29,7 @@ from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.mapped_axes import mapped_axes
+from xlagraph.advice.causes.merged_weights import merged_weights
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.pair_differences import pair_differences
 from xlagraph.advice.causes.pair_scores import pair_scores
@@ -105,6 +106,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from rewritten_inputs(program)
     yield from unchanged_inputs(program)
     yield from grown_inputs(program)
+    yield from merged_weights(program)
     yield from sliced_inputs(program)
     yield from per_example_gradients(program)
     yield from stored_jacobians(program)
