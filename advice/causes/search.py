@@ -14,6 +14,7 @@ from xlagraph.advice.causes.boundaries import (
 from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.converted_inputs import converted_inputs
 from xlagraph.advice.causes.costly_order import costly_order
+from xlagraph.advice.causes.dense_experts import dense_experts
 from xlagraph.advice.causes.diagonals import read_diagonals
 from xlagraph.advice.causes.expanded_values import expanded_values
 from xlagraph.advice.causes.forced_copies import forced_copies
@@ -107,6 +108,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from unchanged_inputs(program)
     yield from grown_inputs(program)
     yield from merged_weights(program)
+    yield from dense_experts(program)
     yield from sliced_inputs(program)
     yield from per_example_gradients(program)
     yield from stored_jacobians(program)
