@@ -8,8 +8,8 @@ from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _HANDED_ON: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
 """Opcodes between an input and its copy."""
-_GATHERED: Final = _HANDED_ON | {"all-gather", "all-gather-start", "all-gather-done"}
-"""Opcodes between an input and the whole of which every device has a part."""
+GATHERING: Final = frozenset(("all-gather", "all-gather-start", "all-gather-done"))
+"""Opcodes that make a whole of which every device has a part."""
 
 
 def input_of(
@@ -19,7 +19,7 @@ def input_of(
 
     With ``gathered`` the value may be the whole of which the input is this device's part.
     """
-    passing = _GATHERED if gathered else _HANDED_ON
+    passing = _HANDED_ON | GATHERING if gathered else _HANDED_ON
     waiting, seen = [value.value_id], set[int]()
     while waiting:
         each = waiting.pop()

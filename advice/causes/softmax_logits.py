@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
-from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.copied_inputs import GATHERING, input_of
 from xlagraph.advice.causes.names import input_name, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
@@ -27,6 +27,9 @@ _LEAST_TOKENS: Final = 64
 """Fewest tokens to compute in parts: a step of decoding has one of each sequence."""
 _LEAST_IN_LOOP: Final = Fraction(1, 4)
 """Least share of the reserved bytes of logits in a loop."""
+
+_LIBRARIES: Final = ("gemm", "matmul")
+"""Parts of the targets of custom calls that multiply matrices."""
 
 _LOGITS: Final[Remedies] = {
     "jax": "Compute the loss in parts: reshape the tokens to (parts, tokens, d) and use"
@@ -114,7 +117,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
 def _gathered(program: PeakProgram) -> Iterator[StoredValue]:
     """Yield the values of which every device had a part."""
     for name, known in program.instructions.items():
-        if (known.opcode or "").startswith("all-gather"):
+        if any(map(known.computes_with, GATHERING)):
             yield from program.made_by.get(name, ())
 
 
@@ -156,27 +159,40 @@ def _table_of_product(
     given = input_of(program, tables[0], gathered=True)
     if given is not None:
         return input_name(given)
-    if max(table) >= _COMPUTED_VOCABULARY and not _are_encoded(program, tables[0], max(table)):
-        return tables[0].attributed_op_name or tables[0].label
-    return None
+    if max(table) < _COMPUTED_VOCABULARY:
+        return None
+    given = _source_of_rows(program, tables[0], max(table))
+    return None if given is None else input_name(given)
 
 
-def _are_encoded(program: PeakProgram, table: StoredValue, words: int) -> bool:
-    """Return True if products of products compute the rows of a table, as the layers of a network.
+def _source_of_rows(program: PeakProgram, table: StoredValue, words: int) -> StoredValue | None:
+    """Return the input of which a table is computed, or the table; None for rows of a network.
 
-    One product may add low-rank weights to a table.
+    These are products of products; one product may add low-rank weights to a table.
     """
+    found = table
     seen: set[tuple[int, bool]] = set()
     waiting = [(table, False)]
     while waiting:
         value, is_product = waiting.pop()
-        if any(program.computes_with(value.name, opcode) for opcode in PRODUCTS):
+        if (planned := program.planned(value)) is not None and planned.is_stored:
+            found = value
+        if _multiplies(program, value.name):
             if is_product:
-                return True
+                return None
             is_product = True
         for value_id in program.read_by.get(value.name, ()):
             read = program.values[value_id]
             if words in read.dimensions and (value_id, is_product) not in seen:
                 seen.add((value_id, is_product))
                 waiting.append((read, is_product))
-    return False
+    return found
+
+
+def _multiplies(program: PeakProgram, instruction: str) -> bool:
+    """Return True for a product of matrices, also in a library, but for no other custom call."""
+    known = program.instructions.get(instruction)
+    if known is None:
+        return False
+    is_library = any(each in (known.target or "") for each in _LIBRARIES)
+    return is_library or known.computes_with("dot") or known.computes_with("convolution")

@@ -97,6 +97,7 @@ def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[st
         value.is_backward
         or any(each.is_phi for each in members)
         or maker.computes_only(_MOVING)
+        or _makes_others(program, value)
         or _is_moved(program, value)
         or _makes_all_at_once(program, value)
     ):
@@ -115,6 +116,14 @@ def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[st
         return Fraction(1)
     ids = {each.value_id for each in members}
     return share_of_reads(program, ids, readers, _TAKING)
+
+
+def _makes_others(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if a fusion makes another array too, such as sums, which may need the whole."""
+    return any(
+        made is not value and made.dimensions and program.readers_of.get(made.value_id)
+        for made in program.made_by[value.name]
+    )
 
 
 def _is_padded(program: PeakProgram, value: StoredValue, whole: StoredValue) -> bool:

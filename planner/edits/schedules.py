@@ -21,7 +21,8 @@ _CPU: Final = (
 )
 _GPU: Final = (
     "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=false"
-    " --xla_gpu_enable_analytical_sol_latency_estimator=false (tried with jaxlib 0.10.2)"
+    " --xla_gpu_enable_analytical_sol_latency_estimator=false"
+    " (tried with jaxlib 0.10.2 and 0.12.0.1)"
 )
 
 

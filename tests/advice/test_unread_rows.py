@@ -1,5 +1,6 @@
 """`advise` names values that are computed whole, of which a part is read."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -39,7 +40,15 @@ VALUES = """
 
 
 def kept(
-    programs, *, maker="dot", mark="", hidden="tanh", reader="slice(y)", result="r", length=""
+    programs,
+    *,
+    maker="dot",
+    mark="",
+    hidden="tanh",
+    reader="slice(y)",
+    result="r",
+    other="",
+    length="",
 ):
     """Return the part that each named value keeps."""
     values = VALUES.format(maker=maker, mark=mark, hidden=hidden, reader=reader)
@@ -49,6 +58,10 @@ def kept(
     text = text.replace("slice(y)", reader)
     program.stored.operations = operations_of_text(text)
     with_results(program, result)
+    if other:
+        also = program.by_label[other]._replace(name="y")  # another result of the same fusion
+        changed = {**program.values, also.value_id: also}
+        program.compilation = replace(program.compilation, values=changed)
     found: dict[str, Fraction] = {}
     for cause in unread_rows(program, ()):
         assert isinstance(cause.edit, Scale)
@@ -92,6 +105,7 @@ def test_a_transform_of_each_row_needs_no_other_rows(programs, length, named):
     [
         pytest.param({"reader": "negate(y)"}, id="all rows are read"),
         pytest.param({"result": "y"}, id="all rows are returned"),
+        pytest.param({"other": "z"}, id="the fusion makes another array too"),
         pytest.param({"maker": "fft"}, id="a row needs the others"),
         pytest.param({"maker": "concatenate"}, id="only put together"),
         pytest.param({"mark": "transpose(jvp())/"}, id="of the backward pass"),

@@ -13,7 +13,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from zipfile import ZipFile
 
 HERE = Path(__file__).parent
 LONG_TERM = "5.26.30"
@@ -55,16 +54,11 @@ def server_program(java: str, version: str) -> Path:
         raise NoNeo4j(f"{java} has no compiler next to it: a JDK is needed")
     made_of = f"{version} {compiler} {source.read_text()}".encode()
     libraries = server_libraries(version)
-    with shared_folder(f"serve-jar-{hashlib.sha256(made_of).hexdigest()[:16]}") as (
-        folder,
-        is_made,
-    ):
+    with _shared_folder(f"serve-{hashlib.sha256(made_of).hexdigest()[:16]}") as (folder, is_made):
         if not is_made:
             command: list[str | Path] = [compiler, "-cp", f"{libraries}/*", "-d", folder, source]
             subprocess.run(command, check=True)
-            with ZipFile(folder / "serve.jar", "w") as jar:  # classes of a folder are not archived
-                jar.write(folder / "Serve.class", "Serve.class")
-    return folder / "serve.jar"
+    return folder
 
 
 def browser_artifact() -> Path:
@@ -76,7 +70,7 @@ def _fetched(name: str, *arguments: str) -> Path:
     """Return a folder of artifacts, which Maven fetches once."""
     if shutil.which("mvn") is None:
         raise NoNeo4j("mvn is missing")
-    with shared_folder(name) as (folder, is_made):
+    with _shared_folder(name) as (folder, is_made):
         if not is_made:
             fetched = subprocess.run(
                 ["mvn", "-q", "-B", *arguments, f"-DoutputDirectory={folder}"],
@@ -90,11 +84,11 @@ def _fetched(name: str, *arguments: str) -> Path:
 
 
 @contextmanager
-def shared_folder(name: str) -> Iterator[tuple[Path, bool]]:
+def _shared_folder(name: str) -> Iterator[tuple[Path, bool]]:
     """Yield a folder shared by test runs, and whether it exists; else the caller fills it."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = caches / "xlagraph-tests" / name
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the tests run in several processes
         yield folder, (folder / "complete").exists()

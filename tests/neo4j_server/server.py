@@ -1,13 +1,11 @@
 """Neo4j servers: the address of a running one, and starting and stopping a local one."""
 
-import hashlib
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tests.neo4j_server.artifacts import (
@@ -17,7 +15,6 @@ from tests.neo4j_server.artifacts import (
     find_java,
     server_libraries,
     server_program,
-    shared_folder,
 )
 
 if TYPE_CHECKING:
@@ -40,16 +37,6 @@ LOOPBACK_ALONE = {
 }
 _ANSWERS = ("ready ", "failed")
 """Beginnings of the lines that `Serve.java` prints once a server runs, or failed to start."""
-_TYPICAL = (
-    "CREATE CONSTRAINT FOR (n:Node) REQUIRE n.key IS UNIQUE",
-    "UNWIND range(1, 100) AS key MERGE (n:Node {key: key}) SET n.size = 2 * key",
-    "MATCH (a:Node), (b:Node {key: a.key + 1}) WITH a, b CREATE (a)-[:BEFORE {gap: 1}]->(b)",
-    "MATCH p = (:Node {key: 1})-[:BEFORE*1..3]->(b) WHERE EXISTS { (b)-[:BEFORE]->() } RETURN p",
-    "MATCH (a:Node)-[r:BEFORE]->(b) RETURN a.key, sum(r.gap) AS gap, collect(b.size) ORDER BY gap",
-    "MATCH (a:Node) OPTIONAL MATCH (a)<-[:BEFORE]-(b) RETURN b.key AS key ORDER BY key LIMIT 3",
-    "MATCH (n) WITH n LIMIT 200 DETACH DELETE n RETURN count(*) AS deleted",
-)
-"""Statements that load the classes which most others need."""
 ASK_FOR_PASSWORD = {"dbms.security.auth_enabled": "true"}
 
 _JAVA_OPTIONS = (
@@ -127,10 +114,6 @@ class ServerProcess:
     process: "subprocess.Popen[str]"
     errors: Path
 
-    def end(self) -> None:
-        """Wait until it has ended by itself, which writes what its options ask for."""
-        self.process.communicate()  # it also prints
-
     @contextmanager
     def server(
         self, home: Path, settings: Settings | None = None, *, has_browser: bool = False
@@ -181,20 +164,14 @@ def server_process(
     a third of the first one's processor time, because its classes are compiled.
     """
     java = find_java(version)
-    classes = _classes(java, version)
+    classes = [server_program(java, version), f"{server_libraries(version)}/*"]
     if has_browser:
-        classes += f":{browser_artifact()}/*"
-    options = _short_lived(java, version) if is_short_lived else _JAVA_OPTIONS
-    with _java_process(folder, [java, *options, "-cp", classes, "Serve"]) as server:
-        yield server
-
-
-@contextmanager
-def _java_process(folder: Path, command: list[str]) -> Iterator[ServerProcess]:
+        classes.append(f"{browser_artifact()}/*")
+    options = [*_JAVA_OPTIONS, *(_SHORT_LIVED if is_short_lived else ())]
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "stderr.txt").open("a") as errors:
         process = subprocess.Popen(
-            command,
+            [java, *options, "-cp", ":".join(map(str, classes)), "Serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -208,41 +185,6 @@ def _java_process(folder: Path, command: list[str]) -> Iterator[ServerProcess]:
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 stream.close()
-
-
-def _classes(java: str, version: str) -> str:
-    return f"{server_program(java, version)}:{server_libraries(version)}/*"
-
-
-def _short_lived(java: str, version: str) -> list[str]:
-    """Return Java options for a short life.
-
-    The first call for a version archives the classes that a server loads, in half a minute. With
-    them a server needs three seconds less to start, and eight until it has answered some queries.
-    """
-    options = [*_JAVA_OPTIONS, *_SHORT_LIVED]
-    classes = _classes(java, version)
-    made_of = f"{Path(java).resolve()} {options} {classes}".encode()
-    with shared_folder(f"archive-{hashlib.sha256(made_of).hexdigest()[:16]}") as (folder, is_made):
-        archive = folder / "classes.jsa"
-        if not is_made:
-            command = [
-                java,
-                *options,
-                f"-XX:ArchiveClassesAtExit={archive}",
-                "-cp",
-                classes,
-                "Serve",
-            ]
-            with (
-                TemporaryDirectory() as home,
-                _java_process(Path(home), command) as java_process,
-                java_process.server(Path(home)) as server,
-            ):
-                for statement in _TYPICAL:
-                    server.execute(statement)
-                java_process.end()
-    return [*options, f"-XX:SharedArchiveFile={archive}"]
 
 
 @contextmanager
