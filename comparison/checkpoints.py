@@ -13,6 +13,7 @@ from xlagraph.hlo.op_names import (
     has_all_transformations,
     has_checkpoint,
     is_backward,
+    loop_depth,
     names_before_checkpoint,
     stem,
 )
@@ -110,7 +111,9 @@ def _in_lost_loops(
     moved: Counter[Scope] = Counter()
     for value in values:
         if has_checkpoint(value.op_name) and value.is_computed:
-            moved[names_before_checkpoint(value.op_name)] += 1 if loops.moved(value) else -1
+            depths = loops.moved(value)
+            is_fewer = depths is not None and min(depths) < loop_depth(value.op_name)
+            moved[names_before_checkpoint(value.op_name)] += 1 if is_fewer else -1
     return {scope for scope in scopes if "while" in scope and moved[scope] > 0}
 
 

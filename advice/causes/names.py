@@ -25,7 +25,7 @@ def input_name(value: StoredValue) -> str:
     """Return the name of an input; with the shape if the framework gives all the same."""
     if value.op_name == INPUT_OF_TENSORFLOW:
         return f"input {value.shape}"
-    return value.op_name or value.attributed_op_name or value.label
+    return value.op_name or value.label
 
 
 def pattern_of(names: Iterable[str]) -> str:

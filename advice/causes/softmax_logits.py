@@ -162,7 +162,7 @@ def _table_of_product(
     if max(table) < _COMPUTED_VOCABULARY:
         return None
     given = _source_of_rows(program, tables[0], max(table))
-    return None if given is None else input_name(given)
+    return None if given is None else given.attributed_op_name or input_name(given)
 
 
 def _source_of_rows(program: PeakProgram, table: StoredValue, words: int) -> StoredValue | None:
