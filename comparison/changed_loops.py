@@ -1,7 +1,8 @@
 """Find ops that only one program computes in a loop, and loops that stack values in one only."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeVar
 
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue, SourceLine
@@ -9,8 +10,13 @@ from xlagraph.hlo.op_names import OF_ANY_LOOP, loop_depth, primitive, stem
 
 _LEAST_REPEATED: Final = 2
 """Minimum number of scopes of one pattern that a loop replaces."""
+_LEAST_SHARE: Final = 0.1
+"""Minimum share of a line's values in as many loops."""
+_Key = TypeVar("_Key")
 Op = tuple[str, ...]
 """Scopes and primitive of an op, without the names of loops."""
+OpOfLine = tuple[SourceLine, SourceLine | None, str]
+"""Source line of the user, source line of a library, and primitive."""
 Line = tuple[SourceLine, str, int]
 """Source line, primitive, and number of loops around it."""
 
@@ -22,16 +28,24 @@ class ChangedLoops:
         a, b = tuple(a), tuple(b)
         depths_a, self._first_a = _ops(a)
         depths_b, self._first_b = _ops(b)
-        self._depths = {
-            op: (max(depths_a[op]), max(depths_b[op]))
-            for op in depths_a.keys() & depths_b.keys()
-            if _are_deeper(depths_a[op], depths_b[op]) or _are_deeper(depths_b[op], depths_a[op])
+        self._depths = _moved(depths_a, depths_b)
+        # a name without scopes, such as `mul`, is of many lines
+        lines = _counts_of_lines(a), _counts_of_lines(b)
+        self._depths_of_lines = {
+            line: depths
+            for kept in (_without_rare, set[int])
+            for line, depths in _moved(
+                *({line: kept(counts) for line, counts in side.items()} for side in lines)
+            ).items()
         }
         # a line that both compute in as many loops, in other functions, did not move into one
         self._in_both = _lines_inside(a) & _lines_inside(b)
 
     def moved(self, value: HeldValue) -> tuple[int, int] | None:
         """Return the numbers of loops around an op in both programs; None if they are equal."""
+        op = _op_of_line(value)
+        if op and (depths := self._depths_of_lines.get(op)):
+            return depths
         return None if _line(value) in self._in_both else self._depths.get(_op(value))
 
     def is_first_stack(self, value: HeldValue, *, is_new: bool) -> bool:
@@ -71,6 +85,39 @@ def _depths_of_ends(values: Iterable[HeldValue]) -> dict[Op, int]:
         for start in range(len(names)):
             ends[names[start:]] = max(ends.get(names[start:], 0), depth)
     return ends
+
+
+def _moved(
+    depths_a: Mapping[_Key, set[int]], depths_b: Mapping[_Key, set[int]]
+) -> dict[_Key, tuple[int, int]]:
+    """Return the most loops around what one program computes in more loops, in both."""
+    return {
+        key: (max(depths_a[key]), max(depths_b[key]))
+        for key in depths_a.keys() & depths_b.keys()
+        if _are_deeper(depths_a[key], depths_b[key]) or _are_deeper(depths_b[key], depths_a[key])
+    }
+
+
+def _counts_of_lines(values: Iterable[HeldValue]) -> dict[OpOfLine, Counter[int]]:
+    """Return how many values of each line are in how many loops."""
+    counts: defaultdict[OpOfLine, Counter[int]] = defaultdict(Counter)
+    for value in values:
+        if value.is_computed and (op := _op_of_line(value)):
+            counts[op][_depth(value)] += 1
+    return counts
+
+
+def _without_rare(counts: Counter[int]) -> set[int]:
+    """Return the numbers of loops without rare ones.
+
+    What does not change in a loop is computed outside of it, though its line is inside.
+    """
+    return {depth for depth, count in counts.items() if count >= _LEAST_SHARE * counts.total()}
+
+
+def _op_of_line(value: HeldValue) -> OpOfLine | None:
+    op = primitive(value.op_name)
+    return (value.user_line, value.source_line, op) if value.user_line and op else None
 
 
 def _are_deeper(depths: set[int], others: set[int]) -> bool:

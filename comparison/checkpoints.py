@@ -1,9 +1,11 @@
 """Find checkpoints that exist on one side only, by op names."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from xlagraph.comparison.argument_names import pattern
+from xlagraph.comparison.changed_loops import ChangedLoops
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.reasons import ReasonKind
 from xlagraph.hlo.op_names import (
@@ -11,6 +13,7 @@ from xlagraph.hlo.op_names import (
     has_all_transformations,
     has_checkpoint,
     is_backward,
+    loop_depth,
     names_before_checkpoint,
     stem,
 )
@@ -52,7 +55,7 @@ def are_gradients_of_one(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> bool
 
 
 def changed_checkpoints(
-    a: Reserved, b: Reserved, *, are_unrolled: bool = False
+    a: Reserved, b: Reserved, loops: ChangedLoops, *, are_unrolled: bool = False
 ) -> ChangedCheckpoints:
     """Return the scopes whose checkpoints were removed or added.
 
@@ -68,6 +71,9 @@ def changed_checkpoints(
     if are_unrolled:
         gone |= set() if inside_b else {_without_loops(scope) for scope in gone}
         new |= set() if inside_a else {_without_loops(scope) for scope in new}
+    else:
+        gone -= _in_lost_loops(gone, a.values, loops)
+        new -= _in_lost_loops(new, b.values, loops)
     return ChangedCheckpoints(
         frozenset(scope for scope in gone & all_b if _without_loops(scope) not in moved),
         frozenset(scope for scope in new & all_a if _without_loops(scope) not in moved),
@@ -93,6 +99,22 @@ def checkpointed_parts(values: Iterable[HeldValue], scopes: Iterable[Scope]) -> 
         is_repeated = len(patterns) == 1 and patterns.isdisjoint(names[-1] for names in inside)
         found |= {"/".join(names) for names in (inside if is_repeated else [scope])}
     return found
+
+
+def _in_lost_loops(
+    scopes: Iterable[Scope], values: Iterable[HeldValue], loops: ChangedLoops
+) -> set[Scope]:
+    """Return the scopes in a loop that the other program does not have, maybe one inside of it.
+
+    It has most of what their checkpoints contain in fewer loops.
+    """
+    moved: Counter[Scope] = Counter()
+    for value in values:
+        if has_checkpoint(value.op_name) and value.is_computed:
+            depths = loops.moved(value)
+            is_fewer = depths is not None and min(depths) < loop_depth(value.op_name)
+            moved[names_before_checkpoint(value.op_name)] += 1 if is_fewer else -1
+    return {scope for scope in scopes if "while" in scope and moved[scope] > 0}
 
 
 def _without_loops(scope: Scope) -> Scope:

@@ -76,8 +76,9 @@ class _Explanation:
         self.a, self.b = a, b
         self.matching: Matching = match_values(a.values, b.values)
         self.turns = loop_turns(a, b)
+        self.loops = ChangedLoops(a.values, b.values)
         self.checkpoints: ChangedCheckpoints = changed_checkpoints(
-            a, b, are_unrolled=bool(self.turns.unrolled)
+            a, b, self.loops, are_unrolled=bool(self.turns.unrolled)
         )
         self.reasons_found = FoundReasons()
         self.found, self.of = self.reasons_found.found, self.reasons_found.of
@@ -86,7 +87,6 @@ class _Explanation:
         self.have_checkpoints = all(
             any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
         )
-        self.loops = ChangedLoops(a.values, b.values)
         is_ported = name_platform(self.sides, self.reasons_found)
         self.libraries = frozenset() if is_ported else libraries(a.values) ^ libraries(b.values)
         self.library_ops = {

@@ -17,7 +17,7 @@ from xlagraph.comparison.replaced_values import (
     replaced,
     stacked,
 )
-from xlagraph.hlo.op_names import OF_ANY_LOOP
+from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 _WITHOUT_LINE: Final = {
@@ -258,8 +258,12 @@ def _outputs(reason: Reason) -> str:
     """Return the change of the number of outputs, with the largest one."""
     more = reason.count_b - reason.count_a
     # the table of a tuple has bytes, too, but is no output
-    shapes = {value.shape for value in reason.example if value and value.shape[:1] != "("}
-    such_as = f", such as {shapes.pop()}" if len(shapes) == 1 else ""
+    shown = {
+        f"{value.shape}{' of the backward pass' if is_backward(value.op_name) else ''}"
+        for value in reason.example
+        if value and value.shape[:1] != "("
+    }
+    such_as = f", such as {shown.pop()}" if len(shown) == 1 else ""
     # the largest one can be new although there are fewer, or the reverse
     if not more or reason.example[more > 0] is None or more * reason.growth_bytes < 0:
         before = f", {reason.count_a:,} before" if more else ""

@@ -105,6 +105,7 @@ def sentences_of(
             reason.subject.kind is not ReasonKind.PLATFORM,
             not reason.is_of_all_inputs,
             _rank(reason, explaining),
+            not reason.cause,
             # if bytes cancel out, those of an edit may be fewer
             is_same and not _is_known_edit(reason),
             -abs(reason.growth_bytes),
@@ -182,12 +183,12 @@ def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
             and any(_is_known_edit(each) or each.inputs or each.is_of_policy for each in explaining)
         )
         return int(follows and not is_named)
-    return 2 if explaining or not _is_edit(reason, explaining) else 0
+    return 2 if explaining or _is_loose(reason) or not _is_edit(reason, explaining) else 0
 
 
 def _is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
     """Return True for what someone edits: its bytes may be few, but others follow from it."""
-    if reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs):
+    if _is_loose(reason):
         return reason in explaining or max(reason.count_a, reason.count_b) >= _LEAST_OF_CODE
     is_of_input = reason.input_example is not None and not explaining
     is_of_input |= reason.is_of_all_inputs
@@ -207,12 +208,15 @@ def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
     if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:
         return abs(reason.growth_bytes) >= _LEAST_SHARE_OF_ALL * reserved_bytes
     share = reason.growth_bytes / growth_bytes
-    # single values can be in more or fewer loops for many reasons
-    is_loose = reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)
-    is_edit = _is_known_edit(reason) and not is_loose
+    is_edit = _is_known_edit(reason) and not _is_loose(reason)
     if reason.subject.kind in (ReasonKind.INPUTS, ReasonKind.OUTPUTS):
         is_edit = share <= -_LEAST_SHARE_AGAINST
     return (abs(share) if is_edit else share) >= _LEAST_SHARE_OF_CHANGE
+
+
+def _is_loose(reason: Reason) -> bool:
+    """Return True for single values in more or fewer loops, which has many reasons."""
+    return reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)
 
 
 def _is_known_edit(reason: Reason) -> bool:

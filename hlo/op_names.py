@@ -14,6 +14,8 @@ from typing import Final
 
 OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call", "eval_jaxpr"))
 """Names that JAX adds to the ops of every loop."""
+INPUT_OF_TENSORFLOW: Final = "XLA_Args"
+"""Op name of every input of a TensorFlow program, and so of their copies."""
 _MARKS: Final = {
     "jax": re.compile(r"(?:^|/)p?jit\(|\bjvp\("),
     "pytorch": re.compile(r"(?:^|/)(?:aten__|xla__|prim__)|\.SyncTensorsGraph\."),

@@ -4,7 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.names import input_name, place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
@@ -36,7 +37,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
     """
     inputs = program.compilation.array_parameters
     names = {
-        lengths: value.op_name or value.label
+        lengths: input_name(value)
         for value in reversed(inputs)
         for lengths in (value.dimensions, value.dimensions[::-1])
         if len(lengths) > 1
@@ -66,7 +67,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
     if found:
         rows = []
         for (reader, _, _), values in found.items():
-            line = file_and_line(*program.place_of(reader)) or reader
+            line = place_name(program, reader)
             reason = (
                 f"one of {len(values)} gradients of the shape of {names[values[0].dimensions]},"
                 f" all kept until {line} adds them"

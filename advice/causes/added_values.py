@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xlagraph.advice.causes.added_gradients import of_equal_parts
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
@@ -51,7 +52,7 @@ def added_values(program: PeakProgram) -> Iterator[Cause]:
     ]
     rows = []
     for adding, values in found:
-        line = file_and_line(*program.place_of(adding)) or adding
+        line = place_name(program, adding)
         reason = f"one of {len(values)} values of an op, all kept until {line} adds them"
         rows += [evidence_row(value, reason) for value in values[1:]]
     if rows:

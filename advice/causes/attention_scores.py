@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
     LEAST_GROWTH,
@@ -73,7 +74,7 @@ def _of_softmax(program: PeakProgram, value: StoredValue) -> dict[int, str]:
         reduction = reduction or softmax_with_product(program, scores)
         if reduction is None or not sums_over(program, scores, keys):
             continue
-        line = file_and_line(*program.place_of(reduction)) or reduction
+        line = place_name(program, reduction)
         reason = f"scores of {keys} keys for each query, which {line} reduces"
         return dict.fromkeys(scores, reason)
     return {}

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.loop_states import handed_on, has_carry
-from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.names import pattern_of, place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import gradients_of_reads, reads_of_parts
@@ -109,7 +109,7 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             is_unread = is_unread and not (reads is None and _is_read(program, members))
             if reads is not None and reads[0]:
                 gradients += gradients_of_reads(program, value, members, reads)
-            loop = file_and_line(*program.place_of(value.stack_loop or "")) or value.stack_loop
+            loop = place_name(program, value.stack_loop or "")
             turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
             rows.append(evidence_row(value, f"values of {turns} iterations of the loop at {loop}"))
     if rows:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
+from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.unread_rows import readers_of_set
 from xlagraph.hlo.overwriting import ELEMENTWISE
@@ -46,7 +47,7 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
         if rows != columns or rows < _LEAST_ROWS or value.value_id in found:
             continue
         if readers and all(_reads_diagonal(program, reader, together) for reader in readers):
-            line = file_and_line(*program.place_of(readers[0])) or readers[0]
+            line = place_name(program, readers[0])
             reason = f"{line} reads only its diagonal, {rows} of {rows} × {rows} elements"
             masked = [
                 made

@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
-from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import PRODUCTS
@@ -85,7 +86,7 @@ def _cause(program: PeakProgram, regions: Sequence[tuple["_Region", int]]) -> Ca
     for region, length in regions:
         values = [each for each in program.temporaries if program.set_of(each) in region.sets]
         reader = min(region.ends, key=lambda name: (program.rows.get(name, 0), name))
-        place = file_and_line(*program.place_of(reader)) or reader
+        place = place_name(program, reader)
         given, made = (human_bytes(region.bytes_of(each)) for each in (region.given, region.made))
         reason = (
             f"computed for all {length} rows from {given}; what reads them, such as {place},"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.names import input_name, pattern_of, place_name
 from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.places_of_reads import PlaceOfRead, place_of_read
@@ -167,7 +167,7 @@ def _case(program: PeakProgram, copies: tuple[StoredValue, ...]) -> _Case | None
         loop = [each for each in known if each.is_phi]
         given = [each for each, member in zip(known, members, strict=True) if member.is_stored]
         if given and any(member.lives_out for member in members):
-            return _Case(copies, given[0].op_name or given[0].label, _STATE if loop else _DONATED)
+            return _Case(copies, input_name(given[0]), _STATE if loop else _DONATED)
         if loop:
             return _Case(copies, loop[0].attributed_op_name or loop[0].label, _STATE)
     return None
@@ -266,7 +266,7 @@ def _carry(place: int, name: str | None) -> str:
 
 
 def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | None:
-    written = file_and_line(*program.place_of(old.writer)) or old.writer
+    written = place_name(program, old.writer)
     if not old.readers:
         return _Reason(
             f"The compiler keeps a copy of {case.kind} that no reader needs",
@@ -280,7 +280,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     if all(_is_same_expression(program, reader, old.writer) for reader in old.readers):
         return None  # no line of the program can be put before another one
     places = [place_of_read(program, reader, old.value_ids) for reader in old.readers]
-    readers = list(dict.fromkeys(map(_line, places, old.readers)))
+    lines = (_line(program, *each) for each in zip(places, old.readers, strict=True))
+    readers = list(dict.fromkeys(lines))
     text = " and ".join(readers[:2])
     if len(readers) > 2:
         text = f"{readers[0]} and {len(readers) - 1} other lines"
@@ -317,10 +318,10 @@ def _is_same_expression(program: PeakProgram, one: str, other: str) -> bool:
     return is_one or all(is_installed(each.source_file or "") for each in both)
 
 
-def _line(place: PlaceOfRead, instruction: str) -> str:
+def _line(program: PeakProgram, place: PlaceOfRead, instruction: str) -> str:
     """Return the line of a read with its op, or the name of the instruction."""
-    line = file_and_line(place.file, place.line) or instruction
-    return f"{line} ({place.op})" if place.op else line
+    line = file_and_line(place.file, place.line)
+    return f"{line} ({place.op})" if line and place.op else line or place_name(program, instruction)
 
 
 def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Case]]) -> Cause:

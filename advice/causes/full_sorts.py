@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -39,7 +40,7 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
         if read is None:
             continue
         slices, copies = read
-        line = file_and_line(*program.place_of(slices[0].name)) or slices[0].name
+        line = place_name(program, slices[0].name)
         reason = (
             f"{line} reads {prod(slices[0].dimensions)} of {prod(results[0].dimensions)} elements"
         )

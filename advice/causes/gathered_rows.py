@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import last_part
@@ -188,4 +189,4 @@ def _is_larger(one: StoredValue, other: StoredValue) -> bool:
 
 
 def _line(program: PeakProgram, value: StoredValue) -> str:
-    return file_and_line(*program.place_of(value.name)) or value.name
+    return place_name(program, value.name)

@@ -6,8 +6,9 @@ A sum over rows can be computed in parts: a loop over blocks of rows adds their 
 from collections.abc import Iterator
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.loop_inputs import made_for
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -46,7 +47,7 @@ def products_with_themselves(program: PeakProgram) -> Iterator[Cause]:
             continue
         seen |= forms
         rows, columns = sorted(value.dimensions, reverse=True)
-        line = file_and_line(*program.place_of(product)) or product
+        line = place_name(program, product)
         reason = f"of its {rows} rows {line} reads only the product with itself"
         reason += f", {columns} × {columns}"
         found.append((value, reason))

@@ -10,6 +10,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
+from xlagraph.advice.causes.names import input_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 
@@ -29,7 +30,7 @@ _REMEDIES: Final[Remedies] = {
 def grown_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield the results that consist of an input and a few elements more."""
     found = [
-        (value, f"{old.op_name or old.label} with {_more(old, value)} more: both exist")
+        (value, f"{input_name(old)} with {_more(old, value)} more: both exist")
         for value in program.own_results
         if (old := _old_part(program, value)) is not None
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
@@ -127,7 +128,7 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             and all(each.size_bytes * _INFLATION <= value.size_bytes for each in read)
             and _compares_if_equal(program, value)
         ):
-            line = file_and_line(*program.place_of(products[0])) or products[0]
+            line = place_name(program, products[0])
             name = _name_of(program, max(indices, key=lambda each: each.size_bytes))
             reason = f"{name} compared with column numbers; {line} multiplies by it"
             found.append((value, reason))
@@ -155,7 +156,7 @@ def _numbers_of_columns(program: PeakProgram) -> Iterator[tuple[StoredValue, str
             continue
         indices = [_index_of(program, name, value) for name in readers]
         if None not in indices:
-            line = file_and_line(*program.place_of(readers[0])) or readers[0]
+            line = place_name(program, readers[0])
             names = ", ".join(dict.fromkeys(_name_of(program, each) for each in indices if each))
             yield value, f"numbers of columns; {line} compares {names} with them and multiplies"
 

@@ -12,9 +12,9 @@ from xlagraph.advice.causes.cause import (
     Cause,
     Remedies,
     evidence_row,
-    file_and_line,
     of_all_at_once,
 )
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape
@@ -26,6 +26,8 @@ _OF_BASIS: Final = re.compile(r"(?:^|/)vmap\((?:jvp\(vmap\()?transpose\(jvp\(")
 """Op names of the backward passes of all results at once; no outer gradient needs them."""
 _OF_DIRECTIONS: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")
 """Op names of derivatives in several directions, forward or backward."""
+_OF_SECOND: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(.*jvp\(")
+"""Op names of derivatives of derivatives in several directions."""
 _TRANSFORMATION: Final = re.compile(r"\b(?:vmap|jvp)\(")
 _HANDING_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "while", "conditional", "call")
@@ -55,6 +57,17 @@ _DERIVATIVES_AT_ONCE: Final[Remedies] = {
     "pytorch": "Give torch.func.jacfwd a chunk_size.",
 }
 
+_SECOND_AT_ONCE: Final[Remedies] = {
+    "jax": "Compute products with the Hessian: jax.jvp(jax.grad(f), (x,), (v,))[1] for H @ v;"
+    " solvers such as jax.scipy.sparse.linalg.cg take it as a function. If all of it is needed,"
+    " compute a few of its rows at a time: jax.lax.map(lambda v: jax.jvp(jax.grad(f), (x,),"
+    " (v,))[1], jnp.eye(n), batch_size=k) instead of jax.hessian(f)(x).",
+    "tensorflow": "Compute products with the Hessian: tf.autodiff.ForwardAccumulator around"
+    " tape.gradient; or set experimental_use_pfor=False in tape.jacobian.",
+    "pytorch": "Compute products with the Hessian: torch.func.jvp of torch.func.grad; or give"
+    " torch.func.jacfwd of torch.func.grad a chunk_size.",
+}
+
 
 def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
     """Yield matrices of derivatives that are only multiplied with vectors.
@@ -74,7 +87,7 @@ def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
         forms, products = _forms_and_products(program, value)
         if products:
             seen |= forms
-            line = file_and_line(*program.place_of(products[0])) or products[0]
+            line = place_name(program, products[0])
             found.append((value, f"derivatives, of which {line} reads only products with vectors"))
     if found:
         by_id = program.program.by_id
@@ -118,11 +131,17 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
         if named & set(at_peak[:1]):  # of a Hessian: each of its dimensions is one of directions
             continue
         named |= set(at_peak)
-        reason = f"derivatives in each of {count} directions, the rows of an identity matrix"
+        second = [each for each in found if _OF_SECOND.search(each.attributed_op_name or "")]
+        is_hessian = 2 * sum(each.size_bytes for each in second) > sum(
+            each.size_bytes for each in found
+        )
+        what = "second derivatives" if is_hessian else "derivatives"
+        reason = f"{what} in each of {count} directions, the rows of an identity matrix"
         yield of_all_at_once(
-            "The derivatives in all directions of a Jacobian are computed at once",
+            f"The {what} in all directions of a {'Hessian' if is_hessian else 'Jacobian'}"
+            " are computed at once",
             [(each, reason) for each in found],
-            _DERIVATIVES_AT_ONCE,
+            _SECOND_AT_ONCE if is_hessian else _DERIVATIVES_AT_ONCE,
             likelihood=0.9,
         )
 
@@ -184,11 +203,17 @@ def _derivatives(
         new = [each for each in near if each.value_id not in found and is_of_each(each)]
         found |= {each.value_id for each in new}
         waiting += new
+
+    def is_inside(op_name: str) -> bool:
+        # the last op, such as a transposition, may be mapped only
+        inner = _transformations(op_name)[len(around) :]
+        return inner[:1] == ("vmap(",) or _OF_DIRECTIONS.search(op_name) is not None
+
     return {
         each
         for each in found
         if all(
-            _OF_DIRECTIONS.search(made.attributed_op_name or "")
+            is_inside(made.attributed_op_name or "")
             for name in program.readers_of.get(each, ())
             for made in program.made_by.get(name, ())
         )

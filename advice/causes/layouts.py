@@ -11,7 +11,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
-from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
@@ -125,7 +125,7 @@ def _rows(
     """Yield a row for each copy, with the first line of the program that has its bytes."""
     names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for copy, given in found:
-        names[given.full_shape, copy.full_shape].append(given.op_name or given.label)
+        names[given.full_shape, copy.full_shape].append(input_name(given))
     for copy, given in found:
         passed, stored = given.full_shape, copy.full_shape
         text = pattern_of(names[passed, stored])

@@ -7,8 +7,8 @@ stack over the old one, which it still reads. As a carry it is updated in place.
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
-from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.names import pattern_of, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.compilation.records import StoredValue
@@ -101,7 +101,7 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
         rows = []
         for stack, _ in found:
             loop = stack.stack_loop or ""
-            place = file_and_line(*program.place_of(loop)) or loop
+            place = place_name(program, loop)
             reason = f"the loop at {place} reads parts of {names} and stacks their new values here"
             rows.append(evidence_row(stack, reason))
         yield Cause(

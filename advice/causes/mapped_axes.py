@@ -13,9 +13,10 @@ from itertools import chain
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
-from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -92,7 +93,7 @@ def _cause(
         for value in program.temporaries
         if value.value_id in kept and _is_mapped(value.known_op_name)
     ]
-    place = file_and_line(*program.place_of(reader)) or reader
+    place = place_name(program, reader)
     reason = f"computed for all {length} at once; {place} reads only a part or a reduction of them"
     size = max(1, length // PARTS)
     return Cause(

@@ -1,12 +1,31 @@
-"""One pattern for the names of several inputs, such as `params['layers'][*]['k']`."""
+"""Names of inputs and instructions for those who wrote the program."""
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
+from xlagraph.advice.causes.cause import file_and_line
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import INPUT_OF_TENSORFLOW
+from xlagraph.planner.compilation.records import StoredValue
+
 _PART: Final = re.compile(r"\[[^]]*\]|[^\[]+")
 _SHOWN: Final = 3
 """Patterns that are written out."""
+
+
+def place_name(program: PeakProgram, instruction: str) -> str:
+    """Return the line of an instruction, else its op name, else its own name."""
+    known = program.instructions.get(instruction)
+    line = file_and_line(*program.place_of(instruction))
+    return line or (known and known.op_name) or instruction
+
+
+def input_name(value: StoredValue) -> str:
+    """Return the name of an input; with the shape if the framework gives all the same."""
+    if value.op_name == INPUT_OF_TENSORFLOW:
+        return f"input {value.shape}"
+    return value.op_name or value.label
 
 
 def pattern_of(names: Iterable[str]) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -42,7 +43,7 @@ def pair_differences(program: PeakProgram) -> Iterator[Cause]:
                 is_difference or all(_subtracts(program, each, value, repeated) for each in readers)
             )
         ):
-            line = file_and_line(*program.place_of(readers[0])) or readers[0]
+            line = place_name(program, readers[0])
             pairs = prod(value.dimensions[:-1])
             found.append((value, f"for {pairs} pairs of rows, of which {line} reads only sums"))
     if found:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
@@ -52,7 +53,7 @@ def pair_scores(program: PeakProgram) -> Iterator[Cause]:
         if reduction is not None and (
             _are_computed(program, value) or _is_of_numbers(program, reduction, scores)
         ):
-            line = file_and_line(*program.place_of(reduction)) or reduction
+            line = place_name(program, reduction)
             *rows, columns = value.dimensions
             text = f"of {prod(rows)} × {columns} pairs of rows, which {line} only reduces"
             found |= {program.set_of(program.values[each]): text for each in scores}

@@ -9,6 +9,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.names import input_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
 from xlagraph.planner.compilation.records import StoredValue
@@ -52,7 +53,7 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     the examples.
     """
     names_by_shape = {
-        lengths: value.op_name or value.label
+        lengths: input_name(value)
         for value in reversed(program.compilation.array_parameters)
         for lengths in (value.dimensions, value.dimensions[::-1])
         if len(lengths) > 1

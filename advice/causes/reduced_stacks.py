@@ -6,8 +6,9 @@ from enum import Enum, auto
 from math import isqrt, prod
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.loop_states import handed_on
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING, needed_only_for
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.parameter_gradients import PER_EXAMPLE
@@ -51,7 +52,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
         if reads is not None and reads[0]:
             readers, gradients = reads
             kind = _Reduced.of(value, parameters)
-            place = file_and_line(*program.place_of(min(readers))) or min(readers)
+            place = place_name(program, min(readers))
             reason = f"{place} reads a part or a reduction of a stack of {parts}"
             what = "values" if value.stack_turns is None else "iterations"
             found[kind].append((value, f"{reason} {what}, and nothing else reads it"))

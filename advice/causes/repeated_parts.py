@@ -7,7 +7,8 @@ what the body of a `tf.while_loop` reads from a variable.
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -36,7 +37,7 @@ def repeated_parts(program: PeakProgram) -> Iterator[Cause]:
         if stack is None or not stores_the_same(program, stack):
             continue
         loop = stack.stack_loop or ""
-        place = file_and_line(*program.place_of(loop)) or loop
+        place = place_name(program, loop)
         times = f"all {stack.stack_turns} iterations" if stack.stack_turns else "all iterations"
         found.append((value, f"the loop at {place} stores the same value in {times}"))
         removed |= {each.value_id for each in program.members_of(value)}

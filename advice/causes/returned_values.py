@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_avoidable
-from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
@@ -68,7 +68,7 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
     if not _updates_parameters(program):
         return
     inputs = reversed(program.compilation.array_parameters)
-    names = {value.dimensions: value.op_name or value.label for value in inputs}
+    names = {value.dimensions: input_name(value) for value in inputs}
     updates = [value for value in _results(program) if _is_update(program, value)]
     read = {each for value in updates for each in program.read_by.get(value.name, ())}
     given_ids = {value.value_id for value in program.compilation.array_parameters}
@@ -102,7 +102,7 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
 def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield results that are copies of inputs, which are not donated."""
     found = [
-        (value, f"a copy of {old.op_name or old.label}, which the caller has")
+        (value, f"a copy of {input_name(old)}, which the caller has")
         for value, old in _copied_inputs(program)
     ]
     if found:

@@ -14,6 +14,7 @@ from xlagraph.advice.causes.boundaries import (
 from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.converted_inputs import converted_inputs
 from xlagraph.advice.causes.costly_order import costly_order
+from xlagraph.advice.causes.dense_experts import dense_experts
 from xlagraph.advice.causes.diagonals import read_diagonals
 from xlagraph.advice.causes.expanded_values import expanded_values
 from xlagraph.advice.causes.forced_copies import forced_copies
@@ -29,6 +30,7 @@ from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.advice.causes.loop_inputs import computed_ahead
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.mapped_axes import mapped_axes
+from xlagraph.advice.causes.merged_weights import merged_weights
 from xlagraph.advice.causes.offloads import useless_offloads
 from xlagraph.advice.causes.pair_differences import pair_differences
 from xlagraph.advice.causes.pair_scores import pair_scores
@@ -105,6 +107,8 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from rewritten_inputs(program)
     yield from unchanged_inputs(program)
     yield from grown_inputs(program)
+    yield from merged_weights(program)
+    yield from dense_experts(program)
     yield from sliced_inputs(program)
     yield from per_example_gradients(program)
     yield from stored_jacobians(program)

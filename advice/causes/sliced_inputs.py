@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_smaller
+from xlagraph.advice.causes.cause import Cause, Remedies, of_smaller
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import share_of_reads
 
@@ -40,7 +41,7 @@ def sliced_inputs(program: PeakProgram) -> Iterator[Cause]:
         share = share_of_reads(program, {value.value_id}, readers, ("slice", "dynamic-slice"))
         if share <= _MOST_READ and not program.compilation.is_donated(value.value_id):
             reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
-            place = file_and_line(*program.place_of(reader)) or reader
+            place = place_name(program, reader)
             found.append((value, f"{place} reads {share} of it", share))
     if found:
         found.sort(key=lambda each: (-each[0].size_bytes, each[0].value_id))

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_all_at_once
+from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import GATHERING, input_of
+from xlagraph.advice.causes.names import input_name, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
     PRODUCTS,
@@ -95,7 +96,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         if rows < _LEAST_TOKENS:
             continue
         is_mixture = sums_over(program, alike, words)
-        line = file_and_line(*program.place_of(reduction)) or reduction
+        line = place_name(program, reduction)
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in alike | {value.value_id}}
         found[loop is not None, is_mixture] += [
@@ -157,11 +158,11 @@ def _table_of_product(
         return None
     given = input_of(program, tables[0], gathered=True)
     if given is not None:
-        return given.op_name or given.label
+        return input_name(given)
     if max(table) < _COMPUTED_VOCABULARY:
         return None
     given = _source_of_rows(program, tables[0], max(table))
-    return None if given is None else given.attributed_op_name or given.label
+    return None if given is None else given.attributed_op_name or input_name(given)
 
 
 def _source_of_rows(program: PeakProgram, table: StoredValue, words: int) -> StoredValue | None:

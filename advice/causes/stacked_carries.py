@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import stores_the_same
 from xlagraph.planner.compilation.records import StoredValue
@@ -74,7 +75,7 @@ def _cause(
         for member in program.members_of(value):
             kept[program.values[member.value_id].label] = Fraction(parts, turns)
     loop = carry.stack_loop or ""
-    place = file_and_line(*program.place_of(loop)) or loop
+    place = place_name(program, loop)
     reason = f"kept for all {turns} iterations of the loop at {place}, until its backward pass"
     return Cause(
         "lifetime/kept-for-backward",

@@ -6,7 +6,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
-from xlagraph.advice.causes.names import pattern_of
+from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -76,7 +76,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
     for has_state, pairs in found.items():
         if not pairs or (has_state and sum(value.size_bytes for value, _ in pairs) < least):
             continue
-        text = pattern_of(table.op_name or table.label for _, table in pairs)
+        text = pattern_of(input_name(table) for _, table in pairs)
         reason = f"a gradient of all rows of {text}, scattered from the rows that were read"
         doubt = "only if the optimizer may update just the rows that were read"
         yield Cause(

@@ -9,7 +9,8 @@ from fractions import Fraction
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line, of_smaller
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_smaller
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
@@ -63,7 +64,7 @@ def full_factors(program: PeakProgram) -> Iterator[Cause]:
         read = "nothing reads it"
         if readers:
             name = min(readers, key=lambda each: (program.rows.get(each, 0), each))
-            place = file_and_line(*program.place_of(name)) or name
+            place = place_name(program, name)
             read = f"{place} reads at most {columns} of its {whole} columns"
         reason = f"completes {columns} columns to {whole}; {read}"
         found.append((value, reason, Fraction(columns, whole)))
@@ -125,7 +126,7 @@ def whole_spectra(program: PeakProgram) -> Iterator[Cause]:
             continue
         sets = {program.set_of(value) for value in alike}
         values = [value for value in program.temporaries if program.set_of(value) in sets]
-        place = file_and_line(*program.place_of(forward[0].name)) or forward[0].name
+        place = place_name(program, forward[0].name)
         reason = f"has each frequency of real numbers twice, as the transform at {place}"
         yield Cause(
             "peak/contributors",

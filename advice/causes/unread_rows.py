@@ -11,16 +11,17 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
-from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_smaller
+from xlagraph.advice.causes.cause import Cause, Remedies, of_smaller
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads, share_of_reads
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
-from xlagraph.planner.dimensions.module_operations import Operation
+from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _LEAST_SHARE: Final = 0.02
@@ -60,7 +61,7 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
             continue
         axes = axes or _RowAxes(program, program.module)
         reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
-        place = file_and_line(*program.place_of(reader)) or reader
+        place = place_name(program, reader)
         reason = f"{place} reads at most {share} of it"
         gradients = [each for each in program.temporaries if _is_padded(program, each, value)]
         for each in axes.made_for(value, readers, gradients):
@@ -156,7 +157,10 @@ def _makes_all_at_once(program: PeakProgram, value: StoredValue) -> bool:
     if operation is None:
         return True
     inside = program.fused_operations(operation) or (operation,)
-    return any(each.opcode in _AT_ONCE and not _is_product(each) for each in inside)
+    return any(
+        each.opcode in _AT_ONCE and not _is_product(each) and not _is_batched(each)
+        for each in inside
+    )
 
 
 class _RowAxes(Axes):
@@ -187,6 +191,9 @@ class _RowAxes(Axes):
         parts = parts_of_reads(program, ids, readers, _TAKING)
         by_length = [each for each in unread if self.length(each) == parts]
         chosen = by_length if len(unread) > 1 else unread
+        is_transformed = program.computes_with(value.name, "fft")
+        if is_transformed and not (len(chosen) == 1 and self._keeps(chosen[0], value.name)):
+            return []
         is_gathered = any(program.computes_with(name, "gather") for name in readers)
         if is_gathered and (len(chosen) != 1 or self._is_of_weights(chosen[0], value)):
             return []
@@ -237,7 +244,9 @@ class _RowAxes(Axes):
         members = (program.values[each.value_id] for each in program.members_of(value))
         if any(each.is_phi for each in members):
             return program.stack_of(value) is not None
-        return not _makes_all_at_once(program, value)
+        is_transformed = program.computes_with(value.name, "fft")
+        is_mixed = is_transformed and not self._keeps(axis, value.name)
+        return not is_mixed and not _makes_all_at_once(program, value)
 
     def _is_of_weights(self, axis: int, product: StoredValue) -> bool:
         """Return True if a product has a dimension of an input, of which each row reads another.
@@ -263,19 +272,29 @@ class _RowAxes(Axes):
         for each in self.program.fused_operations(operation) or (operation,):
             made = self._times(axis, results.get(each.name))
             read = [self._times(axis, results.get(given.name)) for given in each.operands]
-            if max((made, *read)) and (made != 1 or max((0, *read)) > 1 or _mixes(each)):
+            if max((made, *read)) and (made != 1 or max((0, *read)) > 1 or self._mixes(each, axis)):
                 return False
         return True
 
     def _times(self, axis: int, tree: Tree | None) -> int:
         return max((self.parts(array).count(axis) for array in arrays(tree or ())), default=0)
 
+    def _mixes(self, operation: Operation, axis: int) -> bool:
+        """Return True if a row of a result may need other rows of an operand."""
+        if operation.opcode == "convolution":
+            return len(operation.numbers.get("out", ())) != len(("batch", "feature"))
+        if _is_batched(operation):
+            count = len(operation.numbers["fft_length"])
+            made = arrays(self.followed.results.get(operation.name) or ())
+            return any(axis in self.parts(array[-count:]) for array in made)
+        return operation.opcode in _MIXING and not _is_product(operation)
 
-def _mixes(operation: Operation) -> bool:
-    """Return True if a row of a result may need other rows of an operand."""
-    if operation.opcode == "convolution":
-        return len(operation.numbers.get("out", ())) != len(("batch", "feature"))
-    return operation.opcode in _MIXING and not _is_product(operation)
+
+def _is_batched(operation: Operation) -> bool:
+    """Return True for Fourier transforms of several arrays, the first dimension of an operand."""
+    transformed = operation.numbers.get("fft_length", ())
+    lengths = operation.shape.lengths if isinstance(operation.shape, ArrayShape) else ()
+    return 0 < len(transformed) < len(lengths)
 
 
 def _is_product(operation: Operation) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.op_names import is_backward
+from xlagraph.hlo.op_names import INPUT_OF_TENSORFLOW, is_backward
 from xlagraph.hlo.walks import reached
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.origins import MOVING
@@ -22,8 +22,6 @@ class Phase:
     UPDATE: Final = 3
 
 
-_INPUT_OF_TENSORFLOW: Final = "XLA_Args"
-"""Op name of every input of a TensorFlow program, and so of their copies."""
 _SUM_OF_GRADIENTS: Final = re.compile(r"(?:^|/)AddN(?:_\d+)?$")
 """Op names of what TensorFlow adds up outside of the scopes of its gradients."""
 
@@ -92,7 +90,7 @@ class Phases:
 
     def _found_phase(self, instruction: str) -> int | None:
         op_name = self.op_name(instruction)
-        if op_name in (None, _INPUT_OF_TENSORFLOW):
+        if op_name in (None, INPUT_OF_TENSORFLOW):
             return None
         if (marked := _marked_phase(op_name)) is not None:
             return marked

@@ -91,6 +91,8 @@ def _numbers(message: Message) -> Iterator[tuple[str, Sequence[int]]]:
         for side in ("lhs", "rhs"):
             for kind in ("batch", "contracting"):
                 yield f"{side}_{kind}_dims", list(getattr(given, f"{side}_{kind}_dimensions"))
+    elif opcode == "fft":
+        yield "fft_length", list(message.fft_length)
     elif opcode == "custom-call":
         config = message.backend_config.decode(errors="replace")
         for key, pattern in DIMENSIONS_OF_PRODUCT:

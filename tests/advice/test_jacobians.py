@@ -6,6 +6,14 @@ from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobia
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.edits.resizing import Remove
 
+IDENTITY = """%{0} () -> s8[64,64] {{
+  %i.{0} = s32[{1},{1}]{{1,0}} iota(), iota_dimension=0
+  %j.{0} = s32[{1},{1}]{{1,0}} iota(), iota_dimension=1
+  %c.{0} = pred[{1},{1}]{{1,0}} compare(%i.{0}, %j.{0}), direction=EQ, {2}
+  ROOT %f.{0} = s8[64,64]{{1,0}} convert(%c.{0})
+}}
+
+"""
 OF_BASIS = "jit(f)/vmap(transpose(jvp()))"
 
 
@@ -92,6 +100,34 @@ ENTRY %main (x: s32[64,64]) -> s8[64,64] {{
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
+def test_second_derivatives_whose_last_op_is_mapped_only_are_those_of_a_hessian(programs):
+    op = "jit(f)/vmap(jvp(transpose(jvp())))"
+    program = programs(
+        "0 | 64 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 12288 | preallocated-temp",
+        f"""
+        0 | x   | s32[64]    | 0    | 64   | 0-5 | parameter(0)
+        1 | eye | s8[64,64]  | 0    | 4096 | 1-2 | fusion()   | jit(f)/eye
+        1 | all | s8[64,128] | 4096 | 8192 | 2-3 | dot(eye)   | {op}/mul @ f.py:4
+        1 | hes | s8[64,64]  | 0    | 4096 | 3-4 | dot(all)   | jit(f)/vmap()/transpose
+        1 | out | s8[64]     | 4096 | 64   | 4-5 | dot(hes, x) | jit(f)/dot_general
+        """,
+    )
+    program.instructions["eye"] = program.instructions["eye"]._replace(
+        fused_opcodes=("compare", "convert", "iota")
+    )
+    program.stored.operations = operations_of_text(
+        "HloModule jit_f\n"
+        + IDENTITY.format("eyes", 64, 'metadata={op_name="jit(f)/eq"}')
+        + """ENTRY %main () -> s8[64,64] {
+  ROOT %eye = s8[64,64]{1,0} fusion(), kind=kLoop, calls=%eyes
+}
+"""
+    )
+    (cause,) = derivatives_at_once(program)
+    assert [row["value"] for row in cause.rows] == ["all"]
+    assert "econd derivatives" in cause.title
+
+
 def test_a_hessian_is_named_once_for_both_of_its_dimensions(programs):
     program = programs(
         "0 | 64 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 40960 | preallocated-temp",
@@ -107,19 +143,11 @@ def test_a_hessian_is_named_once_for_both_of_its_dimensions(programs):
     fused = ("compare", "convert", "iota")
     for name in ("eye", "eyf"):
         program.instructions[name] = program.instructions[name]._replace(fused_opcodes=fused)
-    identity = """%{0} () -> s8[64,64] {{
-  %i.{0} = s32[{1},{1}]{{1,0}} iota(), iota_dimension=0
-  %j.{0} = s32[{1},{1}]{{1,0}} iota(), iota_dimension=1
-  %c.{0} = pred[{1},{1}]{{1,0}} compare(%i.{0}, %j.{0}), direction=EQ, {2}
-  ROOT %f.{0} = s8[64,64]{{1,0}} convert(%c.{0})
-}}
-
-"""
     named = 'metadata={op_name="jit(f)/eq"}'
     program.stored.operations = operations_of_text(
         "HloModule jit_f\n"
-        + identity.format("a", 64, named)
-        + identity.format("b", 8, named)
+        + IDENTITY.format("a", 64, named)
+        + IDENTITY.format("b", 8, named)
         + """ENTRY %main () -> s8[64,64] {
   %eye = s8[64,64]{1,0} fusion(), kind=kLoop, calls=%a
   ROOT %eyf = s8[64,64]{1,0} fusion(), kind=kLoop, calls=%b

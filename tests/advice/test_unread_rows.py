@@ -39,11 +39,21 @@ VALUES = """
 """
 
 
-def kept(programs, *, maker="dot", mark="", hidden="tanh", reader="slice(y)", result="r", other=""):
+def kept(
+    programs,
+    *,
+    maker="dot",
+    mark="",
+    hidden="tanh",
+    reader="slice(y)",
+    result="r",
+    other="",
+    length="",
+):
     """Return the part that each named value keeps."""
     values = VALUES.format(maker=maker, mark=mark, hidden=hidden, reader=reader)
     program = programs(GIVEN, values)
-    sums = SUMS if maker == "dot" else ""
+    sums = SUMS if maker == "dot" else f", fft_type=FFT, fft_length={{{length}}}" if length else ""
     text = MODULE.replace("MAKER", f"{maker}(h, w){sums}").replace("HIDDEN", hidden)
     text = text.replace("slice(y)", reader)
     program.stored.operations = operations_of_text(text)
@@ -82,6 +92,12 @@ def test_gradients_of_a_part_have_no_other_rows_either(programs):
 
 def test_what_is_made_of_all_rows_at_once_is_kept(programs):
     assert kept(programs, hidden="fft") == dict.fromkeys("yz", Fraction(1, 32))
+
+
+@pytest.mark.parametrize(("length", "named"), [("8", "yhz"), ("32,8", "")])
+def test_a_transform_of_each_row_needs_no_other_rows(programs, length, named):
+    found = kept(programs, maker="fft", length=length)
+    assert found == dict.fromkeys(named, Fraction(1, 32))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ STACK = HeldValue(
     ReservedPart.OUTPUTS, 64, False, "s", "{}", "while", None, None, None, "f32[16]", "f32", 64, 0
 )
 
+GRADIENT = STACK._replace(op_name="jit(f)/transpose(jvp())/dot_general")
+
 
 @pytest.mark.parametrize(
     ("counts", "example", "text"),
@@ -22,6 +24,7 @@ STACK = HeldValue(
         ((3, 2), (None, STACK), "2 outputs, 3 before, some of other values, such as f32[16]"),
         ((3, 2), (STACK, None), "1 output is gone, such as f32[16]"),
         ((2, 3), (None, STACK), "1 new output, such as f32[16]"),
+        ((2, 3), (None, GRADIENT), "1 new output, such as f32[16] of the backward pass"),
         ((2, 3), (STACK, None), "3 outputs, 2 before, some of other values, such as f32[16]"),
     ],
 )

@@ -203,3 +203,12 @@ def test_what_someone_edits_precedes_what_follows_from_it(others, first):
     growth = sum(each.growth_bytes for each in reasons)
     found = sentences_of(reasons, ("a", "b"), (1000, 1000 + growth))
     assert found[0].text.startswith(first)
+
+
+def test_a_named_cause_precedes_a_change_that_the_compiler_made_with_it():
+    library = Reason(Subject(ReasonKind.LIBRARY, after="YNN"), growth_bytes=100, count_b=1)
+    caused = Reason(
+        Subject(ReasonKind.LOOPED, after="gone"), growth_bytes=90, count_b=7, cause="all at once"
+    )
+    found = sentences_of([library, caused], ("a", "b"), (0, 190))
+    assert [each.growth_bytes for each in found] == [90, 100]

@@ -1,0 +1,47 @@
+"""What a program no longer computes in a loop is all that such a loop made in parts."""
+
+from tests.comparison.test_explaining import LOOP, VALUE
+from xlagraph.comparison.explaining import explain_pair
+from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.sentences import sentences_of
+
+INNER = f"{LOOP}/checkpoint/rematted_computation/while/body/closed_call"
+
+
+def reasons(before, after):
+    return explain_pair(Reserved(tuple(before)), Reserved(tuple(after)))
+
+
+def texts(before, after):
+    return [reason_text(each, ("a", "b")) for each in reasons(before, after) if each.growth_bytes]
+
+
+def test_a_checkpoint_in_a_loop_that_is_gone_explains_nothing_of_the_loop_inside_of_it():
+    part = VALUE._replace(op_name=f"{INNER}/exp")
+    whole = VALUE._replace(op_name=f"{LOOP}/exp", shape="f32[8,16]", held_bytes=512)
+    assert texts([part], [whole]) == ["1 value now computed in one loop less (mostly f.py:1)"]
+    assert texts([whole], [part]) == ["1 value now computed in one loop more (mostly f.py:1)"]
+
+
+def test_what_the_compiler_computes_before_a_loop_is_of_the_loop_that_is_gone():
+    part = VALUE._replace(op_name=f"{LOOP}/exp", held_bytes=0)
+    parts = [part._replace(name=f"p{number}", live_from=number) for number in range(10)]
+    hoisted = part._replace(name="h", op_name="jit(f)/exp")
+    whole = VALUE._replace(op_name="jit(f)/vmap(jvp())/exp", shape="f32[8,16]", held_bytes=512)
+    assert texts([*parts, hoisted], [whole]) == [
+        "1 value no longer computed in a loop (mostly f.py:1)"
+    ]
+
+
+def test_few_bytes_of_a_loop_that_is_gone_do_not_precede_most_of_the_growth():
+    few, in_loop = (
+        [
+            VALUE._replace(op_name=f"{scope}/op{number}", name=f"{number}", held_bytes=size)
+            for number in range(5)
+        ]
+        for scope, size in (("jit(f)", 64), (LOOP, 0))
+    )
+    most = VALUE._replace(op_name="jit(f)/log", user_line=("f.py", 9), held_bytes=6400)
+    found = sentences_of(reasons(in_loop, [*few, most]), ("a", "b"), (0, 6720))
+    assert [each.growth_bytes for each in found] == [6400, 320]
