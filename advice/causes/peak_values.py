@@ -231,7 +231,8 @@ class PeakProgram:
         value = self.by_label[label]
         if (planned := self.planned(value)) is not None and planned.is_copy and planned.operands:
             return self.program.by_id[planned.operands[0]].is_stored
-        return value.attributed_op_name in self._names_of_inputs
+        is_moved = value.attributed_op_name in self._names_of_inputs
+        return is_moved and self.stack_of(value) is None
 
     @cached_property
     def _names_of_inputs(self) -> frozenset[str]:
