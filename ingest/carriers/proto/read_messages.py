@@ -202,10 +202,10 @@ def _timed(
         agrees = trace_agrees(assignment, ranges, colors)
         return _Timed(followed, _live_ranges(schedule, ranges, assigned), agrees)
 
-    if schedule.waits and _is_of_today(module):
-        today = timed(_SLICED)
-        if today.agrees is not False:
-            return today
+    if schedule.waits and _is_since_0_12(module):
+        newest = timed(_SLICED)
+        if newest.agrees is not False:
+            return newest
     standard = timed(_EARLY_CUT if assigned.has_names else _STANDARD)
     if standard.agrees is not False:
         return standard
@@ -213,7 +213,7 @@ def _timed(
     return next((other for other in others if other.agrees), standard)
 
 
-def _is_of_today(module: Module) -> bool:
+def _is_since_0_12(module: Module) -> bool:
     """Return True if jaxlib 0.12 or a later one wrote the module."""
     return any(
         instruction.HasField("of_product")
