@@ -16,6 +16,14 @@ def has_gaps(plan: Plan, program: Program) -> bool:
         or plan.live_ranges is None
         or not program.has_computations
         or not program.frames
+        or _lacks_shardings(program)
+    )
+
+
+def _lacks_shardings(program: Program) -> bool:
+    """Return True for a program of several devices without shardings: text of jaxlib 0.12."""
+    return (program.partitions or 1) > 1 and not any(
+        each.attributes.sharding for each in program.instructions.values()
     )
 
 
@@ -57,17 +65,24 @@ def filled(
         for name, instruction in other_program.instructions.items():
             instruction.text = texts.get(name)
         return joined, other_program
-    if not program.frames and other_program.frames:
-        _fill_frames(program.instructions, other_program.instructions)
+    has_no_frames = not program.frames and bool(other_program.frames)
+    if has_no_frames or _lacks_shardings(program):
+        _fill_attributes(program.instructions, other_program.instructions, frames=has_no_frames)
+    if has_no_frames:
         program = replace(program, frames=other_program.frames)
     return joined, program
 
 
-def _fill_frames(
-    instructions: Mapping[str, Instruction], others: Mapping[str, Instruction]
+def _fill_attributes(
+    instructions: Mapping[str, Instruction], others: Mapping[str, Instruction], *, frames: bool
 ) -> None:
+    """Add stack frames, if they are those of the other input format, and shardings."""
     for name, instruction in instructions.items():
-        other = others.get(name)
-        frame = None if other is None else other.attributes.stack_frame
-        if frame is not None and instruction.attributes.stack_frame is None:
-            instruction.attributes = instruction.attributes._replace(stack_frame=frame)
+        if (other := others.get(name)) is None:
+            continue
+        own, added = instruction.attributes, other.attributes
+        if frames and own.stack_frame is None and added.stack_frame is not None:
+            own = own._replace(stack_frame=added.stack_frame)
+        if own.sharding is None and added.sharding is not None:
+            own = own._replace(sharding=added.sharding)
+        instruction.attributes = own
