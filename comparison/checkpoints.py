@@ -104,9 +104,9 @@ def checkpointed_parts(values: Iterable[HeldValue], scopes: Iterable[Scope]) -> 
 def _in_lost_loops(
     scopes: Iterable[Scope], values: Iterable[HeldValue], loops: ChangedLoops
 ) -> set[Scope]:
-    """Return the scopes in a loop that the other program does not have, maybe one inside of it.
+    """Return the scopes whose loop the other program does not have.
 
-    It has most of what their checkpoints contain in fewer loops.
+    It computes most of what their checkpoints contain in fewer loops.
     """
     moved: Counter[Scope] = Counter()
     for value in values:

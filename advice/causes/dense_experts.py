@@ -11,10 +11,10 @@ from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_smaller
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import place_name
+from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.places_of_reads import place_of_read
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
-from xlagraph.advice.causes.unread_rows import readers_of_set
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
@@ -23,7 +23,7 @@ _CAPACITY: Final = 2
 _LEAST_EXPERTS: Final = 2 * _CAPACITY
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a result is searched."""
-_MOVING: Final = SAME_ELEMENTS | {"slice", "dynamic-slice", "constant", "parameter", "convert"}
+_MOVING: Final = SAME_ELEMENTS | {"slice", "dynamic-slice", "constant", "parameter"}
 
 _DENSE_EXPERTS: Final[Remedies] = {
     "jax": "Compute each token for its expert only: sort tokens by expert and multiply them with"

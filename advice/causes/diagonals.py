@@ -9,8 +9,8 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
 from xlagraph.advice.causes.names import place_name
+from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.unread_rows import readers_of_set
 from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
@@ -42,10 +42,10 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
         if value.size_bytes < least:
             break
         rows, columns = value.dimensions[-2:] if len(value.dimensions) > 1 else (0, 1)
-        together = {program.values[each.value_id].name for each in program.members_of(value)}
-        readers = sorted(readers_of_set(program, value))
         if rows != columns or rows < _LEAST_ROWS or value.value_id in found:
             continue
+        together = {program.values[each.value_id].name for each in program.members_of(value)}
+        readers = sorted(readers_of_set(program, value))
         if readers and all(_reads_diagonal(program, reader, together) for reader in readers):
             line = place_name(program, readers[0])
             reason = f"{line} reads only its diagonal, {rows} of {rows} × {rows} elements"

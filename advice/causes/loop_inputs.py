@@ -63,10 +63,8 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
             loop, parts = read
             made = made_for(program, [value]) or []
             if not _is_of_several(program, made):
-                values = found.setdefault(loop, {})
-                values |= {
-                    each.value_id: (each, parts) for each in made if each.value_id not in values
-                }
+                for each in made:
+                    found.setdefault(loop, {}).setdefault(each.value_id, (each, parts))
     for loop, by_id in found.items():
         if by_id:
             yield _cause(program, loop, list(by_id.values()))

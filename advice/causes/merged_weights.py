@@ -10,21 +10,17 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import input_name, pattern_of
+from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.unread_rows import readers_of_set
 from xlagraph.planner.compilation.records import StoredValue
 
 _LEAST_RATIO: Final = 4
 """Least rows or columns of weights for each column of the thin matrices."""
 
-_MERGED_WEIGHTS: Final[Remedies] = {
-    "jax": "Multiply the inputs with each matrix in turn: x @ w + (x @ a) @ b instead of"
-    " x @ (w + a @ b).",
-    "tensorflow": "Multiply the inputs with each matrix in turn: x @ w + (x @ a) @ b instead of"
-    " x @ (w + a @ b).",
-    "pytorch": "Multiply the inputs with each matrix in turn: x @ w + (x @ a) @ b instead of"
-    " x @ (w + a @ b).",
-}
+_MERGED_WEIGHTS: Final[Remedies] = dict.fromkeys(
+    ("jax", "tensorflow", "pytorch"),
+    "Multiply the inputs with each matrix in turn: x @ w + (x @ a) @ b instead of x @ (w + a @ b).",
+)
 
 
 def merged_weights(program: PeakProgram) -> Iterator[Cause]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
 FORWARDING: Final = frozenset(
@@ -13,6 +14,18 @@ FORWARDING: Final = frozenset(
 """Opcodes that hand a value on, whole."""
 _MOST_BYTES: Final = 64
 """Most bytes of a number that is computed."""
+
+
+def readers_of_set(program: PeakProgram, value: StoredValue) -> set[str]:
+    """Return the instructions that compute with a value, or with what shares its bytes."""
+    ids = {each.value_id for each in program.members_of(value)}
+    makers = {program.values[each].name for each in ids}
+    return {
+        name
+        for each in ids
+        for name in program.readers_of.get(each, ())
+        if program.instructions[name].opcode not in FORWARDING
+    } - makers
 
 
 def needed_only_for(program: PeakProgram, readers: Collection[str]) -> set[int]:

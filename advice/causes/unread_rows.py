@@ -15,7 +15,7 @@ from xlagraph.advice.causes.cause import Cause, Remedies, of_smaller
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.names import place_name
-from xlagraph.advice.causes.needed_only import FORWARDING
+from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads, share_of_reads
 from xlagraph.hlo.shapes import index_numbers
@@ -75,18 +75,6 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
             _UNREAD_ROWS,
             likelihood=0.9,
         )
-
-
-def readers_of_set(program: PeakProgram, value: StoredValue) -> set[str]:
-    """Return the instructions that compute with a value, or with what shares its bytes."""
-    ids = {each.value_id for each in program.members_of(value)}
-    makers = {program.values[each].name for each in ids}
-    return {
-        name
-        for each in ids
-        for name in program.readers_of.get(each, ())
-        if program.instructions[name].opcode not in FORWARDING
-    } - makers
 
 
 def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[str]) -> Fraction:

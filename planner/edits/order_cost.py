@@ -99,7 +99,7 @@ class _Costs:
             compared_with=best.value if is_better else None,
             waiting=tuple(self._waiting(other)) if other is not None else (),
             moves=tuple(self._moves(moves)),
-            doubts=tuple(self._doubts()),
+            doubts=tuple(self._doubts(orders[preferred])),
             notes=notes,
         )
 
@@ -189,7 +189,7 @@ class _Costs:
             return ()
         return found[: found.index(best) + 1]
 
-    def _doubts(self) -> Iterable[str]:
+    def _doubts(self, preferred: Order) -> Iterable[str]:
         reserved = self._compilation.reserved_bytes.get(0, 0)
         if not self._reordering.is_exact:
             yield "the live ranges of this order are not reproduced: do not trust the figures"
@@ -200,7 +200,7 @@ class _Costs:
                 " trust differences of that size"
             )
         is_gpu = self._compilation.is_gpu
-        if not self._rules and (not is_gpu or lacks_dependences(self._reordering)):
+        if not self._rules and (not is_gpu or lacks_dependences(self._reordering, preferred)):
             yield LACKING
         if is_gpu and self._program.is_asynchronous:
             yield (

@@ -98,11 +98,11 @@ def order_of_schedule(
     Raises QueryError if the dump does not have all that it depends on.
     """
     if schedule is Schedule.MEMORY and compilation.is_gpu:
-        if lacks_dependences(found):
+        rule, orders = choice_of_three(found)
+        if lacks_dependences(found, orders[rule]):
             raise QueryError(
                 f"{compilation.key}: another order cannot be planned, because {LACKING}"
             )
-        rule, orders = choice_of_three(found)
         return ChosenOrder(rule, orders[rule], _GPU)
     if schedule in (Schedule.MEMORY, Schedule.DEPTH_FIRST):
         rule = Rule.DEPTH_FIRST

@@ -36,18 +36,18 @@ def choice_of_three(reordering: Reordering) -> tuple[Rule, Mapping[Rule, Order]]
     return chosen, orders
 
 
-def lacks_dependences(reordering: Reordering) -> bool:
+def lacks_dependences(reordering: Reordering, chosen: Order) -> bool:
     """Return True if the dump's order is not what XLA makes of its dependences.
 
-    Without asynchronous instructions that order is one of the three, else one that needs no less
-    than the best of them. Otherwise XLA ordered the instructions with dependences that the dump
-    lacks: jaxlib 0.12 drops barriers after it has ordered the instructions.
+    ``chosen`` is the order that XLA takes of the three. Without asynchronous instructions the
+    dump's order is one of them, else one that needs no less than the chosen one. Otherwise XLA
+    ordered the instructions with dependences that the dump lacks: jaxlib 0.12 drops barriers after
+    it has ordered the instructions.
     """
     program = reordering.schedulable
     if not program.is_asynchronous:
         return not any(may_make_all(rule, program) for rule in THREE)
-    chosen, orders = choice_of_three(reordering)
-    least = estimated_bytes(reordering, reordering.flat(orders[chosen]))
+    least = estimated_bytes(reordering, reordering.flat(chosen))
     return estimated_bytes(reordering, reordering.flat(program.present_order)) < least
 
 

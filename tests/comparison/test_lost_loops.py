@@ -1,4 +1,4 @@
-"""What a program no longer computes in a loop is all that such a loop made in parts."""
+"""`compare` names a loop that is gone, and counts what it made in parts."""
 
 from tests.comparison.test_explaining import LOOP, VALUE
 from xlagraph.comparison.explaining import explain_pair

@@ -1,4 +1,4 @@
-"""What one input format of a compilation lacks is taken from another one."""
+"""Facts that one input format of a compilation lacks are read from another one."""
 
 from typing import Any
 

@@ -45,20 +45,13 @@ def instruction_attributes(
             for purpose, number in called_computations(message)
         ]
     )
-    is_split = opcode == "parameter" and message.HasField("sharding")
     return Attributes(
         op_name=metadata.op_name or None,
         source_file=cell_or_file(metadata.source_file) or None,
         source_line=metadata.source_line or None,
         stack_frame=metadata.stack_frame_id or None,
         target=target or None,
-        sharding=(
-            sharding_text(message.sharding)
-            if is_split
-            else None
-            if sharding is None
-            else tiled_text(sharding)
-        ),
+        sharding=_sharding(message, sharding),
         runs=callees[0].computation if opcode in _RUNNING and callees else None,
         callees=callees,
         tuple_element=message.tuple_index if opcode == "get-tuple-element" else None,
@@ -77,6 +70,13 @@ def instruction_attributes(
         gemm_beta=_beta(message) if target.startswith(_MATRIX_PRODUCT) else None,
         uses_nvshmem=opcode.endswith("-start") and b"nvshmem" in message.backend_config.lower(),
     )
+
+
+def _sharding(message: Message, of_module: Message | None) -> str | None:
+    """Return the sharding of a parameter as text; its own comes before that of the module."""
+    if message.opcode == "parameter" and message.HasField("sharding"):
+        return sharding_text(message.sharding)
+    return None if of_module is None else tiled_text(of_module)
 
 
 def called_computations(message: Message) -> Iterable[tuple[Purpose, int]]:

@@ -41,8 +41,8 @@
 // @advice   keptBytes physical Activations are kept for the backward pass
 // @change   recompute
 // @evidence value shape liveFrom neededAt ofCheckpoint attributedOpName userFile userLine
-// @remedy   jax         Recompute them instead: wrap one layer, several together, or the whole body
-//           of jax.lax.scan (of an unrolled solver: one iteration), in jax.checkpoint with
+// @remedy   jax         Recompute them instead: put jax.checkpoint around one layer, a few layers, the
+//           whole body of jax.lax.scan, or one iteration of an unrolled solver, with
 //           policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or
 //           nothing_saveable); save_and_offload_only_these_names moves named values to the host.
 // @remedy   tensorflow  Recompute them instead: wrap the layer in tf.recompute_grad.

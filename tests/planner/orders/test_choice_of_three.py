@@ -3,7 +3,7 @@
 import pytest
 
 from tests.planner.orders.small_schedules import reorderable
-from xlagraph.planner.orders.choice_of_three import lacks_dependences
+from xlagraph.planner.orders.choice_of_three import choice_of_three, lacks_dependences
 
 WIDE = (
     ("parameter0", "", 4),
@@ -34,4 +34,6 @@ CHAINS = (
     ],
 )
 def test_an_order_that_no_scheduler_makes_lacks_dependences(rows, lacks):
-    assert lacks_dependences(reorderable(*rows)) == lacks
+    found = reorderable(*rows)
+    rule, orders = choice_of_three(found)
+    assert lacks_dependences(found, orders[rule]) == lacks
