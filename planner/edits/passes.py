@@ -70,6 +70,7 @@ class Passes:
             for value in program.values
             if (stored := compilation.values.get(value.value_id)) is not None and stored.is_backward
         }
+        self._marked -= self._computed_early(program)
         self._backward = self._depending(program)
         self._backward |= self._computed_late(program)
 
@@ -88,6 +89,40 @@ class Passes:
             self._by_id[each] for each in self._readers.get(value_id, ()) if each in self._by_id
         ]
         return [reader for reader in found if not reader.is_table]
+
+    def _computed_early(self, program: PlannedProgram) -> set[int]:
+        """Return marked values that the forward pass computes, such as masks of what it pools.
+
+        They need nothing of the backward pass, and the forward pass has not yet computed all that
+        the backward pass needs of what follows from the same values.
+        """
+        needed_at = self._needed_of_what_follows(program)
+        early: set[int] = set()
+        for value in sorted(program.values, key=_begin):
+            if value.value_id in self._marked:
+                read = [
+                    each
+                    for each in map(self._by_id.get, value.reads)
+                    if each is not None and not each.is_stored and each.value_id not in early
+                ]
+                if read and all(needed_at.get(each.value_id, 0) > value.live_from for each in read):
+                    early.add(value.value_id)
+        return early
+
+    def _needed_of_what_follows(self, program: PlannedProgram) -> dict[int, int]:
+        """Return the last step at which a value makes, forward, what the backward pass reads."""
+        last: dict[int, int] = {}
+        for value in sorted(program.values, key=_begin, reverse=True):
+            if value.value_id in self._marked:
+                continue
+            readers = self._read_by(value.value_id)
+            forward = [each for each in readers if each.value_id not in self._marked]
+            steps = [last[each.value_id] for each in forward if each.value_id in last]
+            if len(forward) < len(readers):
+                steps.append(value.live_from)
+            if steps:
+                last[value.value_id] = max(steps)
+        return last
 
     def _depending(self, program: PlannedProgram) -> set[int]:
         """Return the marked values, and all that depends on those that read forward values.
@@ -108,7 +143,7 @@ class Passes:
         """
         begin = min((self._by_id[each].live_from for each in self._first), default=None)
         late: set[int] = set()
-        for value in sorted(program.values, key=lambda each: each.live_from, reverse=True):
+        for value in sorted(program.values, key=_begin, reverse=True):
             if begin is None or value.live_from < begin:
                 break
             if value.is_stored or value.is_table or value.lives_out:
@@ -117,3 +152,7 @@ class Passes:
             if all(each in self._backward or each in late for each in readers):
                 late.add(value.value_id)
         return late
+
+
+def _begin(value: PlannedValue) -> int:
+    return value.live_from

@@ -11,20 +11,23 @@ STEPS = {
     # id: op name, the values that it reads
     1: (BACKWARD, []),  # zeros, merged with those of the forward pass
     2: (FORWARD, [1]),
-    3: (FORWARD, [2]),
-    4: (FORWARD, [3]),  # the loss
-    5: (BACKWARD, [3]),
-    6: (FORWARD, [2]),  # computed when the backward pass needs it
-    7: (BACKWARD, [5, 6]),
-    8: (UPDATE, [2, 7]),
+    3: (BACKWARD, [2]),  # a mask, which the forward pass computes on its way
+    4: (FORWARD, [2]),
+    5: (FORWARD, [4]),  # the loss
+    6: (BACKWARD, [4]),
+    7: (FORWARD, [2]),  # computed when the backward pass needs it
+    8: (BACKWARD, [3, 6, 7]),
+    9: (UPDATE, [2, 8]),
 }
 
 
 @pytest.fixture
 def passes():
-    read_until = {each: max((s for s in STEPS if each in STEPS[s][1]), default=9) for each in STEPS}
+    read_until = {
+        each: max((s for s in STEPS if each in STEPS[s][1]), default=10) for each in STEPS
+    }
     planned = [
-        value(each, each, read_until[each], reads=tuple(reads), lives_out=each in (4, 8))
+        value(each, each, read_until[each], reads=tuple(reads), lives_out=each in (5, 9))
         for each, (_, reads) in STEPS.items()
     ]
     known = [facts(each, "f32[4]", op_name=name) for each, (name, _) in STEPS.items()]
@@ -36,9 +39,10 @@ def passes():
     ("read", "backward", "forward"),
     [
         (1, [], [2]),
-        (2, [6, 8], [3]),  # what only the backward pass needs, and what depends on it
-        (3, [5], [4]),
-        (6, [7], []),
+        (2, [7, 9], [3, 4]),  # what only the backward pass needs, and what depends on it
+        (3, [8], []),
+        (4, [6], [5]),
+        (7, [8], []),
     ],
 )
 def test_readers_belong_to_the_pass_that_they_depend_on_or_are_computed_for(
