@@ -6,6 +6,7 @@ from functools import cached_property
 from math import prod
 from typing import Final
 
+from xlagraph.advice.causes.reduction_steps import readers_without_steps
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import makes_every_op
@@ -321,7 +322,7 @@ class PeakProgram:
     @cached_property
     def readers_of(self) -> dict[int, list[str]]:
         """Names of the instructions that read a value, by its id."""
-        return grouped((use.value_id, use.instruction) for use in self.stored.reads)
+        return grouped(readers_without_steps(self.stored.reads, self.values, self.instructions))
 
     def place_of(self, instruction: str) -> tuple[str | None, int | None]:
         """Return the user's file and line of an instruction, else those of the instruction."""

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Sequence
-from functools import partial
 from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -23,7 +22,7 @@ _KERNEL_OF_LIBRARY: Final = ("dot", "reduce", "subtract")
 """Opcodes, in this order, of a library's kernel: a product, its maximum, their difference."""
 _REDUCING: Final = frozenset(("reduce", "reduce-window"))
 _LEAST_REDUCED: Final = 16
-"""Fewest elements for each of a row's partial results: long rows are reduced in two steps."""
+"""Fewest elements for each of a row's partial results: a GPU reduces long rows in two steps."""
 
 
 def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]:
@@ -65,10 +64,10 @@ def softmax_of(program: PeakProgram, value_ids: Collection[int], length: int) ->
     reducing = []
     for name in around:
         made = program.made_by.get(name, ())
-        if not _reduces(program, name):
+        if not program.computes_with(name, "reduce"):
             continue
         reduced = [each for each in made if _is_of_rows(each, rows, size)]
-        of_rows = _computed_by_row(program, reduced, rows, size)
+        of_rows = _computed_by_row(program, reduced, rows)
         is_read_with_rows = any(
             not of_rows.isdisjoint(program.read_by.get(reader, ())) for reader in around | makers
         )
@@ -76,16 +75,8 @@ def softmax_of(program: PeakProgram, value_ids: Collection[int], length: int) ->
             math.prod(each.dimensions) == size for each in made
         )
         if (of_rows and is_read_with_rows) or is_complete:
-            reducing += [name, *(program.values[each].name for each in of_rows)]
-    return min(
-        filter(partial(_reduces, program), reducing),
-        key=lambda name: (program.place_of(name)[1] is None, program.rows.get(name, 0)),
-        default=None,
-    )
-
-
-def _reduces(program: PeakProgram, instruction: str) -> bool:
-    return any(program.computes_with(instruction, opcode) for opcode in _REDUCING)
+            reducing.append(name)
+    return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
 
 
 def _is_of_rows(value: StoredValue, rows: int, size: int) -> bool:
@@ -105,7 +96,7 @@ def _sums_exponentials(program: PeakProgram, instruction: str, rows: int, size: 
     made = program.made_by.get(instruction, ())
     is_of_rows = any(_is_of_rows(each, rows, size) for each in made)
     is_whole = any(math.prod(each.dimensions) == size for each in made)
-    if not (is_of_rows or is_whole) or not _reduces(program, instruction):
+    if not (is_of_rows or is_whole) or not program.computes_with(instruction, "reduce"):
         return False
     if instruction not in program.operations:
         if not is_of_rows:
@@ -118,7 +109,7 @@ def _sums_exponentials(program: PeakProgram, instruction: str, rows: int, size: 
 
 def _reduced_exponentials(program: PeakProgram, instruction: str) -> list[int]:
     """Return the elements of each sum of exponentials in an instruction, or in its fusion."""
-    if not _reduces(program, instruction):
+    if not program.computes_with(instruction, "reduce"):
         return []  # reading the whole module takes seconds
     made = program.operations.get(instruction)
     if made is None:
@@ -127,7 +118,7 @@ def _reduced_exponentials(program: PeakProgram, instruction: str) -> list[int]:
     return [
         math.prod(each.shape.lengths) if isinstance(each.shape, ArrayShape) else 0
         for each in inside
-        if each.opcode in _REDUCING and _is_exponential(program, each, made, inside)
+        if each.opcode == "reduce" and _is_exponential(program, each, made, inside)
     ]
 
 
@@ -160,18 +151,13 @@ def _is_exponential(
     return reader.opcode == "exponential"
 
 
-def _computed_by_row(
-    program: PeakProgram, values: Sequence[StoredValue], rows: int, size: int
-) -> set[int]:
-    """Return values with those of one element for each row, or a few, computed from them."""
+def _computed_by_row(program: PeakProgram, values: Sequence[StoredValue], rows: int) -> set[int]:
+    """Return values with those of one element for each row that are computed from them."""
     found, waiting = {each.value_id for each in values}, [each.value_id for each in values]
     while waiting:
         for name in program.readers_of.get(waiting.pop(), ()):
             for made in program.made_by.get(name, ()):
-                is_of_rows = math.prod(made.dimensions) == rows or (
-                    _reduces(program, name) and _is_of_rows(made, rows, size)
-                )
-                if made.value_id not in found and is_of_rows:
+                if made.value_id not in found and math.prod(made.dimensions) == rows:
                     found.add(made.value_id)
                     waiting.append(made.value_id)
     return found

@@ -142,26 +142,6 @@ def test_a_gpu_reduces_long_rows_in_two_steps(programs, partial, is_named):
     assert bool(list(logits(program))) == is_named
 
 
-def test_a_cpu_reduces_long_rows_in_three_steps(programs):
-    program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 1067584 | preallocated-temp
-        """,
-        """
-        0 | head  | s8[8192,16] | 0       | 131072 | 0-7 | parameter(0)
-        1 | rows  | s8[64,8192] | 0       | 524288 | 1-3 | dot(head)
-        1 | exp   | s8[64,8192] | 524288  | 524288 | 2-7 | exponential(rows)
-        1 | part  | s8[64,256]  | 1048576 | 16384  | 3-5 | reduce-window(exp)
-        1 | less  | s8[64,8]    | 1065024 | 512    | 4-6 | reduce-window(part)
-        1 | sum   | s8[64]      | 1065536 | 64     | 5-7 | reduce(less) | jit(f)/sum @ f.py:8
-        1 | grad  | s8[64,8192] | 0       | 524288 | 6-7 | multiply(exp, sum)
-        """,
-    )
-    (cause,) = logits(program)
-    assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
-
-
 def test_logits_are_made_in_two_types_at_once(programs):
     program = programs(
         """
