@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from math import prod
 from typing import Final
@@ -17,6 +18,7 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.records import StoredInstruction, StoredUse, StoredValue
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.dimensions.inlined_calls import without_calls
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS, loop_stacks
@@ -128,10 +130,9 @@ class PeakProgram:
     @cached_property
     def module(self) -> ModuleOperations | None:
         """The operations of the module; None if it is not stored or read."""
-        try:
-            return self.stored.operations
-        except ProtobufMissing:
-            return None
+        with suppress(ProtobufMissing):
+            return self.stored.operations and without_calls(self.stored.operations)
+        return None
 
     def fused_operations(self, fusion: Operation) -> Sequence[Operation]:
         """Return the operations of a fusion, operands first."""
@@ -142,8 +143,8 @@ class PeakProgram:
     def peak_step(self) -> int | None:
         """Step of the physical peak of the memory space; None without live ranges."""
         space = self.memory_space
-        found = (each.physical_peak_step for each in self.stored.spaces if each.color == space)
-        return next(found, None)
+        spaces = (each for each in self.stored.spaces if each.color == space)
+        return next((each.physical_peak_step for each in spaces), None)
 
     @cached_property
     def temporaries(self) -> tuple[StoredValue, ...]:

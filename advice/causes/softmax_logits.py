@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import GATHERING, input_of
-from xlagraph.advice.causes.names import input_name, place_name
+from xlagraph.advice.causes.names import input_name, knows_passes, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
     PRODUCTS,
@@ -95,7 +95,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         rows = math.prod(whole.dimensions) // words
         if rows < _LEAST_TOKENS:
             continue
-        is_mixture = sums_over(program, alike, words)
+        is_mixture = knows_passes(program) and sums_over(program, alike, words)
         line = place_name(program, reduction)
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in alike | {value.value_id}}
