@@ -149,6 +149,7 @@ class _MappedAxes(Axes):
             if any(program.computes_with(name, opcode) for opcode in _OF_DATA)
             and not program.is_backward(name)
             and self._is_outside(name)
+            and program.instructions[name].op_name is not None  # else the name is its reader's
             for value in values
             for axis in self.of(value)
         }
