@@ -22,14 +22,8 @@ def place_name(program: PeakProgram, instruction: str) -> str:
 
 
 def knows_passes(program: PeakProgram) -> bool:
-    """Return True if op names tell the forward pass from the backward pass, or there is only one.
-
-    JAX before 0.7 leaves out the marks of ops without a scope.
-    """
-    values = program.values.values()
-    return has_all_transformations(each.op_name for each in values) or not any(
-        each.is_backward for each in values
-    )
+    """Return True if op names tell the forward pass from the backward pass."""
+    return has_all_transformations(each.op_name for each in program.values.values())
 
 
 def input_name(value: StoredValue) -> str:
