@@ -67,6 +67,11 @@ def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
     assert "batch_size=2)" in cause.remedies["jax"]
 
 
+def test_samples_of_a_loss_may_be_added_in_the_backward_pass_alone(programs):
+    (cause,) = samples(programs, summed="transpose(jvp(vmap()))/")
+    assert "f.py:8 reads only a part" in str(cause.rows[0]["reason"])
+
+
 @pytest.mark.parametrize(
     "changed",
     [
