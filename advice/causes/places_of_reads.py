@@ -37,8 +37,9 @@ def place_of_read(
     if file is None and own.computes_only(_MOVING):
         made = [each.value_id for each in program.made_by.get(instruction, ())]
         readers = {name for each in made for name in program.readers_of.get(each, ())}
-        for reader in sorted(readers & program.rows.keys(), key=program.rows.__getitem__)[:1]:
-            return place_of_read(program, reader, made)
+        if readers:
+            first = min(readers, key=lambda name: (program.rows.get(name, 0), name))
+            return place_of_read(program, first, made)
     return PlaceOfRead(last_part(own.op_name), file, line)
 
 
