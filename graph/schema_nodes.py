@@ -260,6 +260,9 @@ class InstructionNodes(NodeRows, key_prefix="#i/"):
     physical_bytes: Integers = described("bytes of memory space 0 that hold a live value then")
     text: Strings = described("`name = shape opcode(…)…` as printed")
     sharding: Strings = described("of a parameter: how it is split over devices, in braces")
+    sharding_parts: Integers = described(
+        "number of different parts on the devices; 1 if each holds the whole array"
+    )
     operands: StringLists = described("names of its operands in order; absent if there are none")
     control_predecessors: StringLists = described(
         "instructions that must run before it, not as operands"

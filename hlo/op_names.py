@@ -55,6 +55,7 @@ _OTHER_VERSIONS: Final = (
 """Parts of op names that JAX versions write differently, and their replacements, in order."""
 _CHECKPOINT_NAMES: Final = frozenset({"checkpoint", "remat", "remat2", "rematted_computation"})
 """Parts of op names that `jax.checkpoint` adds."""
+_SUM_OF_GRADIENTS: Final = "/jit(main)/add_any"
 BACKWARD_MARKS: Final = ("transpose(", "gradient_tape/", "gradients/")
 """Parts of the op names of the backward pass: JAX, TensorFlow 2, TensorFlow graphs."""
 RECOMPUTED_MARKS: Final = ("rematted_computation", "recompute_grad")
@@ -158,8 +159,12 @@ def has_checkpoint(op_name: str | None) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def is_backward(op_name: str | None) -> bool:
-    """Return True if an op belongs to the backward pass; False without a name."""
-    return any(mark in (op_name or "") for mark in BACKWARD_MARKS)
+    """Return True if an op belongs to the backward pass; False without a name.
+
+    Where JAX before 0.7 leaves out the mark, only sums of several gradients show it.
+    """
+    name = op_name or ""
+    return any(mark in name for mark in BACKWARD_MARKS) or name.endswith(_SUM_OF_GRADIENTS)
 
 
 def has_all_transformations(op_names: Iterable[str | None]) -> bool:

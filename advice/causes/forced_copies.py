@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
-from xlagraph.advice.causes.names import input_name, pattern_of, place_name
+from xlagraph.advice.causes.names import input_name, knows_passes, pattern_of, place_name
 from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.places_of_reads import PlaceOfRead, place_of_read
@@ -295,7 +295,7 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     drops_barriers = not program.compilation.keeps_barriers
     second = _NOT_ORDERED if drops_barriers else _ORDERED
     remedies = {framework: start + second[framework] for framework, start in _NEW.items()}
-    is_backward = any(program.is_backward(reader) for reader in old.readers)
+    is_backward = not knows_passes(program) or any(map(program.is_backward, old.readers))
     return _Reason(
         f"A reader of the old value forces a copy of {case.kind}",
         text,

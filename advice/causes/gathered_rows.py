@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
-from xlagraph.advice.causes.names import place_name
+from xlagraph.advice.causes.names import knows_passes, place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import last_part
@@ -157,6 +157,8 @@ def _pairs(
         sources = [each for each in _read(program, value) if _is_larger(value, each)]
         if scatter is None or not sources or schedulable is None:
             continue
+        if scatter.dimensions == sources[0].dimensions and not knows_passes(program):
+            continue  # perhaps the gradient of a table
         rows = [program.rows.get(each.name) for each in (value, scatter)]
         if None not in rows and is_ordered_before(schedulable, rows[0] or 0, rows[1] or 0):
             found.setdefault(value.dimensions[0], (value, sources[0], scatter))

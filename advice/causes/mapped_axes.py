@@ -149,6 +149,7 @@ class _MappedAxes(Axes):
             if any(program.computes_with(name, opcode) for opcode in _OF_DATA)
             and not program.is_backward(name)
             and self._is_outside(name)
+            and program.instructions[name].op_name is not None  # else the name is its reader's
             for value in values
             for axis in self.of(value)
         }
@@ -260,14 +261,15 @@ class _MappedAxes(Axes):
         return self.of(self.program.values[value_id])
 
     def reader(self, axes: Collection[int]) -> str | None:
-        """Return the first instruction after the mapped function that reduces a dimension."""
-        rows = self.program.rows
+        """Return the first instruction after the mapped function that reduces a dimension.
+
+        Without one, as of a loss that only its gradient needs, the first of the backward pass.
+        """
+        rows, is_backward = self.program.rows, self.program.is_backward
         found = [
-            name
-            for name in self._reducing(axes)
-            if self._is_outside(name) and not self.program.is_backward(name)
+            name for name in self._reducing(axes) if self._is_outside(name) or is_backward(name)
         ]
-        return min(found, key=lambda name: rows.get(name, 0), default=None)
+        return min(found, key=lambda name: (is_backward(name), rows.get(name, 0)), default=None)
 
     def _reducing(self, axes: Collection[int]) -> Iterator[str]:
         """Yield the instructions that read one of the dimensions and make no value with one."""

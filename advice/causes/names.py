@@ -6,7 +6,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.op_names import INPUT_OF_TENSORFLOW
+from xlagraph.hlo.op_names import INPUT_OF_TENSORFLOW, has_all_transformations
 from xlagraph.planner.compilation.records import StoredValue
 
 _PART: Final = re.compile(r"\[[^]]*\]|[^\[]+")
@@ -19,6 +19,11 @@ def place_name(program: PeakProgram, instruction: str) -> str:
     known = program.instructions.get(instruction)
     line = file_and_line(*program.place_of(instruction))
     return line or (known and known.op_name) or instruction
+
+
+def knows_passes(program: PeakProgram) -> bool:
+    """Return True if op names tell the forward pass from the backward pass."""
+    return has_all_transformations(each.op_name for each in program.values.values())
 
 
 def input_name(value: StoredValue) -> str:

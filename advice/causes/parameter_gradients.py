@@ -97,7 +97,8 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     found |= {
         value: value.dimensions
         for value in candidates
-        if value not in found and _scales_one(program, value, found)
+        if value not in found
+        and (_scales_one(program, value, found) or _is_made_of_same(program, value, found))
     }
     shapes = set(found.values())
     for value in program.temporaries:  # a loop stacks what it computes for each example
@@ -183,6 +184,17 @@ def _scales_one(
             for each in program.read_by[name]
         )
         for name in program.readers_of.get(value.value_id, ())
+    )
+
+
+def _is_made_of_same(
+    program: PeakProgram, value: StoredValue, gradients: Collection[StoredValue]
+) -> bool:
+    """Return True for what is computed of the operands of a gradient again, as for its norm."""
+    read = {*program.read_by.get(value.name, ())}
+    return bool(read) and any(
+        value.shape == each.shape and read.issubset(program.read_by.get(each.name, ()))
+        for each in gradients
     )
 
 

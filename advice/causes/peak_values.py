@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from math import prod
 from typing import Final
 
+from xlagraph.advice.causes.reduction_steps import readers_without_steps
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import makes_every_op
@@ -16,6 +18,7 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.records import StoredInstruction, StoredUse, StoredValue
 from xlagraph.planner.compilation.schedulable_compilation import schedulable_program
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.dimensions.inlined_calls import without_calls
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS, loop_stacks
@@ -127,10 +130,9 @@ class PeakProgram:
     @cached_property
     def module(self) -> ModuleOperations | None:
         """The operations of the module; None if it is not stored or read."""
-        try:
-            return self.stored.operations
-        except ProtobufMissing:
-            return None
+        with suppress(ProtobufMissing):
+            return self.stored.operations and without_calls(self.stored.operations)
+        return None
 
     def fused_operations(self, fusion: Operation) -> Sequence[Operation]:
         """Return the operations of a fusion, operands first."""
@@ -141,8 +143,8 @@ class PeakProgram:
     def peak_step(self) -> int | None:
         """Step of the physical peak of the memory space; None without live ranges."""
         space = self.memory_space
-        found = (each.physical_peak_step for each in self.stored.spaces if each.color == space)
-        return next(found, None)
+        spaces = (each for each in self.stored.spaces if each.color == space)
+        return next((each.physical_peak_step for each in spaces), None)
 
     @cached_property
     def temporaries(self) -> tuple[StoredValue, ...]:
@@ -321,7 +323,7 @@ class PeakProgram:
     @cached_property
     def readers_of(self) -> dict[int, list[str]]:
         """Names of the instructions that read a value, by its id."""
-        return grouped((use.value_id, use.instruction) for use in self.stored.reads)
+        return grouped(readers_without_steps(self.stored.reads, self.values, self.instructions))
 
     def place_of(self, instruction: str) -> tuple[str | None, int | None]:
         """Return the user's file and line of an instruction, else those of the instruction."""

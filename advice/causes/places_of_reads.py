@@ -26,13 +26,21 @@ def place_of_read(
 ) -> PlaceOfRead:
     """Return the place at which an instruction first computes with one of these values.
 
-    It is the instruction's own, unless a fusion with call stacks contains that operation.
+    It is the instruction's own, unless a fusion with call stacks contains that operation. One
+    without a line that only moves elements has the place of its first reader.
     """
     for read in _reads(program, instruction, value_ids):
         if (place := _stated_place(program, instruction, read.name)) is not None:
             return place
     own = program.instructions[instruction]
-    return PlaceOfRead(last_part(own.op_name), *program.place_of(instruction))
+    file, line = program.place_of(instruction)
+    if file is None and own.computes_only(_MOVING):
+        made = [each.value_id for each in program.made_by.get(instruction, ())]
+        readers = {name for each in made for name in program.readers_of.get(each, ())}
+        if readers:
+            first = min(readers, key=lambda name: (program.rows.get(name, 0), name))
+            return place_of_read(program, first, made)
+    return PlaceOfRead(last_part(own.op_name), file, line)
 
 
 def _stated_place(program: PeakProgram, fusion: str, operation: str) -> PlaceOfRead | None:

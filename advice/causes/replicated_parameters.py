@@ -2,7 +2,6 @@
 
 import math
 import operator
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -12,13 +11,12 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import have_same_end
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
+from xlagraph.hlo.shardings import part_count, split_dimensions
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.following import follow
 from xlagraph.planner.edits.batch import BatchDimension, scaled_batch
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
-
-_TILES: Final = re.compile(r"\{devices=\[([\d,]+)\]")
 
 _TALKING: Final = (
     "all-", "collective-", "reduce-scatter", "partition-id", "replica-id", "ragged-all-to-all",
@@ -62,7 +60,7 @@ def replicated_parameters(
     for row in rows:
         value = program.by_label.get(str(row["value"]))
         devices = cast("int | None", row["devices"]) or 1
-        if value is None or row["sharding"] != "{replicated}" or devices < 2:
+        if value is None or _parts(row) != 1 or devices < 2:
             continue
         found.append(evidence_row(value, f"replicated on each of {devices} devices"))
         factors[value.label] = Fraction(1, devices)
@@ -88,12 +86,13 @@ def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         value = program.by_label.get(str(row["value"]))
         if value is None or not value.dimensions or value.op_name is None:
             continue
-        tiles = _TILES.match(str(row["sharding"]))
-        if tiles is not None:
-            parts = [int(each) for each in tiles[1].split(",")][: len(value.dimensions)]
+        parts = split_dimensions(str(row["sharding"]))
+        if parts is None:
+            continue
+        if (count := math.prod(parts)) > 1:
             whole = tuple(map(operator.mul, value.dimensions, parts))
-            split[whole].append((value.op_name, math.prod(parts)))
-        elif row["sharding"] == "{replicated}":
+            split[whole].append((value.op_name, count))
+        else:
             replicated.append(value)
     rows: list[Mapping[str, Cell]] = []
     parts_of: dict[int, int] = {}
@@ -101,8 +100,7 @@ def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         like = [
             each
             for each in split[value.dimensions]
-            if each[1] > 1
-            and have_same_end(each[0], value.op_name or "")
+            if have_same_end(each[0], value.op_name or "")
             and _depth(each[0]) <= _depth(value.op_name or "")  # else the state alone is split
         ]
         if like:
@@ -157,7 +155,7 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     # parameters of a loop's body, which take the bytes of inputs, have no sharding
     labels = {value.label for value in program.compilation.array_parameters}
     inputs = [row for row in inputs if row["value"] in labels]
-    if not inputs or any(row["sharding"] != "{replicated}" for row in inputs):
+    if not inputs or any(_parts(row) != 1 for row in inputs):
         return
     if any(_talks(each.opcode or "") for each in program.instructions.values()):
         return
@@ -197,6 +195,10 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         is_exact=True,
         likelihood=0.9,
     )
+
+
+def _parts(row: Mapping[str, Cell]) -> int | None:
+    return part_count(cast("str | None", row["sharding"]))
 
 
 def _talks(opcode: str) -> bool:

@@ -2,13 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Container, Iterator
 from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import GATHERING, input_of
-from xlagraph.advice.causes.names import input_name, place_name
+from xlagraph.advice.causes.names import input_name, knows_passes, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
     PRODUCTS,
@@ -95,7 +95,9 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         rows = math.prod(whole.dimensions) // words
         if rows < _LEAST_TOKENS:
             continue
-        is_mixture = sums_over(program, alike, words)
+        is_mixture = sums_over(program, alike, words) and (
+            knows_passes(program) or not _is_differentiated(program, alike, tables)
+        )
         line = place_name(program, reduction)
         reason = f"{rows} × {words} products with {table}, which {line} reduces"
         sets = {program.set_of(program.values[each]) for each in alike | {value.value_id}}
@@ -112,6 +114,19 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             values,
             _WEIGHTS if is_mixture else _LOGITS,
         )
+
+
+def _is_differentiated(
+    program: PeakProgram, logits: Collection[int], tables: Container[tuple[int, ...]]
+) -> bool:
+    """Return True if a product of these values is as large as a table, as its gradient is."""
+    return any(
+        tuple(sorted(made.dimensions)) in tables
+        for each in logits
+        for name in program.readers_of.get(each, ())
+        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
+        for made in program.made_by.get(name, ())
+    )
 
 
 def _gathered(program: PeakProgram) -> Iterator[StoredValue]:

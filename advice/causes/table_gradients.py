@@ -72,6 +72,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             if table is not None:
                 found[has_state].append((scattered[0], table))
                 removed[has_state] += [each.label for each in members]
+                removed[has_state] += _computed_of_it(program, members)
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     for has_state, pairs in found.items():
         if not pairs or (has_state and sum(value.size_bytes for value, _ in pairs) < least):
@@ -90,6 +91,17 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             is_exact=True,
             likelihood=0.4 if has_state else 0.7,
         )
+
+
+def _computed_of_it(program: PeakProgram, gradients: Sequence[StoredValue]) -> Iterator[str]:
+    """Yield labels of arrays of its size that a gradient alone gives, as its squares for a norm."""
+    ids = {each.value_id for each in gradients}
+    for name in {name for each in ids for name in program.readers_of.get(each, ())}:
+        read = (program.values[each] for each in program.read_by[name])
+        if all(each.value_id in ids or not each.dimensions for each in read):
+            for made in program.made_by.get(name, ()):
+                if made.dimensions == gradients[0].dimensions and made.value_id not in ids:
+                    yield made.label
 
 
 def _is_empty(program: PeakProgram, value: StoredValue) -> bool:

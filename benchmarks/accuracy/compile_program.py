@@ -8,7 +8,6 @@ A variant is a run of the same name in the folder. `variants.json` has the decla
 program, and the parameters that each variant donates.
 """
 
-import contextlib
 import dataclasses
 import importlib
 import json
@@ -51,22 +50,22 @@ def compile_variant(
     import jax
     from jax.sharding import SingleDeviceSharding
 
-    x64 = jax.enable_x64(True) if {"float64"} & flags else contextlib.nullcontext()
-    with x64:
-        step = build(flags)
-        if topology is not None:
-            from xlagraph.jax import devices_of
+    enable: Callable[[str, bool], None] = jax.config.update
+    enable("jax_enable_x64", "float64" in flags)
+    step = build(flags)
+    if topology is not None:
+        from xlagraph.jax import devices_of
 
-            place = SingleDeviceSharding(devices_of(topology)[0])
-            shapes = jax.eval_shape(lambda *arguments: arguments, *step.arguments)
-            step = step._replace(
-                arguments=jax.tree.map(lambda each: each.update(sharding=place), shapes)
-            )
-        options: dict[str, Any] = {} if step.shardings is None else {"in_shardings": step.shardings}
-        jitted = jax.jit(step.function, donate_argnums=step.donate, **options)
-        lowered = jitted.lower(*step.arguments)
-        settings: dict[str, Any] = {"xla_dump_to": str(folder), "xla_dump_hlo_as_text": True}
-        lowered.compile(settings | dict(step.options))
+        place = SingleDeviceSharding(devices_of(topology)[0])
+        shapes = jax.eval_shape(lambda *arguments: arguments, *step.arguments)
+        step = step._replace(
+            arguments=jax.tree.map(lambda each: each.update(sharding=place), shapes)
+        )
+    options: dict[str, Any] = {} if step.shardings is None else {"in_shardings": step.shardings}
+    jitted = jax.jit(step.function, donate_argnums=step.donate, **options)
+    lowered = jitted.lower(*step.arguments)
+    settings: dict[str, Any] = {"xla_dump_to": str(folder), "xla_dump_hlo_as_text": True}
+    lowered.compile(settings | dict(step.options))
     for path in folder.iterdir():
         if "before_optimizations" in path.name or path.name.endswith(
             ("report.txt", "debug_options", ".ll", ".ptx")

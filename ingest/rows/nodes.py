@@ -24,6 +24,7 @@ from xlagraph.graph.schema_nodes import (
     ValueNodes,
 )
 from xlagraph.graph.schema_types import NodeRows
+from xlagraph.hlo.shardings import part_count
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compared_statistics import compared_statistics
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
@@ -241,6 +242,7 @@ def _instructions(source: NumberedFacts) -> InstructionNodes:
     steps = [each.step for each in facts.instructions]
     needs = _at(facts.dependences, names)
     scoped = _at(facts.scoped_memory, names)
+    shardings = [each.attributes.sharding if each.opcode == "parameter" else None for each in named]
     planning = facts.planner_inputs
     return InstructionNodes(
         key=bounded_keys(names),
@@ -262,9 +264,8 @@ def _instructions(source: NumberedFacts) -> InstructionNodes:
         logical_bytes=_at_steps(facts.peaks.logical_by_step, steps),
         physical_bytes=_at_steps(facts.peaks.physical_by_step, steps),
         text=[None if each.text is None else f"%{each.name} = {each.text}" for each in named],
-        sharding=[
-            each.attributes.sharding if each.opcode == "parameter" else None for each in named
-        ],
+        sharding=shardings,
+        sharding_parts=list(map(part_count, shardings)),
         operands=[None if each is None else each.operands for each in needs],
         control_predecessors=[
             None if each is None else each.control_predecessors for each in needs

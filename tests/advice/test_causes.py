@@ -68,6 +68,17 @@ def test_the_reader_that_nothing_orders_before_the_overwrite_is_named(programs):
     assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("train.py", 31)
 
 
+@pytest.mark.parametrize("main", ["", "jit(main)/"])
+def test_a_reader_may_be_of_the_backward_pass_where_op_names_leave_it_out(programs, main):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k)")
+    values = program.compilation.values
+    named = {each: value._replace(op_name=f"jit(f)/{main}mul") for each, value in values.items()}
+    program.compilation = replace(program.compilation, values=named, platform="cpu")
+    (cause,) = forced_copies(program)
+    assert (cause.doubt is not None) == bool(main)
+
+
 @pytest.mark.parametrize(("file", "count"), [("site-packages/optax/update.py", 0), ("f.py", 1)])
 def test_what_one_call_of_a_library_reads_and_writes_cannot_be_ordered(programs, file, count):
     program = read_later(programs)

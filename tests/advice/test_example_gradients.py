@@ -79,7 +79,7 @@ def test_directions_of_each_example_that_a_product_reads_are_no_gradient(program
 @pytest.mark.parametrize(
     ("read", "added", "returned", "expected"),
     [
-        ("a, b", "reduce", "s", ["g"]),
+        ("a, b", "reduce", "s", ["g", "q"]),
         ("a, b", "sort", "s", []),
         ("w, b", "reduce", "s", []),  # as the gradient of what is added to every example
         ("a, c", "reduce", "s", []),  # no gradient: both factors are of the forward pass
@@ -96,8 +96,10 @@ def test_products_of_two_values_of_each_example_that_are_added(
         1 | a | s8[8,32]    | 0    | 256  | 1-4 | fusion(w) | jit(f)/jvp(ode)/tanh
         1 | c | s8[8,32]    | 256  | 256  | 2-4 | fusion(w) | jit(f)/jvp(ode)/sin
         1 | b | s8[8,32]    | 512  | 256  | 3-4 | fusion(a) | jit(f)/transpose(jvp(ode))/mul
-        1 | g | s8[8,32,32] | 1024 | 8192 | 4-5 | fusion({read}) | jit(f)/add
-        1 | s | s8[32,32]   | 9216 | 1024 | 5-5 | {added}(g)
+        1 | g | s8[8,32,32] | 1024 | 8192 | 4-6 | fusion({read}) | jit(f)/add
+        1 | s | s8[32,32]   | 9216 | 1024 | 5-7 | {added}(g)
+        1 | q | s8[8,32,32] | 1024 | 8192 | 6-7 | fusion({read}) | jit(f)/square
+        1 | n | s8[8]       | 0    | 8    | 7-7 | reduce(q)
         """,
         returned,
     )

@@ -52,6 +52,15 @@ def test_gathered_rows_that_are_only_added_are_named(
         assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
 
 
+def test_a_gradient_of_a_table_may_lack_the_mark_of_the_backward_pass(programs):
+    values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
+    values = values.replace("jit(f)/jvp()", "jit(f)/jit(main)")
+    read = ("h = parameter()", "m = gather(h)", "e = exponential(m)", "a = scatter(e)")
+    program = programs(ALLOCATIONS, values)
+    with_dependences(program, *read)
+    assert not list(gathered_rows(program))
+
+
 @pytest.mark.parametrize(
     ("shape", "opcode", "named"),
     [

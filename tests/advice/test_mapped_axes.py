@@ -67,6 +67,11 @@ def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
     assert "batch_size=2)" in cause.remedies["jax"]
 
 
+def test_samples_of_a_loss_may_be_added_in_the_backward_pass_alone(programs):
+    (cause,) = samples(programs, summed="transpose(jvp(vmap()))/")
+    assert "f.py:8 reads only a part" in str(cause.rows[0]["reason"])
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -85,22 +90,23 @@ def test_what_is_returned_for_each_sample_is_needed(programs):
 
 
 @pytest.mark.parametrize(
-    ("repeated", "opcode", "other", "is_named"),
+    ("repeated", "opcode", "other", "layer", "is_named"),
     [
-        ("w", "broadcast", "iota()", True),
-        ("eye", "broadcast", "iota()", False),
-        ("w", "subtract", "dot(w)", True),  # fused with what changes it
-        ("w", "subtract", "iota()", False),  # as what is added to each position
+        ("w", "broadcast", "iota()", "", True),
+        ("eye", "broadcast", "iota()", "", False),
+        ("w", "subtract", "dot(w)", "", True),  # fused with what changes it
+        ("w", "subtract", "iota()", "", False),  # as what is added to each position
+        ("w", "broadcast", "iota()", "| jit(f)/dot", False),  # a layer has the dimension, too
     ],
 )
 def test_elements_of_an_input_are_named_if_each_changes_a_matrix_of_its_own(
-    programs, repeated, opcode, other, is_named
+    programs, repeated, opcode, other, layer, is_named
 ):
     program = programs(
         """
         0 | 256 | parameter 0, shape |f32[8,8]| at ShapeIndex {}
         3 | 4096 | parameter 1, shape |f32[16,8,8]| at ShapeIndex {}
-        1 | 8448 | preallocated-temp
+        1 | 8960 | preallocated-temp
         2 | 256 | maybe-live-out
         """,
         f"""
@@ -109,7 +115,8 @@ def test_elements_of_an_input_are_named_if_each_changes_a_matrix_of_its_own(
         1 | eye   | f32[8,8]    | 8192 | 256  | 0-1 | {other}
         1 | tasks | f32[16,8,8] | 0    | 4096 | 1-2 | {opcode}({repeated}) | vmap()/sub
         1 | g     | f32[16,8,8] | 4096 | 4096 | 2-3 | multiply(tasks, data) | vmap()/mul @ f.py:6
-        2 | mean  | f32[8,8]    | 0    | 256  | 3-4 | reduce(g)    | jit(f)/reduce_sum @ f.py:8
+        1 | d     | f32[16,8]   | 8448 | 512  | 3-4 | dot(g) {layer}
+        2 | mean  | f32[8,8]    | 0    | 256  | 3-4 | reduce(g, d) | jit(f)/reduce_sum @ f.py:8
         """,
     )
     broadcast = f"tasks = f32[16,8,8]{{2,1,0}} broadcast({repeated}), dimensions={{1,2}}"
@@ -123,6 +130,7 @@ ENTRY e {{
   {broadcast}
   g = f32[16,8,8]{{2,1,0}} multiply(tasks, data)
   zero = f32[] constant(0)
+  d = f32[16,8]{{1,0}} reduce(g, zero), dimensions={{1}}, to_apply=add
   ROOT mean = f32[8,8]{{1,0}} reduce(g, zero), dimensions={{0}}, to_apply=add
 }}
 """

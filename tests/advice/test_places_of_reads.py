@@ -60,3 +60,19 @@ def test_a_fusion_reads_where_it_first_computes_with_the_value(programs, module,
     )
     program.stored.operations = operations_of_text(module) if module else None
     assert place_of_read(program, "part", {program.by_label["old"].value_id}) == place
+
+
+def test_who_reads_elements_in_another_order_reads_the_value(programs):
+    program = programs(
+        """
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
+        1 | 4160 | preallocated-temp
+        """,
+        """
+        0 | old   | f32[64,16] | 0    | 4096 | 0-2 | parameter(0)
+        1 | moved | f32[16,64] | 0    | 4096 | 1-2 | transpose(old) | jit(f)/while/body
+        1 | sum   | f32[16]    | 4096 | 64   | 2-2 | reduce(moved)  | jit(f)/reduce_sum @ f.py:9
+        """,
+    )
+    place = place_of_read(program, "moved", {program.by_label["old"].value_id})
+    assert place == ("reduce_sum", "f.py", 9)

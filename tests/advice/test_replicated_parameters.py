@@ -63,6 +63,7 @@ def test_state_is_named_if_the_parameter_of_its_name_and_shape_is_split(
     [
         ("{replicated}", "negate", ["x"]),
         ("{replicated}", "all-reduce", []),
+        ("{mesh[], replicated}", "negate", ["x"]),
         ("{devices=[8]<=[8]}", "negate", []),
     ],
 )

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from xlagraph.advice.causes.table_gradients import dense_gradients
+from xlagraph.planner.edits.resizing import Remove
 
 TABLE = """
     0 | table | f32[64,16] | 0    | 4096 | 0-2 | parameter(0)
@@ -39,6 +40,27 @@ def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
     )
     found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
     assert found == named
+
+
+def test_squares_of_a_dense_gradient_are_gone_with_it(returning):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
+        1 | 8192 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        """
+        0 | table | f32[64,16] | 0    | 4096 | 0-4 | parameter(0)
+        1 | g     | f32[64,16] | 0    | 4096 | 1-4 | scatter(table) | jit(f)/jit(main)/add_any
+        1 | g2    | f32[64,16] | 4096 | 4096 | 2-3 | multiply(g, g)
+        1 | norm  | f32[]      | 4096 | 4    | 3-4 | reduce(g2)
+        2 | new   | f32[64,16] | 0    | 4096 | 4-4 | subtract(table, g, norm)
+        """,
+    )
+    (cause,) = dense_gradients(program)
+    assert [row["value"] for row in cause.rows] == ["g"]
+    assert isinstance(cause.edit, Remove)
+    assert set(cause.edit.patterns) == {"g", "g2"}
 
 
 def test_a_dense_gradient_in_the_bytes_of_the_new_table_costs_nothing(returning):

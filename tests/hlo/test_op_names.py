@@ -39,6 +39,7 @@ def test_a_query_that_searches_for_one_mark_searches_for_all(marks):
         ("gradient_tape/model/dense/MatMul", True, False),
         ("gradients/dense/MatMul_grad/MatMul", True, False),
         ("recompute_grad/dense/MatMul", False, True),
+        ("jit(f)/jit(main)/add_any", True, False),
     ],
 )
 def test_op_names_show_the_pass(op_name, backward, recomputed):

@@ -12,7 +12,7 @@ from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Aliasing, Attributes, Callee, Purpose
 from xlagraph.hlo.shapes import index_text
 from xlagraph.ingest.carriers.proto.notebook_cells import cell_or_file
-from xlagraph.ingest.carriers.proto.sharding import sharding_text, tiled_text
+from xlagraph.ingest.carriers.proto.sharding import sharding_text
 from xlagraph.ingest.errors import UnfitMessage
 
 _APPLYING: Final = frozenset((
@@ -76,7 +76,7 @@ def _sharding(message: Message, of_module: Message | None) -> str | None:
     """Return the sharding of a parameter as text; its own comes before that of the module."""
     if message.opcode == "parameter" and message.HasField("sharding"):
         return sharding_text(message.sharding)
-    return None if of_module is None else tiled_text(of_module)
+    return None if of_module is None else sharding_text(of_module)
 
 
 def called_computations(message: Message) -> Iterable[tuple[Purpose, int]]:

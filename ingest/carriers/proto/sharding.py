@@ -4,7 +4,6 @@ XLA prints it with `HloSharding::Print` and `TileAssignment::Print` (xla/hlo/ir)
 a named sharding can replace all the other fields.
 """
 
-import math
 from collections.abc import Iterable
 from typing import Final
 
@@ -37,39 +36,6 @@ def sharding_text(sharding: Message) -> str:
         name = _KINDS[kind] if 0 <= kind < len(_KINDS) else "unknown"
         return f"{{{name}{group}}}"
     return f"{{{_tiles(sharding)}{_last_dimensions(sharding)}{group}}}"
-
-
-def tiled_text(sharding: Message) -> str:
-    """Return the text of a sharding in tiles of devices, as it was before axes had names.
-
-    One that tiles cannot express keeps its names: of parts of axes, of devices in another order.
-    """
-    named = sharding.named_sharding
-    dimensions = [list(each.axes) for each in named.dim_shardings]
-    axes = [axis for each in dimensions for axis in each]
-    if (
-        not sharding.HasField("named_sharding")
-        or named.tuple_shardings
-        or named.unreduced_axes
-        or named.mesh.device_ids
-        or any(axis.HasField("sub_axis_info") for axis in axes)
-    ):
-        return sharding_text(sharding)
-    sizes = [axis.size for axis in named.mesh.axes]
-    order = [axis.mesh_axis_index for axis in axes]
-    others = sorted({*range(len(sizes))} - {*order})
-    tiles = [math.prod(sizes[axis.mesh_axis_index] for axis in each) for each in dimensions]
-    if math.prod(tiles) == 1:
-        return "{replicated}"
-    copies = math.prod(sizes[number] for number in others)
-    is_in_order = [*order, *others] == sorted([*order, *others])
-    text = f"devices=[{_numbers([*tiles, copies] if copies > 1 else tiles)}]"
-    text += (
-        f"<=[{math.prod(sizes)}]"
-        if is_in_order
-        else (f"<=[{_numbers(sizes)}]T({_numbers([*order, *others])})")
-    )
-    return f"{{{text} last_tile_dim_replicate}}" if copies > 1 else f"{{{text}}}"
 
 
 def _tiles(sharding: Message) -> str:

@@ -47,7 +47,7 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
 OPTIONAL MATCH (c)-[:SCHEDULES]->(q:Instruction)-[:DEFINES]->(w:Value)
-WHERE q.sharding CONTAINS 'devices='
+WHERE q.shardingParts > 1
 WITH c.partitions AS partitions, collect(w.category) AS splitCategories
 MATCH (:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
@@ -56,7 +56,7 @@ WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion', 'parameter']
 MATCH (v)<-[:DEFINES]-(i:Instruction)
 WHERE v.opcode IN ['all-gather', 'all-gather-start']
       OR (v.opcode = 'fusion' AND i.rootOpcode IN ['all-gather', 'all-gather-start'])
-      OR (i.sharding = '{replicated}' AND partitions > 1 AND size(splitCategories) > 0)
+      OR (i.shardingParts = 1 AND partitions > 1 AND size(splitCategories) > 0)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        i.rootOpcode AS rootOpcode,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,

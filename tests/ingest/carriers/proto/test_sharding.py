@@ -4,7 +4,7 @@ import pytest
 from google.protobuf.text_format import Parse
 
 from xlagraph.hlo.proto_messages import HloProto
-from xlagraph.ingest.carriers.proto.sharding import sharding_text, tiled_text
+from xlagraph.ingest.carriers.proto.sharding import sharding_text
 
 MESH = "mesh { axes { name: 'd' size: 8 } axes { name: 'm' size: 2 } }"
 
@@ -55,25 +55,3 @@ MESH = "mesh { axes { name: 'd' size: 8 } axes { name: 'm' size: 2 } }"
 def test_a_sharding_is_printed_with_its_braces(message: str, text: str):
     instruction = HloProto().hlo_module.computations.add().instructions.add()
     assert sharding_text(Parse(message, instruction.sharding)) == text
-
-
-@pytest.mark.parametrize(
-    ("dimensions", "text"),
-    [
-        ("[{ axes {} }, {}]", "{devices=[8,1,2]<=[16] last_tile_dim_replicate}"),
-        (
-            "[{ axes { mesh_axis_index: 1 } }, { axes {} }]",
-            "{devices=[2,8]<=[8,2]T(1,0)}",
-        ),
-        ("[{ axes {} axes { mesh_axis_index: 1 } }]", "{devices=[16]<=[16]}"),
-        ("[{}, {}]", "{replicated}"),
-        (
-            "[{ axes { sub_axis_info { pre_size: 1 size: 2 } } is_closed: true }]",
-            "{mesh['d'=8, 'm'=2], [{'d':(1)2}]}",
-        ),
-    ],
-)
-def test_a_sharding_with_names_of_axes_is_printed_in_tiles(dimensions: str, text: str):
-    instruction = HloProto().hlo_module.computations.add().instructions.add()
-    message = f"named_sharding {{ {MESH} dim_shardings: {dimensions} }}"
-    assert tiled_text(Parse(message, instruction.sharding)) == text
