@@ -112,8 +112,10 @@ def _are_derivatives(program: PeakProgram, cause: Cause) -> bool:
     """Return True if another cause names the values, as a Jacobian or gradients of each example."""
     if any(2 * each.sum_bytes >= cause.sum_bytes for each in per_example_gradients(program)):
         return True
+    named = {program.by_label[label].value_id for label in cause.labels}
     others = (*derivatives_at_once(program), *stored_jacobians(program))
-    return any(not each.labels.isdisjoint(cause.labels) for each in others)
+    # the edit of a Jacobian removes what makes it, too
+    return any(each.edit is not None and not each.edit.matched.isdisjoint(named) for each in others)
 
 
 def _is_mapped(op_name: str | None) -> bool:
