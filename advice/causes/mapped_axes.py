@@ -286,7 +286,8 @@ class _MappedAxes(Axes):
     def kept(self, axes: Collection[int], part: Fraction) -> dict[int, Fraction]:
         """Return the part of its bytes that each value keeps in a loop over parts of the axes.
 
-        What is read next to the loop, and not reduced there, is kept as a whole.
+        What is read next to the loop, and not reduced there, is kept as a whole: if its readers
+        make little of it, as kernels that combine several ops do, they can run in the loop.
         """
         program, lengths = self.program, self.followed.lengths
         scaled = lengths.scaled({axis: part * self.length(axis) for axis in axes}, self._given)
@@ -299,7 +300,7 @@ class _MappedAxes(Axes):
         }
 
     def _is_inside(self, value_id: int, reducing: Collection[str]) -> bool:
-        program = self.program
+        program, size = self.program, self.program.values[value_id].size_bytes
         members = program.members_of(program.values[value_id])
         readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
         return any(
@@ -309,6 +310,7 @@ class _MappedAxes(Axes):
             or program.instructions[name].opcode in FORWARDING
             or not self._is_outside(name)
             or program.is_backward(name)
+            or PARTS * sum(each.size_bytes for each in program.made_by[name]) <= size
             for name in readers
         )
 
