@@ -165,11 +165,14 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _square_derivatives(program: PeakProgram) -> set[int]:
-    """Return the derivatives of as many results as there are directions, in each of these."""
+    """Return the derivatives of as many results as there are directions, in each of these.
+
+    The last op, such as a transposition, may be mapped only.
+    """
     return {
         each
-        for count, _, derivatives in _all_derivatives(program)
-        for each in derivatives
+        for count, around, derivatives in _all_derivatives(program)
+        for each in derivatives | _made_inside(program, derivatives, around)
         if math.prod(program.values[each].dimensions) == count * count
     }
 
@@ -234,11 +237,7 @@ def _derivatives(
     found = {each.value_id for each in waiting if is_of_each(each)}
     while waiting:
         value = waiting.pop()
-        near = [
-            made
-            for name in program.readers_of.get(value.value_id, ())
-            for made in program.made_by.get(name, ())
-        ]
+        near = list(_made_of(program, value.value_id))
         if value.value_id in found:
             near += [program.values[each] for each in program.read_by.get(value.name, ())]
         new = [each for each in near if each.value_id not in found and is_of_each(each)]
@@ -251,21 +250,35 @@ def _read_inside(
     program: PeakProgram, derivatives: Collection[int], around: tuple[str, ...]
 ) -> set[int]:
     """Return the derivatives that only derivatives are computed from."""
-
-    def is_inside(op_name: str) -> bool:
-        # the last op, such as a transposition, may be mapped only
-        inner = _transformations(op_name)[len(around) :]
-        return inner[:1] == ("vmap(",) or _OF_DIRECTIONS.search(op_name) is not None
-
     return {
         each
         for each in derivatives
-        if all(
-            is_inside(made.attributed_op_name or "")
-            for name in program.readers_of.get(each, ())
-            for made in program.made_by.get(name, ())
-        )
+        if all(_is_inside(made, around) for made in _made_of(program, each))
     }
+
+
+def _made_inside(
+    program: PeakProgram, derivatives: Collection[int], around: tuple[str, ...]
+) -> set[int]:
+    """Return what is computed from derivatives, for derivatives."""
+    return {
+        made.value_id
+        for each in derivatives
+        for made in _made_of(program, each)
+        if _is_inside(made, around)
+    }
+
+
+def _made_of(program: PeakProgram, value_id: int) -> Iterator[StoredValue]:
+    for name in program.readers_of.get(value_id, ()):
+        yield from program.made_by.get(name, ())
+
+
+def _is_inside(value: StoredValue, around: tuple[str, ...]) -> bool:
+    """Return True for derivatives; the last op, such as a transposition, may be mapped only."""
+    op_name = value.attributed_op_name or ""
+    inner = _transformations(op_name)[len(around) :]
+    return inner[:1] == ("vmap(",) or _OF_DIRECTIONS.search(op_name) is not None
 
 
 def _forms_and_products(program: PeakProgram, value: StoredValue) -> tuple[set[int], list[str]]:

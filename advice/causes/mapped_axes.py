@@ -26,7 +26,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import arrays
 from xlagraph.planner.edits.batch import kept_bytes
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
-from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_SHARE: Final = 0.25
@@ -112,10 +112,12 @@ def _are_derivatives(program: PeakProgram, cause: Cause) -> bool:
     """Return True if another cause names the values, as a Jacobian or gradients of each example."""
     if any(2 * each.sum_bytes >= cause.sum_bytes for each in per_example_gradients(program)):
         return True
-    named = {program.by_label[label].value_id for label in cause.labels}
-    others = (*derivatives_at_once(program), *stored_jacobians(program))
-    # the edit of a Jacobian removes what makes it, too
-    return any(each.edit is not None and not each.edit.matched.isdisjoint(named) for each in others)
+    named: set[str] = set()
+    for each in (*derivatives_at_once(program), *stored_jacobians(program)):
+        named |= each.labels
+        if isinstance(each.edit, Remove):  # with what makes a Jacobian
+            named.update(each.edit.patterns)
+    return not named.isdisjoint(cause.labels)
 
 
 def _is_mapped(op_name: str | None) -> bool:
