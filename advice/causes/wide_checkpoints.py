@@ -13,7 +13,12 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.op_names import inner_gradients, is_of_inner_gradient, is_recomputed
+from xlagraph.hlo.op_names import (
+    BACKWARD_MARKS,
+    inner_gradients,
+    is_of_inner_gradient,
+    is_recomputed,
+)
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.recomputing import Recompute
@@ -69,7 +74,7 @@ def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
         program,
         "A gradient that the backward pass computes keeps all iterations of an inner loop",
         "stacked for all iterations of a loop that the backward pass computes again",
-        stacks_of(inner) - stacks,
+        _read_by_gradient(program, stacks_of(inner) - stacks, scopes),
         _INNER,
     )
     if not groups:
@@ -91,6 +96,22 @@ def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
             outside[sizes.index(max(sizes))],
             _EACH_LAYER,
         )
+
+
+def _read_by_gradient(
+    program: PeakProgram, stacks: Collection[int], scopes: Collection[str]
+) -> frozenset[int]:
+    """Return the stacks if the backward pass of a gradient in one of these scopes reads one.
+
+    The backward pass of a gradient of a gradient, as of MAML, runs through it from its end.
+    """
+    readers = (
+        program.values[reader].known_op_name or ""
+        for each in stacks
+        for reader in program.compilation.readers.get(each, ())
+    )
+    starts = tuple(f"{scope}/{BACKWARD_MARKS[0]}" for scope in scopes)
+    return frozenset(stacks) if any(name.startswith(starts) for name in readers) else frozenset()
 
 
 def recomputed_groups(program: PeakProgram) -> list[set[int]]:
