@@ -192,6 +192,21 @@ def of_first_computation(op_name: str | None) -> str | None:
     return op_name
 
 
+def inner_gradients(op_names: Iterable[str | None]) -> frozenset[str]:
+    """Return the scopes of a backward pass in which a gradient of their own is computed.
+
+    ``jit(f)/transpose(jvp())/while/body`` of ``…/while/body/transpose(jvp())/mul``.
+    """
+    mark = f"/{BACKWARD_MARKS[0]}"
+    found = {name.rpartition(mark)[0] for name in op_names if name and name.count(mark) > 1}
+    return frozenset(each for each in found if is_backward(each))
+
+
+def is_of_inner_gradient(op_name: str | None, scopes: Iterable[str]) -> bool:
+    """Return True if an op belongs to the forward pass of a gradient in one of these scopes."""
+    return any((op_name or "").startswith(f"{scope}/jvp(") for scope in scopes)
+
+
 def of_forward_pass(op_name: str) -> str:
     """Return an op's name without marks of a backward pass."""
     for each in BACKWARD_MARKS:

@@ -26,10 +26,11 @@ _LEAST_SHARE: Final = 0.02
 _MOVING: Final = SAME_ELEMENTS | {"slice", "dynamic-slice", "constant", "parameter"}
 
 _DENSE_EXPERTS: Final[Remedies] = {
-    "jax": "Compute each token for its expert only: sort tokens by expert and multiply them with"
-    " jax.lax.ragged_dot(x, w, group_sizes); or gather up to a capacity of tokens for each expert"
-    " (about 2 * tokens // experts) into an array of (experts, capacity, d), and take the results"
-    " back by their places.",
+    "jax": "Compute each token for its expert only: gather up to a capacity of tokens for each"
+    " expert (about 2 * tokens // experts) into an array of (experts, capacity, d), and take the"
+    " results back by their places. jax.lax.ragged_dot(x, w, group_sizes) of tokens that are sorted"
+    " by expert needs no capacity, but helps only where the compiler has a kernel for it: on CPU it"
+    " computes all experts.",
     "tensorflow": "Compute each token for its expert only: gather up to a capacity of tokens for"
     " each expert (about 2 * tokens // experts), and tf.gather the results by their places.",
     "pytorch": "Compute each token for its expert only: gather up to a capacity of tokens for each"

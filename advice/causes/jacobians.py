@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
 from typing import Final
 
@@ -32,10 +32,16 @@ _TRANSFORMATION: Final = re.compile(r"\b(?:vmap|jvp)\(")
 _HANDING_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "while", "conditional", "call")
 )
+_FACTORING: Final = re.compile("getrf|geqrf|potrf|LuDecomposition|Qr|[Cc]holesky")
+_SOLVING: Final = re.compile("trsm|[Tt]riangular")
+"""Parts of the opcodes or targets of instructions that factor a matrix, or solve with a factor."""
 _LEAST_SHARE: Final = 0.01
 """Smallest share of the temporary bytes for which products are searched."""
 _LEAST_AT_ONCE: Final = Fraction(1, 2)
 """Least share of the reserved bytes that derivatives in all directions take."""
+
+_MULTIPLIED: Final = "A Jacobian is stored as a matrix, although only its products are read"
+_SOLVED: Final = "A Jacobian is stored and factored, although it only solves for vectors"
 
 _JACOBIANS: Final[Remedies] = {
     "jax": "Compute the products instead of the matrix: jax.jvp(f, (x,), (v,))[1] for J @ v,"
@@ -45,6 +51,15 @@ _JACOBIANS: Final[Remedies] = {
     " J @ v, tape.gradient with output_gradients for J.T @ u.",
     "pytorch": "Compute the products instead of the matrix: torch.func.jvp for J @ v,"
     " torch.func.vjp for J.T @ u.",
+}
+_SYSTEMS: Final[Remedies] = {
+    "jax": "Solve with products instead of the matrix: lineax.GMRES, or lineax.CG if it is"
+    " symmetric, as the linear_solver of the solver or of optimistix.ImplicitAdjoint;"
+    " jax.scipy.sparse.linalg.gmres or cg with lambda v: jax.jvp(f, (x,), (v,))[1].",
+    "tensorflow": "Solve with products instead of the matrix:"
+    " tf.linalg.experimental.conjugate_gradient with a LinearOperator, if it is symmetric.",
+    "pytorch": "Solve with products instead of the matrix: conjugate gradients with torch.func.jvp"
+    " or torch.func.vjp.",
 }
 _DERIVATIVES_AT_ONCE: Final[Remedies] = {
     "jax": "Take a few directions at a time: jax.lax.map(lambda v: jax.jvp(f, (x,), (v,))[1],"
@@ -70,40 +85,48 @@ _SECOND_AT_ONCE: Final[Remedies] = {
 
 
 def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
-    """Yield matrices of derivatives that are only multiplied with vectors.
+    """Yield matrices of derivatives that are only multiplied with vectors, or only solve for them.
 
-    Such a product needs no matrix: forward mode makes J @ v, backward mode J.T @ u.
+    Such a product needs no matrix: forward mode makes J @ v, backward mode J.T @ u. Nor does a
+    solution of equations, which iterative solvers find with such products.
     """
     least = _LEAST_SHARE * sum(value.size_bytes for value in program.at_peak)
-    seen: set[int] = set()
-    found: list[tuple[StoredValue, str]] = []
+    factoring = {name for name in program.instructions if _does(program, name, _FACTORING)}
+    square = _square_derivatives(program) if factoring else set[int]()
+    seen: dict[bool, set[int]] = {False: set(), True: set()}
+    found: dict[bool, list[tuple[StoredValue, str]]] = {False: [], True: []}
     for value in program.temporaries:
         if value.size_bytes < least:
             break
-        if len(value.dimensions) < 2 or value.value_id in seen:
+        if len(value.dimensions) < 2 or any(value.value_id in forms for forms in seen.values()):
             continue
-        if _OF_BASIS.search(value.attributed_op_name or "") is None:
+        is_of_basis = _OF_BASIS.search(value.attributed_op_name or "") is not None
+        if not is_of_basis and value.value_id not in square:
             continue
         forms, products = _forms_and_products(program, value)
-        if products:
-            seen |= forms
-            line = place_name(program, products[0])
-            found.append((value, f"derivatives, of which {line} reads only products with vectors"))
-    if found:
-        by_id = program.program.by_id
-        sets = {by_id[each].buffer_set for each in seen if each in by_id}
-        removed = with_their_makers(program.compilation, program.program, sets)
-        yield Cause(
-            "peak/contributors",
-            "A Jacobian is stored as a matrix, although only its products are read",
-            ChangeKind.WITHOUT,
-            Remove.of(
-                program.compilation, [program.values[each].label for each in sorted(removed)]
-            ),
-            tuple(evidence_row(value, reason) for value, reason in found),
-            _JACOBIANS,
-            likelihood=0.9,
-        )
+        readers = {name for each in forms for name in program.readers_of.get(each, ())}
+        is_solved = not readers.isdisjoint(factoring)
+        if products and (is_of_basis or is_solved):
+            seen[is_solved] |= forms
+            how = "solves for vectors" if is_solved else "reads only products with vectors"
+            reason = f"derivatives, of which {place_name(program, products[0])} {how}"
+            found[is_solved].append((value, reason))
+    by_id = program.program.by_id
+    for is_solved, rows in found.items():
+        if rows:
+            sets = {by_id[each].buffer_set for each in seen[is_solved] if each in by_id}
+            removed = with_their_makers(program.compilation, program.program, sets)
+            yield Cause(
+                "peak/contributors",
+                _SOLVED if is_solved else _MULTIPLIED,
+                ChangeKind.WITHOUT,
+                Remove.of(
+                    program.compilation, [program.values[each].label for each in sorted(removed)]
+                ),
+                tuple(evidence_row(value, reason) for value, reason in rows),
+                _SYSTEMS if is_solved else _JACOBIANS,
+                likelihood=0.9,
+            )
 
 
 def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
@@ -112,15 +135,10 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
     The directions are the rows of an identity matrix, so each one can be taken in turn. It is made
     outside of the derivatives; inside, `K + jnp.eye(n)` belongs to the function itself.
     """
-    op_names = {value.attributed_op_name for value in program.values.values()}
-    if not any(name and _OF_DIRECTIONS.search(name) for name in op_names):
-        return  # reading the whole module takes seconds
     least = _LEAST_AT_ONCE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     by_count: defaultdict[int, set[int]] = defaultdict(set)
-    for name, made in program.made_by.items():
-        for count, around in _directions(program, name):
-            if count >= PARTS:
-                by_count[count] |= _derivatives(program, made, count, around)
+    for count, around, derivatives in _all_derivatives(program):
+        by_count[count] |= _read_inside(program, derivatives, around)
     named: set[StoredValue] = set()
     for count, value_ids in sorted(by_count.items(), reverse=True):
         sets = {program.set_of(program.values[each]) for each in value_ids}
@@ -144,6 +162,32 @@ def derivatives_at_once(program: PeakProgram) -> Iterator[Cause]:
             _SECOND_AT_ONCE if is_hessian else _DERIVATIVES_AT_ONCE,
             likelihood=0.9,
         )
+
+
+def _square_derivatives(program: PeakProgram) -> set[int]:
+    """Return the derivatives of as many results as there are directions, in each of these.
+
+    The last op, such as a transposition, may be mapped only.
+    """
+    return {
+        each
+        for count, around, derivatives in _all_derivatives(program)
+        for each in derivatives | _made_inside(program, derivatives, around)
+        if math.prod(program.values[each].dimensions) == count * count
+    }
+
+
+def _all_derivatives(
+    program: PeakProgram,
+) -> Iterator[tuple[int, tuple[str, ...], set[int]]]:
+    """Yield the numbers of directions, the transformations around them, and the derivatives."""
+    op_names = {value.attributed_op_name for value in program.values.values()}
+    if not any(name and _OF_DIRECTIONS.search(name) for name in op_names):
+        return  # reading the whole module takes seconds
+    for name, made in program.made_by.items():
+        for count, around in _directions(program, name):
+            if count >= PARTS:
+                yield count, around, _derivatives(program, made, count, around)
 
 
 def _directions(program: PeakProgram, instruction: str) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -172,7 +216,7 @@ def _transformations(op_name: str | None) -> tuple[str, ...]:
 def _derivatives(
     program: PeakProgram, basis: Iterable[StoredValue], count: int, around: tuple[str, ...]
 ) -> set[int]:
-    """Return what is computed from a basis for each direction, and only for derivatives of it.
+    """Return what is computed from a basis for each direction, to compute derivatives of it.
 
     What is repeated for each direction to compute it is included.
     """
@@ -193,35 +237,52 @@ def _derivatives(
     found = {each.value_id for each in waiting if is_of_each(each)}
     while waiting:
         value = waiting.pop()
-        near = [
-            made
-            for name in program.readers_of.get(value.value_id, ())
-            for made in program.made_by.get(name, ())
-        ]
+        near = list(_made_of(program, value.value_id))
         if value.value_id in found:
             near += [program.values[each] for each in program.read_by.get(value.name, ())]
         new = [each for each in near if each.value_id not in found and is_of_each(each)]
         found |= {each.value_id for each in new}
         waiting += new
+    return found
 
-    def is_inside(op_name: str) -> bool:
-        # the last op, such as a transposition, may be mapped only
-        inner = _transformations(op_name)[len(around) :]
-        return inner[:1] == ("vmap(",) or _OF_DIRECTIONS.search(op_name) is not None
 
+def _read_inside(
+    program: PeakProgram, derivatives: Collection[int], around: tuple[str, ...]
+) -> set[int]:
+    """Return the derivatives that only derivatives are computed from."""
     return {
         each
-        for each in found
-        if all(
-            is_inside(made.attributed_op_name or "")
-            for name in program.readers_of.get(each, ())
-            for made in program.made_by.get(name, ())
-        )
+        for each in derivatives
+        if all(_is_inside(made, around) for made in _made_of(program, each))
     }
 
 
+def _made_inside(
+    program: PeakProgram, derivatives: Collection[int], around: tuple[str, ...]
+) -> set[int]:
+    """Return what is computed from derivatives, for derivatives."""
+    return {
+        made.value_id
+        for each in derivatives
+        for made in _made_of(program, each)
+        if _is_inside(made, around)
+    }
+
+
+def _made_of(program: PeakProgram, value_id: int) -> Iterator[StoredValue]:
+    for name in program.readers_of.get(value_id, ()):
+        yield from program.made_by.get(name, ())
+
+
+def _is_inside(value: StoredValue, around: tuple[str, ...]) -> bool:
+    """Return True for derivatives; the last op, such as a transposition, may be mapped only."""
+    op_name = value.attributed_op_name or ""
+    inner = _transformations(op_name)[len(around) :]
+    return inner[:1] == ("vmap(",) or _OF_DIRECTIONS.search(op_name) is not None
+
+
 def _forms_and_products(program: PeakProgram, value: StoredValue) -> tuple[set[int], list[str]]:
-    """Return a matrix with its copies and transposes, and what multiplies them with vectors.
+    """Return a matrix with its copies, transposes and factors, and what reads it with vectors.
 
     No products if anything else reads one of them.
     """
@@ -234,18 +295,25 @@ def _forms_and_products(program: PeakProgram, value: StoredValue) -> tuple[set[i
             if program.instructions[name].opcode in _HANDING_ON:
                 continue
             made = program.made_by.get(name, [])
-            if program.computes_with(name, "dot"):
+            if program.computes_with(name, "dot") or _does(program, name, _SOLVING):
                 matrix = program.values[each]
                 if not made or not all(_is_product(product, matrix) for product in made):
                     return forms, []
                 products.append(name)
-            elif made and all(math.prod(form.dimensions) == size for form in made):
-                new = {form.value_id for form in made} - forms
+                continue
+            new = {form.value_id for form in made if math.prod(form.dimensions) == size}
+            if new and (len(new) == len(made) or _does(program, name, _FACTORING)):
+                new -= forms
                 forms |= new
                 waiting += new
             else:
                 return forms, []
     return forms, products
+
+
+def _does(program: PeakProgram, instruction: str, what: re.Pattern[str]) -> bool:
+    maker = program.instructions[instruction]
+    return what.search(maker.target or maker.opcode or "") is not None
 
 
 def _is_product(product: StoredValue, matrix: StoredValue) -> bool:

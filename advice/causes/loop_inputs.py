@@ -148,7 +148,7 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
             stack = program.stack_of(each)
             if stack is not None and has_carry(program, stack.stack_loop or ""):
                 return None
-            if not _is_temporary(program, number):
+            if not _is_temporary(program, number) or program.is_copy_of_input(each.label):
                 continue
             chosen.add(number)
             waiting += _makers(program, {number})

@@ -26,7 +26,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import arrays
 from xlagraph.planner.edits.batch import kept_bytes
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
-from xlagraph.planner.edits.resizing import ComputeInParts
+from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_SHARE: Final = 0.25
@@ -112,8 +112,12 @@ def _are_derivatives(program: PeakProgram, cause: Cause) -> bool:
     """Return True if another cause names the values, as a Jacobian or gradients of each example."""
     if any(2 * each.sum_bytes >= cause.sum_bytes for each in per_example_gradients(program)):
         return True
-    others = (*derivatives_at_once(program), *stored_jacobians(program))
-    return any(not each.labels.isdisjoint(cause.labels) for each in others)
+    named: set[str] = set()
+    for each in (*derivatives_at_once(program), *stored_jacobians(program)):
+        named |= each.labels
+        if isinstance(each.edit, Remove):  # with what makes a Jacobian
+            named.update(each.edit.patterns)
+    return not named.isdisjoint(cause.labels)
 
 
 def _is_mapped(op_name: str | None) -> bool:
@@ -286,7 +290,8 @@ class _MappedAxes(Axes):
     def kept(self, axes: Collection[int], part: Fraction) -> dict[int, Fraction]:
         """Return the part of its bytes that each value keeps in a loop over parts of the axes.
 
-        What is read next to the loop, and not reduced there, is kept as a whole.
+        What is read next to the loop, and not reduced there, is kept as a whole: if its readers
+        make little of it, as kernels that combine several ops do, they can run in the loop.
         """
         program, lengths = self.program, self.followed.lengths
         scaled = lengths.scaled({axis: part * self.length(axis) for axis in axes}, self._given)
@@ -299,7 +304,7 @@ class _MappedAxes(Axes):
         }
 
     def _is_inside(self, value_id: int, reducing: Collection[str]) -> bool:
-        program = self.program
+        program, size = self.program, self.program.values[value_id].size_bytes
         members = program.members_of(program.values[value_id])
         readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
         return any(
@@ -309,6 +314,7 @@ class _MappedAxes(Axes):
             or program.instructions[name].opcode in FORWARDING
             or not self._is_outside(name)
             or program.is_backward(name)
+            or PARTS * sum(each.size_bytes for each in program.made_by[name]) <= size
             for name in readers
         )
 

@@ -3,7 +3,8 @@
 Such a checkpoint, as one around the whole loss, keeps few values after the forward pass, but all
 values of its layers while the backward pass runs. What it recomputes outside of loops reads each
 other; a checkpoint around one layer reads a value that the forward pass kept. A loop in a
-checkpoint stacks the values of its iterations when it is recomputed.
+checkpoint stacks the values of its iterations when it is recomputed. So does a loop that is
+differentiated within the backward pass.
 """
 
 from collections import defaultdict
@@ -12,7 +13,12 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.hlo.op_names import (
+    BACKWARD_MARKS,
+    inner_gradients,
+    is_of_inner_gradient,
+    is_recomputed,
+)
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.recomputing import Recompute
@@ -30,6 +36,12 @@ _BODY: Final = {
     "tensorflow": "Wrap the body of the loop in tf.recompute_grad, not the loop.",
     "pytorch": "Checkpoint the layer that torch_xla.experimental.scan repeats, not the loop.",
 }
+_INNER: Final = {
+    "jax": "Wrap the body of the inner loop in jax.checkpoint, or run fewer iterations in it. If a"
+    " library's solver makes it, let that differentiate the solution implicitly.",
+    "tensorflow": "Wrap the body of the inner loop in tf.recompute_grad.",
+    "pytorch": "Checkpoint the body of the inner loop.",
+}
 _MOST: Final = 1 / 2
 """Share of all recomputed bytes from which on one checkpoint covers most of the layers."""
 
@@ -38,13 +50,19 @@ def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
     """Yield what a checkpoint around a loop, or around most layers, recomputes at once."""
     groups = recomputed_groups(program)
     again = {each for group in groups for each in group}
-    if not again:
+    names = {each.value_id: each.known_op_name for each in program.values.values()}
+    scopes = inner_gradients(names.values())
+    inner = {each for each, name in names.items() if is_of_inner_gradient(name, scopes)}
+    if not (again or inner):
         return
     compilation = program.compilation.without_checkpoints
-    found = loop_stacks(compilation, program.program, program.program.by_id)
-    stacks = frozenset[int]().union(
-        *(each.value_ids for each in found if not again.isdisjoint(each.value_ids))
-    )
+    found = list(loop_stacks(compilation, program.program, program.program.by_id))
+
+    def stacks_of(values: Collection[int]) -> frozenset[int]:
+        kept = (each.value_ids for each in found if not each.value_ids.isdisjoint(values))
+        return frozenset[int]().union(*kept)
+
+    stacks = stacks_of(again)
     yield from _cause(
         program,
         "A checkpoint around a loop recomputes all iterations at once",
@@ -52,6 +70,15 @@ def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
         stacks,
         _BODY,
     )
+    yield from _cause(
+        program,
+        "A gradient that the backward pass computes keeps all iterations of an inner loop",
+        "stacked for all iterations of a loop that the backward pass computes again",
+        _read_by_gradient(program, stacks_of(inner) - stacks, scopes),
+        _INNER,
+    )
+    if not groups:
+        return
     outside = [
         {
             each
@@ -69,6 +96,22 @@ def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
             outside[sizes.index(max(sizes))],
             _EACH_LAYER,
         )
+
+
+def _read_by_gradient(
+    program: PeakProgram, stacks: Collection[int], scopes: Collection[str]
+) -> frozenset[int]:
+    """Return the stacks if the backward pass of a gradient in one of these scopes reads one.
+
+    The backward pass of a gradient of a gradient, as of MAML, runs through it from its end.
+    """
+    readers = (
+        program.values[reader].known_op_name or ""
+        for each in stacks
+        for reader in program.compilation.readers.get(each, ())
+    )
+    starts = tuple(f"{scope}/{BACKWARD_MARKS[0]}" for scope in scopes)
+    return frozenset(stacks) if any(name.startswith(starts) for name in readers) else frozenset()
 
 
 def recomputed_groups(program: PeakProgram) -> list[set[int]]:

@@ -1,5 +1,6 @@
 """Origin of an instruction's result: one step back, through tuples and computations."""
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.computation import Computation
@@ -56,7 +57,16 @@ class Origins:
             if element[0] != _OUTPUT_OF_ASYNC:
                 return []
             element = element[1:]
-        called = map(self._program.computations.get, instruction.called)
+        return self._results_of(instruction.called, element)
+
+    def results_of_branches(self, result: InstructionResult) -> list[InstructionResult]:
+        """Return the results in the branches of a conditional that may become this result."""
+        return self._results_of(result.instruction.branches, result.element)
+
+    def _results_of(
+        self, computations: Iterable[str], element: tuple[int, ...]
+    ) -> list[InstructionResult]:
+        called = map(self._program.computations.get, computations)
         roots = [each.find_root() for each in called if each is not None]
         found = [
             self.element(InstructionResult(root, element)) for root in roots if root is not None

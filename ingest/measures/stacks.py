@@ -8,7 +8,8 @@ pass reads.
       stack = dynamic-update-slice(state[2], part, iteration, 0)
       return (…, …, stack)                              result 2 is state 2 with one more part
 
-A loop's state is a stack if the body only writes parts into it and passes it on. The parts are
+A loop's state is a stack if the body only writes parts into it and passes it on; a branch may write
+them, as a sampler that keeps every tenth state. The parts are
 equal slices along one dimension: two or more, and no more than there are iterations. The stack's
 bytes also contain the parameters of body and condition, the state that the body passes on, and the
 initial broadcast or its copy.
@@ -210,17 +211,33 @@ class _Loop:
             return _at(self._origins.operand(instruction, 0, element), calls)
         if instruction.opcode in ASYNC_ENDS:
             return _at(self._origins.started(at.result), calls)
+        if instruction.opcode == "conditional":
+            return self._of_writing_branch(at)
         if instruction.runs_computations and not self._is_fill(instruction):
             roots = self._origins.roots(at.result)
             return _At(roots[0], (*calls, instruction)) if roots else None
         return None
 
+    def _of_writing_branch(self, at: _At) -> _At | None:
+        """Return the result of the branch that writes a part; all others pass the state on."""
+        (choice, _), calls = at
+        roots = self._origins.results_of_branches(at.result)
+        paths = [list(self._back(_At(root, (*calls, choice)))) for root in roots]
+        if len({path[-1].key for path in paths}) > 1:
+            return None
+        writing = [
+            path[0] for path in paths if any(at.result.instruction.opcode == _WRITE for at in path)
+        ]
+        return writing[0] if len(writing) == 1 else None
+
     def _given(self, at: _At) -> _At | None:
-        """Return the operand that is passed to a parameter of a fusion or call."""
+        """Return the operand that is passed to a parameter of a fusion, call or branch."""
         (parameter, element), calls = at
         number = parameter.parameter_number
         if not calls or number is None:
             return None
+        if calls[-1].opcode == "conditional":  # its first operand chooses
+            number = 1 + calls[-1].branches.index(parameter.computation)
         return _at(self._origins.operand(calls[-1], number, element), calls[:-1])
 
     def _maker(self, at: _At) -> str | None:

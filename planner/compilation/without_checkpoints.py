@@ -1,21 +1,40 @@
-"""Values of a compilation as if what its checkpoints recompute belonged to the forward pass."""
+"""Values of a compilation as if what its checkpoints recompute belonged to the forward pass.
+
+So does the forward pass of a gradient that the backward pass computes, as that of a loop whose
+gradient is defined by a function of its own.
+"""
 
 from collections.abc import Mapping
 
-from xlagraph.hlo.op_names import is_recomputed, of_first_computation, of_forward_pass
+from xlagraph.hlo.op_names import (
+    inner_gradients,
+    is_of_inner_gradient,
+    is_recomputed,
+    of_first_computation,
+    of_forward_pass,
+)
 from xlagraph.planner.compilation.records import StoredValue
 
 
 def as_first_computed(values: Mapping[int, StoredValue]) -> dict[int, StoredValue]:
-    """Return values by id, those that a checkpoint recomputes with names of the forward pass.
+    """Return values by id, those that are computed again with names of the forward pass.
 
-    All stacks of a loop that is recomputed are among them.
+    All stacks of a loop that is computed again are among them.
     """
-    loops = {value.stack_loop for value in values.values() if is_recomputed(value.known_op_name)}
+    scopes = inner_gradients(value.known_op_name for value in values.values())
+
+    def is_again(name: str | None) -> bool:
+        return is_recomputed(name) or is_of_inner_gradient(name, scopes)
+
+    loops = {value.stack_loop for value in values.values() if is_again(value.known_op_name)}
     loops.discard(None)
 
     def renamed(value: StoredValue) -> StoredValue:
-        rename = of_forward_pass if value.stack_loop in loops else of_first_computation
+        def rename(name: str) -> str | None:
+            if value.stack_loop in loops or is_of_inner_gradient(name, scopes):
+                return of_forward_pass(name)
+            return of_first_computation(name)
+
         names = value.op_name, value.attributed_op_name
         op_name, attributed = (rename(name) if name else None for name in names)
         return value._replace(op_name=op_name, attributed_op_name=attributed)

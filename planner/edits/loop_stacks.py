@@ -24,7 +24,7 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.patterns import in_scope
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
-_HANDING_ON: Final = ("while", "parameter", "copy", "broadcast")
+_HANDING_ON: Final = ("while", "conditional", "parameter", "copy", "broadcast")
 _PASSING_ON: Final = frozenset(("while", "call", "conditional", "get-tuple-element"))
 SAME_ELEMENTS: Final = frozenset(("copy", "bitcast", "convert", "transpose", "reshape"))
 """Opcodes that only change the order or the type of elements."""

@@ -55,6 +55,49 @@ def test_a_jacobian_that_something_else_reads_is_needed(programs, read):
 
 
 @pytest.mark.parametrize(
+    ("op", "factor", "last", "named"),
+    [
+        pytest.param("vmap(jvp())", "lapack_sgetrf_ffi", "lapack_strsm_ffi", ["jac"], id="solved"),
+        pytest.param("vmap()", "lapack_sgetrf_ffi", "lapack_strsm_ffi", ["jac"], id="mapped last"),
+        pytest.param("vmap(jvp())", "lapack_sgetrf_ffi", "diagonal", [], id="a determinant"),
+        pytest.param("vmap(jvp())", "permute", "lapack_strsm_ffi", [], id="no factorization"),
+    ],
+)
+def test_a_jacobian_that_is_factored_to_solve_for_a_vector_is_removed(
+    programs, op, factor, last, named
+):
+    program = programs(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 20480 | preallocated-temp",
+        f"""
+        0 | x   | s8[64]    | 0     | 64   | 0-5 | parameter(0)
+        1 | eye | s8[64,64] | 0     | 4096 | 1-2 | fusion()         | jit(f)/eye
+        1 | tan | s8[64,16] | 4096  | 1024 | 2-3 | dot(eye)         | jit(f)/vmap(jvp())/dot
+        1 | jac | s8[64,64] | 8192  | 4096 | 3-4 | dot(tan)         | jit(f)/{op}/transpose
+        1 | lu  | s8[64,64] | 12288 | 4096 | 4-5 | custom-call(jac) | jit(f)/lu
+        1 | out | s8[64]    | 16384 | 64   | 5-5 | custom-call(lu, x) | jit(f)/triangular_solve
+        """,
+    )
+    known = program.instructions
+    known["eye"] = known["eye"]._replace(fused_opcodes=("compare", "convert", "iota"))
+    known["lu"] = known["lu"]._replace(target=factor)
+    known["out"] = known["out"]._replace(target=last)
+    program.stored.operations = operations_of_text(
+        "HloModule jit_f\n"
+        + IDENTITY.format("eyes", 64, 'metadata={op_name="jit(f)/eq"}')
+        + """ENTRY %main () -> s8[64,64] {
+  ROOT %eye = s8[64,64]{1,0} fusion(), kind=kLoop, calls=%eyes
+}
+"""
+    )
+    causes = list(stored_jacobians(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+    assert all(
+        isinstance(cause.edit, Remove) and set(cause.edit.patterns) == {"eye", "tan", "jac", "lu"}
+        for cause in causes
+    )
+
+
+@pytest.mark.parametrize(
     ("compared", "op", "made", "named"),
     [
         pytest.param("i, j", "vmap(jvp())", "", ["tan", "all"], id="an identity matrix"),

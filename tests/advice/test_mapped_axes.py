@@ -139,6 +139,51 @@ ENTRY e {{
     assert bool(list(mapped_axes(program))) == is_named
 
 
+@pytest.mark.parametrize(
+    ("shape", "made", "is_named"),
+    [
+        ("f32[16]", "f32[16]{0} reduce(h, zero), dimensions={1}, to_apply=add", True),
+        ("f32[16,64]", "f32[16,64]{1,0} multiply(h, h)", False),
+    ],
+)
+def test_what_reads_samples_after_the_mapped_function_can_join_it_if_it_makes_little(
+    programs, shape, made, is_named
+):
+    last = shape.replace("16,", "").replace("16", "")
+    size = 64 if is_named else 4096
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        1 | 8192 | preallocated-temp
+        2 | 256 | maybe-live-out
+        """,
+        f"""
+        0 | x    | f32[64]    | 0    | 256    | 0-4 | parameter(0)
+        1 | h    | f32[16,64] | 0    | 4096   | 1-2 | multiply(x) | jit(f)/vmap()/mul @ f.py:5
+        1 | g    | {shape}    | 4096 | {size} | 2-3 | fusion(h)   | jit(f)/exp @ f.py:6
+        2 | mean | {last}     | 0    | 4      | 3-4 | reduce(g)   | jit(f)/sum @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text(
+        f"""HloModule m
+
+ENTRY e {{
+  x = f32[64]{{0}} parameter(0)
+  keys = f32[16]{{0}} iota(), iota_dimension=0
+  noise = f32[16,64]{{1,0}} broadcast(keys), dimensions={{0}}
+  all = f32[16,64]{{1,0}} broadcast(x), dimensions={{1}}
+  h = f32[16,64]{{1,0}} multiply(noise, all)
+  zero = f32[] constant(0)
+  g = {made}
+  ROOT mean = {last} reduce(g, zero), dimensions={{0}}, to_apply=add
+}}
+"""
+    )
+    with_results(program, "mean")
+    found = [row["value"] for cause in mapped_axes(program) for row in cause.rows]
+    assert found == (["h"] if is_named else [])
+
+
 @pytest.mark.parametrize(("rows", "is_named"), [(2, True), (8, False)])
 def test_samples_are_not_named_if_slices_read_each_of_them(programs, rows, is_named):
     program = programs(

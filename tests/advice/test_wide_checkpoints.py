@@ -48,19 +48,33 @@ def test_checkpoints_around_each_layer_are_no_mistake(programs):
     assert list(wide_checkpoints(programs(BLOCKS, ONE_AFTER_ANOTHER))) == []
 
 
+INNER = "jit(f)/transpose(jvp())/while/body"
+
+
 @pytest.mark.parametrize("of_part", [True, False])
-def test_what_a_loop_stacks_when_it_is_recomputed_belongs_into_its_body(programs, of_part):
-    again = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/while"
+@pytest.mark.parametrize(
+    ("again", "backward", "remedy"),
+    [
+        (AGAIN.replace("tanh", "while"), BACKWARD, "jax.lax.scan(jax.checkpoint(body)"),
+        (f"{INNER}/jvp()/while", f"{INNER}/transpose(jvp())/mul", "the body of the inner loop"),
+        (f"{INNER}/jvp()/while", "jit(f)/transpose(jvp())/mul", None),
+    ],
+    ids=["of a checkpoint", "of a gradient in the backward pass", "of the backward pass itself"],
+)
+def test_what_a_loop_stacks_when_it_is_recomputed_belongs_into_its_body(
+    programs, of_part, again, backward, remedy
+):
     element = "part" if of_part else "p"
+    zeros = again if remedy else f"{INNER}/transpose(jvp())"
     program = programs(
         "0 | 16384 | preallocated-temp",
         f"""
-        0 | z          | f32[8,512] | 0     | 16384 | 0-6 | broadcast() | {again}
+        0 | z          | f32[8,512] | 0     | 16384 | 0-6 | broadcast() | {zeros}
         0 | p{{0}} (phi) | f32[512]   | 16384 | 0     | 1-3 | parameter(0)
         0 | part       | f32[512]   | 16384 | 0     | 2-3 | tanh(p{{0}}) | {again}/body/tanh
         0 | s          | f32[8,512] | 0     | 16384 | 3-6 | fusion(part) | {again}/body/write
         0 | w{{1}}       | f32[8,512] | 0     | 16384 | 4-6 | while(z) | {again} @ f.py:7
-        0 | g          | f32[512]   | 16384 | 0     | 6-6 | fusion(w{{1}}) | {BACKWARD}
+        0 | g          | f32[512]   | 16384 | 0     | 6-6 | fusion(w{{1}}) | {backward}
         """,
     )
     share_one_buffer_set(program, "z", "s", "w{1}")
@@ -81,12 +95,12 @@ def test_what_a_loop_stacks_when_it_is_recomputed_belongs_into_its_body(programs
         ],
     )
     found = list(wide_checkpoints(program))
-    if not of_part:  # with a checkpoint around the body, only the carry is stacked
+    if not (of_part and remedy):  # with a checkpoint around the body, only the carry is stacked
         assert found == []
         return
     (cause,) = found
     assert [row["value"] for row in cause.rows] == ["z"]
-    assert "jax.lax.scan(jax.checkpoint(body)" in cause.remedies["jax"]
+    assert remedy in cause.remedies["jax"]
 
 
 def test_values_that_are_recomputed_already_are_recomputed_in_smaller_parts():

@@ -1,5 +1,7 @@
 """Stacks that a loop fills belong to the result that a turn writes, not to the loop."""
 
+import pytest
+
 from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.hlo.shapes import parse_shape
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
@@ -101,6 +103,39 @@ body {""",
     )
     labels = (*IN_ITS_BYTES, "inner")
     assert owners(module, *labels) == [("stack", "exp", 7)] * len(labels)
+
+
+BRANCHES = """
+keep {
+  same = (f32[8,4]) parameter(0)
+  old.1 = f32[8,4] get-tuple-element(same), index=0
+  ROOT kept = (f32[8,4]) tuple(KEPT)
+}
+write {
+  args = (f32[8,4], f32[4], s32[]) parameter(0)
+  whole = f32[8,4] get-tuple-element(args), index=0
+  row = f32[4] get-tuple-element(args), index=1
+  at = s32[] get-tuple-element(args), index=2
+  inner = f32[8,4] fusion(whole, row, at), calls=widen, op=update @ 12
+  ROOT written = (f32[8,4]) tuple(inner)
+}
+body {"""
+
+
+@pytest.mark.parametrize(("kept", "is_stack"), [("old.1", True), ("other", False)])
+def test_a_branch_may_write_the_part_of_a_turn(kept, is_stack):
+    branches = BRANCHES.replace("KEPT", kept)
+    if kept != "old.1":
+        branches = branches.replace("  ROOT kept", "  other = f32[8,4] negate(old.1)\n  ROOT kept")
+    module = SCAN.replace("\nbody {", branches).replace(
+        "tall = f32[8,4] fusion(stack, PART, turn), calls=widen, op=update @ 12",
+        "skipped = (f32[8,4]) tuple(stack)\n  given = (f32[8,4], f32[4], s32[]) tuple(stack, soft,"
+        " turn)\n  chosen = (f32[8,4]) conditional(turn, skipped, given),"
+        " branch_computations={keep, write}\n  tall = f32[8,4] get-tuple-element(chosen), index=0",
+    )
+    labels = ("loop{1}", "inner")
+    found = owners(module, *labels)
+    assert (found == [("stack", "exp", 7)] * len(labels)) == is_stack
 
 
 def test_a_stack_contains_a_part_of_each_turn():
