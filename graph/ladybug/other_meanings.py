@@ -6,8 +6,7 @@ Each rule was found by running generated statements on both engines:
 - A WHERE of OPTIONAL MATCH or EXISTS matches nothing if a property of an earlier variable is null.
 - One MATCH may follow a relationship twice.
 - Lists and `substring` count from 1; `(n:A:B)` is either label; UNION ignores names of columns.
-- TIMESTAMP_NS wraps around outside the years 1678 to 2262, `factorial`, `list_sum` and others
-  beyond 64 bits.
+- TIMESTAMP_NS wraps around outside of 1678 to 2262, `factorial` and `list_sum` beyond 64 bits.
 - `range` is empty where its end is more than 64 bits beyond its start.
 - `=~` with a pattern that RE2 cannot read is false.
 """
