@@ -233,8 +233,18 @@ def scope_parts(op_name: str) -> tuple[str, ...]:
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names without direct repetitions."""
-    return tuple(name for name, _ in groupby(names))
+    """Return names without direct repetitions, of one name or of all from the first one on.
+
+    JAX names what the backward pass of a checkpoint runs from the outermost scope on again:
+    ``transpose(jvp(net))/block_0/jvp(net)/block_0/checkpoint/mul``.
+    """
+    found = tuple(name for name, _ in groupby(names))
+    if not found or found[0] in OF_ANY_LOOP:
+        return found
+    for length in range(2, len(found) // 2 + 1):
+        if found[:length] == found[length : 2 * length]:
+            return _once(found[length:])
+    return found
 
 
 def _split(op_name: str) -> list[str]:

@@ -9,6 +9,8 @@ from xlagraph.hlo.op_names import (
     framework_of,
     is_backward,
     is_recomputed,
+    names_before_checkpoint,
+    stem,
 )
 from xlagraph.ingest import ingest
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
@@ -44,6 +46,19 @@ def test_a_query_that_searches_for_one_mark_searches_for_all(marks):
 )
 def test_op_names_show_the_pass(op_name, backward, recomputed):
     assert (is_backward(op_name), is_recomputed(op_name)) == (backward, recomputed)
+
+
+@pytest.mark.parametrize(
+    ("op_name", "names"),
+    [
+        ("jvp(net)/block/mul", ["net", "block", "mul"]),
+        ("transpose(jvp(net))/block/jvp(net)/block/remat2", ["net", "block"]),
+        ("transpose(jvp())/while/body/while/body/mul", ["while", "body", "while", "body", "mul"]),
+    ],
+)
+def test_scopes_that_the_backward_pass_of_a_checkpoint_names_again_count_once(op_name, names):
+    assert list(names_before_checkpoint(f"jit(f)/{op_name}")) == names
+    assert list(stem(f"jit(f)/{op_name}")) == names
 
 
 def test_gradients_of_tensorflow_are_read_as_backward_and_not_as_recomputed(graph, tmp_path):
