@@ -35,13 +35,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
     Gradients of equal parts of a program are made of values of the same ops. Those of an outer
     gradient are not: it has one of each use of a parameter, which no loop can make in turn.
     """
-    inputs = program.compilation.array_parameters
-    names = {
-        lengths: input_name(value)
-        for value in reversed(inputs)
-        for lengths in (value.dimensions, value.dimensions[::-1])
-        if len(lengths) > 1
-    }
+    names = _names_of_parameters(program)
     groups: defaultdict[tuple[str, str, str], list[StoredValue]] = defaultdict(list)
     for first in program.temporaries:
         value = _gradient(program, first)
@@ -95,6 +89,28 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
             tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
             _ADDED_GRADIENTS,
         )
+
+
+def _names_of_parameters(program: PeakProgram) -> dict[tuple[int, ...], str]:
+    """Return the names of inputs by their dimensions, also in reverse order.
+
+    A parameter or its gradient is an output, too; of other inputs, as of a batch, none is summed.
+    """
+    returned = {
+        _lengths(value)
+        for each in program.program.values
+        if each.lives_out and (value := program.values.get(each.value_id)) is not None
+    }
+    return {
+        lengths: input_name(value)
+        for value in reversed(program.compilation.array_parameters)
+        if len(value.dimensions) > 1 and _lengths(value) in returned
+        for lengths in (value.dimensions, value.dimensions[::-1])
+    }
+
+
+def _lengths(value: StoredValue) -> tuple[int, ...]:
+    return tuple(sorted(value.dimensions))
 
 
 def _members(program: PeakProgram, value: StoredValue) -> list[int]:

@@ -44,14 +44,21 @@ def test_gradients_that_wait_to_be_added_are_named_but_one(programs, gradient, o
         assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
 
 
-def test_gradients_of_an_activation_that_the_backward_pass_multiplies_are_not_named(programs):
-    product = "3 | p | f32[8,8] | 0 | 256 | 7-8 | dot(s) | jit(f)/transpose(jvp())/dot"
+@pytest.mark.parametrize(
+    ("opcode", "shape"),
+    [
+        pytest.param("dot", "f32[4,8]", id="that the backward pass multiplies"),
+        pytest.param("fusion", "f32[32]", id="of the shape of an input that is not returned"),
+    ],
+)
+def test_gradients_of_an_activation_are_not_named(programs, opcode, shape):
+    product = f"3 | p | {shape} | 0 | 128 | 7-8 | {opcode}(s) | jit(f)/transpose(jvp())/dot"
     program = programs(
         """
         0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
         1 | 640 | preallocated-temp
         2 | 128 | preallocated-temp
-        3 | 256 | maybe-live-out
+        3 | 128 | maybe-live-out
         """,
         ADDED.format(gradient="dot", opcode="add", made="tanh") + product,
     )
