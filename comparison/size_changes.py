@@ -4,7 +4,8 @@ A dimension of a value may differ if an input's dimension differs by the same fa
 product of two of them (flattened, n × n). A difference of up to 5 % of the factor is allowed for
 sequences that lose or gain an element. If all inputs have their shapes, a constant of the program
 may have changed: then most values that only one program has differ by one factor from those of the
-same ops, or the old shape is gone, and only the second program has the new one.
+same ops, and not both programs have both shapes; or the old shape is gone, and only the second
+program has the new one.
 """
 
 from collections import Counter
@@ -93,7 +94,10 @@ class InputSizes:
         found = [
             next(iter(factors))
             for a, b in pairs
-            if (factors := _factors(a.shape, b.shape)) is not None and len(factors) == 1
+            if (factors := _factors(a.shape, b.shape)) is not None
+            and len(factors) == 1
+            # parts that a loop takes out of several stacks: which of them remain may differ
+            and not (a.shape in self._shapes_b and b.shape in self._shapes_a)
         ]
         factor, count = next(iter(Counter(found).most_common(1)), (Fraction(1), 0))
         if count >= _LEAST_PAIRS and count > len(pairs) / 2:

@@ -227,17 +227,28 @@ def _cost_less_than_layers(
 ) -> bool:
     """Return True for gradients of repeated layers that take less than what the layers keep.
 
-    A loop over layers stacks all that the backward pass of a layer reads.
+    A loop over layers stacks all that the backward pass of a layer reads, until its last layer.
     """
-    schedulable = program.schedulable
-    if schedulable is None or 2 * _bytes(gradients) >= program.temp_bytes_at_peak:
+    schedulable, count = program.schedulable, len(gradients)
+    if schedulable is None:
         return False
-    count = len(gradients)
-    return any(
-        is_ordered_before(schedulable, program.rows[group[0].name], program.rows[group[-1].name])
+    layers = [
+        group
         for group in alike
-        if count - 1 <= len(group) <= count and group[0] not in gradients
+        if count - 1 <= len(group) <= count
+        and group[0] not in gradients
+        and is_ordered_before(
+            schedulable, program.rows[group[0].name], program.rows[group[-1].name]
+        )
+    ]
+    stacked = sum(
+        _bytes(group)
+        for group in layers
+        if not group[0].is_backward
+        and any(map(program.is_backward, program.readers_of.get(group[0].value_id, ())))
     )
+    is_small_part = 2 * _bytes(gradients) < program.temp_bytes_at_peak
+    return bool(layers) and (is_small_part or 2 * stacked >= _bytes(gradients))
 
 
 def _bytes(values: Sequence[StoredValue]) -> int:

@@ -128,12 +128,21 @@ def reads_of_parts(
 ) -> tuple[set[str], list[StoredValue]] | None:
     """Return what reads only a part or a reduction of a stack, and the stack's gradients.
 
-    None if anything else reads it. A backward loop reads one part in each iteration.
+    None if anything else reads it, or if the program returns it or a copy of it. A backward loop
+    reads one part in each iteration.
     """
+    read_whole = {name for each in ids for name in program.readers_of.get(each, ())}
+    copies = {
+        made.value_id
+        for name in read_whole
+        if program.instructions[name].opcode == "copy"
+        for made in program.made_by.get(name, ())
+    }
+    if not copies.isdisjoint(program.compilation.results):
+        return None
     readers = {
         name
-        for each in ids
-        for name in program.readers_of.get(each, ())
+        for name in read_whole
         if program.instructions[name].opcode not in FORWARDING
         and not {made.value_id for made in program.made_by.get(name, ())}.intersection(ids)
     }

@@ -135,3 +135,30 @@ def test_the_last_gradient_may_be_made_and_added_to_the_others_in_one_fusion(pro
     (cause,) = added_gradients(program)
     assert isinstance(cause.edit, Remove)
     assert set(cause.edit.patterns) == {"b", "c", "y", "z", "t"}
+
+
+@pytest.mark.parametrize(("width", "count"), [(8, 0), (1, 1)])
+def test_layers_of_a_shared_parameter_are_stacked_until_the_last_gradient(programs, width, count):
+    size = 16 * width
+    program = programs(
+        """
+        0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
+        1 | 768 | preallocated-temp
+        2 | 128 | maybe-live-out
+        """,
+        f"""
+        0 | w | f32[4,8]       | 0   | 128    | 0-8 | parameter(0)
+        1 | x | f32[4,{width}] | 0   | {size} | 1-7 | fusion(w) | jit(f)/jvp()/tanh
+        1 | y | f32[4,{width}] | 128 | {size} | 2-6 | fusion(x) | jit(f)/jvp()/tanh
+        1 | z | f32[4,{width}] | 256 | {size} | 3-5 | fusion(y) | jit(f)/jvp()/tanh
+        1 | a | f32[4,8]       | 384 | 128    | 4-8 | dot(z)    | jit(f)/transpose(jvp())/dot
+        1 | b | f32[4,8]       | 512 | 128    | 5-8 | dot(y)    | jit(f)/transpose(jvp())/dot
+        1 | c | f32[4,8]       | 640 | 128    | 6-8 | dot(x)    | jit(f)/transpose(jvp())/dot
+        2 | s | f32[4,8]       | 0   | 128    | 7-8 | add(a, b, c) | jit(f)/add @ train.py:9
+        """,
+    )
+    with_results(program, "s")
+    layers = ("x = fusion()", "y = fusion(x)", "z = fusion(y)")
+    made = ("a = dot(z)", "b = dot(y)", "c = dot(x)")
+    with_dependences(program, *layers, *made, "s = add(a, b, c)")
+    assert len(list(added_gradients(program))) == count

@@ -1,5 +1,7 @@
 """`advise` names stacks of loops of which only a part or a reduction is read."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set, with_dependences
@@ -34,6 +36,27 @@ def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, 
     assert isinstance(cause.edit, Remove)
     assert set(cause.edit.patterns) == removed
     assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
+
+
+@pytest.mark.parametrize(("result", "count"), [("part", 1), ("copied", 0)])
+def test_a_stack_that_the_program_returns_a_copy_of_is_not_named(programs, result, count):
+    program = programs(
+        """
+        0 | 12288 | preallocated-temp
+        1 | 4096 | maybe-live-out
+        """,
+        """
+        0 | loop   | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s      | f32[64,16] | 4096 | 4096 | 1-4 | fusion(loop)
+        0 | part   | f32[16]    | 64   | 64   | 2-4 | slice(s) | jit(f)/slice @ f.py:9
+        1 | copied | f32[64,16] | 0    | 4096 | 3-4 | copy(s)
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    returned = (program.by_label[result].value_id,)
+    program.compilation = replace(program.compilation, results=returned)
+    assert len(list(reduced_stacks(program))) == count
 
 
 @pytest.mark.parametrize(

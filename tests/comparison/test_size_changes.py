@@ -30,6 +30,12 @@ def test_values_of_most_lines_are_the_same_in_two_sizes_though_an_edit_moved_the
     text = "3 values have 2 times as many elements, such as f32[8,4] → f32[16,4]"
     assert lines(program(8, 1), program(16, 3))[0][0].startswith(text)
     assert "replaced by 2 others" in lines(program(8, 1)[:2], program(16, 3)[:2])[0][0]
+    both_sizes = [
+        VALUE._replace(name=shape, op_name=f"jit(f)/{shape}", shape=shape)
+        for shape in ("f32[8,4]", "f32[16,4]")
+    ]
+    found = lines([*both_sizes, *program(8, 1)], [*both_sizes, *program(16, 3)])
+    assert "replaced by 3 others" in found[0][0]
 
 
 def test_a_fusion_that_ends_with_another_op_of_its_scope_grows_as_inputs_do():
