@@ -94,7 +94,8 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
 def _names_of_parameters(program: PeakProgram) -> dict[tuple[int, ...], str]:
     """Return the names of inputs by their dimensions, also in reverse order.
 
-    A parameter or its gradient is an output, too; of other inputs, as of a batch, none is summed.
+    Only those of which the program returns an array of the same shape, a new parameter or its
+    gradient: other inputs, such as a batch, have no gradients to be added.
     """
     returned = {
         _lengths(value)
