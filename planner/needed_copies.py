@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue, begin_of
 
 
 class Donor(NamedTuple):
@@ -61,7 +61,7 @@ class Readers:
     """
 
     def __init__(self, values: Iterable[PlannedValue], parameters: Collection[int]) -> None:
-        scheduled = sorted(values, key=lambda value: value.live_from)
+        scheduled = sorted(values, key=begin_of)
         defining = {value.value_id: value.instruction for value in scheduled}
         self.by_parameter: dict[int, dict[str, PlannedValue]] = {
             value_id: {} for value_id in parameters

@@ -90,6 +90,11 @@ class PlannedValue(NamedTuple):
     """All values that its instruction reads, including elements of tuples."""
 
 
+def begin_of(value: PlannedValue) -> int:
+    """Return the step from which a value is live: a key to sort values by."""
+    return value.live_from
+
+
 @dataclass(frozen=True)
 class PlannedProgram:
     """The values of a compiled program, and the plan that XLA made for them."""

@@ -16,6 +16,7 @@ from xlagraph.advice.causes.places_of_reads import PlaceOfRead, place_of_read
 from xlagraph.hlo.metadata import is_installed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
+from xlagraph.planner.planned_program import begin_of
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _DONATED: Final = "a donated input"
@@ -142,7 +143,7 @@ def _chains(program: PeakProgram) -> Iterator[tuple[StoredValue, ...]]:
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     chains: defaultdict[int, list[StoredValue]] = defaultdict(list)
     origins: dict[int, int] = {}
-    for planned in sorted(program.program.values, key=lambda value: value.live_from):
+    for planned in sorted(program.program.values, key=begin_of):
         value = program.values[planned.value_id]
         if not planned.is_copy or not planned.operands or planned.size_bytes < least:
             continue

@@ -8,11 +8,10 @@ pass reads.
       stack = dynamic-update-slice(state[2], part, iteration, 0)
       return (…, …, stack)                              result 2 is state 2 with one more part
 
-A loop's state is a stack if the body only writes parts into it and passes it on; a branch may write
-them, as a sampler that keeps every tenth state. The parts are
-equal slices along one dimension: two or more, and no more than there are iterations. The stack's
-bytes also contain the parameters of body and condition, the state that the body passes on, and the
-initial broadcast or its copy.
+A loop's state is a stack if the body only writes parts into it and passes it on. A branch may write
+them: a sampler may keep every tenth state. The parts are equal slices along one dimension: two or
+more, and no more than there are iterations. The stack's bytes also contain the parameters of body
+and condition, the state that the body passes on, and the initial broadcast or its copy.
 
 The element is the result that becomes the part, before the loop puts it into place. The slice
 update belongs to the loop, and so do instructions at the loop's source line that move or reshape

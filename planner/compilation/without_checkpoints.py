@@ -29,14 +29,14 @@ def as_first_computed(values: Mapping[int, StoredValue]) -> dict[int, StoredValu
     loops = {value.stack_loop for value in values.values() if is_again(value.known_op_name)}
     loops.discard(None)
 
-    def renamed(value: StoredValue) -> StoredValue:
-        def rename(name: str) -> str | None:
-            if value.stack_loop in loops or is_of_inner_gradient(name, scopes):
-                return of_forward_pass(name)
-            return of_first_computation(name)
+    def first(name: str | None, loop: str | None) -> str | None:
+        if name and (loop in loops or is_of_inner_gradient(name, scopes)):
+            return of_forward_pass(name)
+        return of_first_computation(name)
 
+    def renamed(value: StoredValue) -> StoredValue:
         names = value.op_name, value.attributed_op_name
-        op_name, attributed = (rename(name) if name else None for name in names)
+        op_name, attributed = (first(name, value.stack_loop) for name in names)
         return value._replace(op_name=op_name, attributed_op_name=attributed)
 
     return {number: renamed(value) for number, value in values.items()}

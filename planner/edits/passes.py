@@ -5,7 +5,7 @@ from collections.abc import Collection
 from xlagraph.hlo.op_names import scope_names
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
-from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue, begin_of
 
 
 def inputs_of_layers(
@@ -98,7 +98,7 @@ class Passes:
         """
         needed_at = self._needed_of_what_follows(program)
         early: set[int] = set()
-        for value in sorted(program.values, key=_begin):
+        for value in sorted(program.values, key=begin_of):
             if value.value_id in self._marked:
                 read = [
                     each
@@ -112,7 +112,7 @@ class Passes:
     def _needed_of_what_follows(self, program: PlannedProgram) -> dict[int, int]:
         """Return the last step at which a value makes, forward, what the backward pass reads."""
         last: dict[int, int] = {}
-        for value in sorted(program.values, key=_begin, reverse=True):
+        for value in sorted(program.values, key=begin_of, reverse=True):
             if value.value_id in self._marked:
                 continue
             readers = self._read_by(value.value_id)
@@ -143,7 +143,7 @@ class Passes:
         """
         begin = min((self._by_id[each].live_from for each in self._first), default=None)
         late: set[int] = set()
-        for value in sorted(program.values, key=_begin, reverse=True):
+        for value in sorted(program.values, key=begin_of, reverse=True):
             if begin is None or value.live_from < begin:
                 break
             if value.is_stored or value.is_table or value.lives_out:
@@ -152,7 +152,3 @@ class Passes:
             if all(each in self._backward or each in late for each in readers):
                 late.add(value.value_id)
         return late
-
-
-def _begin(value: PlannedValue) -> int:
-    return value.live_from

@@ -17,7 +17,7 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.edits.edit import Edited
 from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.passes import Passes
-from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import PlannedProgram, PlannedValue, begin_of
 from xlagraph.planner.value_changes import (
     with_lengthened_values,
     with_shortened_values,
@@ -99,7 +99,7 @@ class _Forward:
         named = (program.by_id[each] for each in value_ids if each in program.by_id)
         self.named = {
             each.value_id: each
-            for each in sorted(named, key=_begin)
+            for each in sorted(named, key=begin_of)
             if self._is_made_forward(each) and not each.lives_out
             if self._read_by(each)[0] and not self._is_kept_for_a_loop(each)
         }
@@ -123,7 +123,7 @@ class _Forward:
     def freeing(self, program: PlannedProgram, kept: Collection[int] = ()) -> PlannedProgram:
         """Return a program in which named values end with their last reader of the forward pass."""
         lasts = {
-            value.value_id: max(map(_begin, self._read_by(value)[1]), default=value.live_from)
+            value.value_id: max(map(begin_of, self._read_by(value)[1]), default=value.live_from)
             for value in self.named.values()
             if value.value_id not in kept
         }
@@ -144,7 +144,7 @@ class _Forward:
                 value_id=number,
                 buffer_set=number,
                 live_from=needed[value.value_id],
-                live_until=max(map(_begin, self._read_by(value)[0])),
+                live_until=max(map(begin_of, self._read_by(value)[0])),
             )
             for number, value in enumerate(again, unused_id)
         )
@@ -165,14 +165,14 @@ class _Forward:
 
         needed: dict[int, int] = {}
         found = map(by_id.__getitem__, reached(starts, again))
-        for value in sorted(found, key=_begin, reverse=True):
+        for value in sorted(found, key=begin_of, reverse=True):
             steps = [
                 needed[reader.value_id]
                 for reader in self._recomputing_readers(value, kept)
                 if reader.value_id in needed
             ]
             if value.value_id in self.named:
-                steps += map(_begin, self._read_by(value)[0])
+                steps += map(begin_of, self._read_by(value)[0])
             if steps:
                 needed[value.value_id] = min(steps)
         return needed
@@ -223,7 +223,7 @@ class _Forward:
             backward, forward = self._read_by(value)
             if value.value_id not in self.named and (backward or value.is_copy):
                 continue  # kept anyway, or given to the program
-            last = max(map(_begin, forward), default=value.live_from)
+            last = max(map(begin_of, forward), default=value.live_from)
             span = bisect_right(begins, value.live_from), bisect_right(begins, last)
             if span[0] < span[1]:
                 spans.append((value, span))
@@ -253,7 +253,3 @@ def _ends_of_parts(
 def _is_between(ends: Sequence[int], begin: int, end: int) -> bool:
     at = bisect_left(ends, begin)
     return at < len(ends) and ends[at] < end
-
-
-def _begin(value: PlannedValue) -> int:
-    return value.live_from

@@ -13,7 +13,7 @@ from xlagraph.planner.dimensions.stored_operations import operations_of_text
 GRADIENT = (
     "\n        1 | grad  | s8[8192,16] | 0 | 131072 | 4-4 | dot(exp) | jit(f)/jit(main)/transpose"
 )
-"""Of the table, as JAX before 0.7 names it, which leaves out the marks of a gradient."""
+"""The gradient of the table, named as JAX before 0.7 does: without `transpose(jvp())`."""
 
 
 def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", width=16, **known):
