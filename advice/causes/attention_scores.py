@@ -12,6 +12,7 @@ from xlagraph.advice.causes.softmaxes import (
     LEAST_GROWTH,
     PRODUCTS,
     connected,
+    scores_like,
     softmax_of,
     softmax_of_kernel,
     softmax_with_product,
@@ -65,18 +66,18 @@ def stored_scores(program: PeakProgram) -> Iterator[Cause]:
 def _of_softmax(program: PeakProgram, value: StoredValue) -> dict[int, str]:
     """Return the scores of an attention that are made with this product, with what reduces them."""
     for keys in sorted({*value.dimensions} - {1}):  # a longer one may fit partial results
-        scores = connected(program, value, keys)
-        reduction = softmax_of(program, scores, keys) or softmax_of_kernel(program, value, keys)
+        scores = scores_like(program, value, keys)
+        reduction = softmax_of(program, scores) or softmax_of_kernel(program, value, keys)
         if keys < _LEAST_KEYS:
             if reduction is not None:
                 return {}
             continue
-        reduction = reduction or softmax_with_product(program, scores)
-        if reduction is None or not sums_over(program, scores, keys):
+        reduction = reduction or softmax_with_product(program, scores.value_ids)
+        if reduction is None or not sums_over(program, scores):
             continue
         line = place_name(program, reduction)
         reason = f"scores of {keys} keys for each query, which {line} reduces"
-        return dict.fromkeys(scores, reason)
+        return dict.fromkeys(scores.value_ids, reason)
     return {}
 
 

@@ -1,6 +1,5 @@
 """Find logits of a large vocabulary that are computed for all tokens at once."""
 
-import math
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterator
 from fractions import Fraction
@@ -12,8 +11,10 @@ from xlagraph.advice.causes.names import input_name, knows_passes, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
     PRODUCTS,
-    connected,
+    Scores,
     loops_of_sums,
+    parts_of_rows,
+    scores_like,
     softmax_of,
     softmax_of_kernel,
     sums_over,
@@ -86,21 +87,20 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         if not words:
             continue
         whole, words = _joined_with_others(program, value, words)
-        alike = connected(program, whole, max(whole.dimensions))
-        seen |= alike
-        reduction = softmax_of(program, alike, words) or softmax_of_kernel(program, whole, words)
+        scores, reduction = _softmax(program, whole, words)
+        seen |= scores.value_ids
         # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
-        if reduction is None or loops_of_sums(program, alike, words) != {loop}:
+        if reduction is None or loops_of_sums(program, scores) != {loop}:
             continue
-        rows = math.prod(whole.dimensions) // words
-        if rows < _LEAST_TOKENS:
+        if scores.rows < _LEAST_TOKENS:
             continue
-        is_mixture = sums_over(program, alike, words) and (
-            knows_passes(program) or not _is_differentiated(program, alike, tables)
+        is_mixture = sums_over(program, scores) and (
+            knows_passes(program) or not _is_differentiated(program, scores.value_ids, tables)
         )
         line = place_name(program, reduction)
-        reason = f"{rows} × {words} products with {table}, which {line} reduces"
-        sets = {program.set_of(program.values[each]) for each in alike | {value.value_id}}
+        reason = f"{scores.rows} × {words} products with {table}, which {line} reduces"
+        alike = scores.value_ids | {value.value_id}
+        sets = {program.set_of(program.values[each]) for each in alike}
         found[loop is not None, is_mixture] += [
             (each, reason) for each in program.temporaries if program.set_of(each) in sets
         ]
@@ -114,6 +114,18 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             values,
             _WEIGHTS if is_mixture else _LOGITS,
         )
+
+
+def _softmax(program: PeakProgram, product: StoredValue, words: int) -> tuple[Scores, str | None]:
+    """Return the values of a softmax of a product, or of a slice of its rows, and what reduces."""
+    alike = scores_like(program, product, words)
+    reduction = softmax_of(program, alike) or softmax_of_kernel(program, product, words)
+    if reduction is not None:
+        return alike, reduction
+    for scores in parts_of_rows(program, alike):
+        if (reduction := softmax_of(program, scores)) is not None:
+            return scores, reduction
+    return alike, None
 
 
 def _is_differentiated(

@@ -1,7 +1,8 @@
 """Find softmaxes: exponentials that are reduced over one dimension, next to their rows."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -23,6 +24,59 @@ _KERNEL_OF_LIBRARY: Final = ("dot", "reduce", "subtract")
 _REDUCING: Final = frozenset(("reduce", "reduce-window"))
 _LEAST_REDUCED: Final = 16
 """Fewest elements for each of a row's partial results: a GPU reduces long rows in two steps."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Values that one softmax reads or makes."""
+
+    value_ids: frozenset[int]
+    elements: int
+    """Elements that the softmax reads of each value."""
+    length: int
+    """Length of the dimension that it reduces."""
+
+    @property
+    def rows(self) -> int:
+        """Sums of exponentials: one for each element of the other dimensions."""
+        return self.elements // self.length
+
+
+def scores_like(program: PeakProgram, value: StoredValue, length: int) -> Scores:
+    """Return a value with those connected to it, for a softmax over a dimension of this length."""
+    alike = connected(program, value, length)
+    return Scores(frozenset(alike), math.prod(value.dimensions), length)
+
+
+def parts_of_rows(program: PeakProgram, scores: Scores) -> Iterator[Scores]:
+    """Yield the scores with those of a slice of their rows, largest slice first.
+
+    A loss of the next token does not read the last row of each sequence: the slice is stored, or
+    made in the fusions that read the whole. Its gradient is padded to all rows again.
+    """
+    slicing = [
+        operation
+        for each in scores.value_ids
+        for name in program.readers_of.get(each, ())
+        if program.computes_with(name, "slice")
+        and (operation := program.operations.get(name)) is not None
+    ]
+    slices = {
+        math.prod(inside.shape.lengths)
+        for operation in slicing
+        for inside in program.fused_operations(operation) or (operation,)
+        if inside.opcode == "slice"
+        and isinstance(inside.shape, ArrayShape)
+        and scores.length in inside.shape.lengths
+    }
+    for elements in sorted(slices - {scores.elements}, reverse=True):
+        found = set(scores.value_ids)
+        for size in (elements, scores.elements):  # of the slice, and of what is padded
+            readers = [name for each in found for name in program.readers_of.get(each, ())]
+            for value in [each for name in readers for each in program.made_by.get(name, ())]:
+                if scores.length in value.dimensions and math.prod(value.dimensions) == size:
+                    found |= connected(program, value, scores.length)
+        yield Scores(frozenset(found), elements, scores.length)
 
 
 def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]:
@@ -47,18 +101,17 @@ def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]
     return found
 
 
-def softmax_of(program: PeakProgram, value_ids: Collection[int], length: int) -> str | None:
-    """Return the instruction that reduces these values over a dimension for a softmax.
+def softmax_of(program: PeakProgram, scores: Scores) -> str | None:
+    """Return the instruction that reduces these values over their dimension for a softmax.
 
     A softmax reads the maximum or the sum of each row next to the row itself; a sum of a
     function of each element, such as a softplus, does not.
     """
-    around = {name for each in value_ids for name in program.readers_of.get(each, ())}
-    makers = {program.values[each].name for each in value_ids}
+    around = {name for each in scores.value_ids for name in program.readers_of.get(each, ())}
+    makers = {program.values[each].name for each in scores.value_ids}
     if not any(program.computes_with(name, "exponential") for name in around | makers):
         return None
-    size = math.prod(program.values[next(iter(value_ids))].dimensions)
-    rows = size // length
+    rows, size = scores.rows, scores.elements
     if not any(_sums_exponentials(program, name, rows, size) for name in around):
         return None
     reducing = []
@@ -163,14 +216,13 @@ def _computed_by_row(program: PeakProgram, values: Sequence[StoredValue], rows: 
     return found
 
 
-def loops_of_sums(program: PeakProgram, value_ids: Collection[int], length: int) -> set[str | None]:
+def loops_of_sums(program: PeakProgram, scores: Scores) -> set[str | None]:
     """Return the names of the loops that sum exponentials of these values; None outside of one."""
-    size = math.prod(program.values[next(iter(value_ids))].dimensions)
     return {
         program.instructions[name].loop
-        for each in value_ids
+        for each in scores.value_ids
         for name in program.readers_of.get(each, ())
-        if _sums_exponentials(program, name, size // length, size)
+        if _sums_exponentials(program, name, scores.rows, scores.elements)
     }
 
 
@@ -236,12 +288,12 @@ def _is_kernel(program: PeakProgram, instruction: str) -> bool:
     return called.target == "tpu_custom_call" and (called.op_name or "").startswith(_KERNEL)
 
 
-def sums_over(program: PeakProgram, scores: Collection[int], keys: int) -> bool:
-    """Return True if a product of the forward pass sums scores over the keys."""
-    size = math.prod(program.values[next(iter(scores))].dimensions)
+def sums_over(program: PeakProgram, scores: Scores) -> bool:
+    """Return True if a product of the forward pass sums scores over their dimension."""
+    size, keys = scores.elements, scores.length
     sizes = [
         math.prod(made.dimensions)
-        for each in scores
+        for each in scores.value_ids
         for name in program.readers_of.get(each, ())
         if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
         for made in program.made_by.get(name, ())

@@ -127,6 +127,48 @@ def test_a_sum_of_exponentials_is_read_with_the_rows_through_values_of_each_row(
     assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
 
 
+def test_logits_of_which_a_slice_of_the_rows_is_read_count_with_their_padded_gradient(programs):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 2621440 | preallocated-temp
+        """,
+        """
+        0 | head  | s8[8192,16] | 0       | 131072 | 0-7 | parameter(0)
+        1 | rows  | s8[80,8192] | 0       | 655360 | 1-4 | dot(head)
+        1 | max   | s8[72]      | 2555904 | 72     | 2-4 | reduce(rows) | jit(f)/max @ f.py:8
+        1 | exp   | s8[72,8192] | 655360  | 589824 | 3-6 | fusion(rows, max)
+        1 | sum   | s8[72]      | 2556928 | 72     | 4-6 | reduce(exp) | jit(f)/sum @ f.py:8
+        1 | grad  | s8[72,8192] | 1310720 | 589824 | 5-7 | multiply(exp, sum)
+        1 | all   | s8[80,8192] | 1900544 | 655360 | 6-7 | pad(grad)
+        """,
+    )
+    made = program.instructions["exp"]._replace(fused_opcodes=("slice", "exponential"))
+    program.instructions |= {"exp": made}
+    program.stored.operations = operations_of_text("""HloModule jit_f
+
+%sliced (r: s8[80,8192], m: s8[72]) -> s8[72,8192] {
+  %r = s8[80,8192]{1,0} parameter(0)
+  %m = s8[72]{0} parameter(1)
+  %s = s8[72,8192]{1,0} slice(%r), slice={[8:80], [0:8192]}
+  %b = s8[72,8192]{1,0} broadcast(%m), dimensions={0}
+  %d = s8[72,8192]{1,0} subtract(%s, %b)
+  ROOT %e = s8[72,8192]{1,0} exponential(%d)
+}
+
+ENTRY %main (rows: s8[80,8192], max: s8[72]) -> s8[72,8192] {
+  %rows = s8[80,8192]{1,0} parameter(0)
+  %max = s8[72]{0} parameter(1)
+  %exp = s8[72,8192]{1,0} fusion(%rows, %max), kind=kLoop, calls=%sliced
+  %sum = s8[72]{0} reduce(%exp, %max), dimensions={1}, to_apply=%add
+  ROOT %grad = s8[72,8192]{1,0} multiply(%exp, %sum)
+}
+""")
+    (cause,) = logits(program)
+    assert {row["value"] for row in cause.rows} == {"rows", "exp", "grad", "all"}
+    assert cause.rows[0]["reason"] == "72 × 8192 products with head, which f.py:8 reduces"
+
+
 @pytest.mark.parametrize(("partial", "is_named"), [(128, True), (4096, False)])
 def test_a_gpu_reduces_long_rows_in_two_steps(programs, partial, is_named):
     program = programs(
