@@ -10,9 +10,11 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import place_name
+from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
+from xlagraph.advice.causes.unread_rows import MOST_READ, share_read
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
@@ -46,6 +48,8 @@ def pair_scores(program: PeakProgram) -> Iterator[Cause]:
         if value.size_bytes < least:
             break
         if value.value_id in seen or not _is_product_of_rows(program, value):
+            continue
+        if share_read(program, value, readers_of_set(program, value)) <= MOST_READ:
             continue
         scores = connected(program, value, max(value.dimensions))
         seen |= scores

@@ -26,8 +26,10 @@ from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which a value is searched."""
-_MOST_READ: Final = Fraction(1, 2)
+MOST_READ: Final = Fraction(1, 2)
+"""Largest share of a value that is called a part of it."""
 _TAKING: Final = ("slice", "dynamic-slice", "gather")
+_PADDING: Final = ("pad", "scatter")
 _MOVING: Final = SAME_ELEMENTS | {"concatenate", "pad", "slice", "dynamic-slice"}
 """Opcodes of instructions that only put together what exists."""
 _MIXING: Final = MIXING - {"reduce"}
@@ -56,8 +58,8 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
         if value.size_bytes < least:
             break
         readers = readers_of_set(program, value)
-        share = _share_read(program, value, readers)
-        if share > _MOST_READ or value.label in named or program.module is None:
+        share = share_read(program, value, readers)
+        if share > MOST_READ or value.label in named or program.module is None:
             continue
         axes = axes or _RowAxes(program, program.module)
         reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
@@ -77,7 +79,7 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
         )
 
 
-def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[str]) -> Fraction:
+def share_read(program: PeakProgram, value: StoredValue, readers: Collection[str]) -> Fraction:
     """Return the most of a value that its readers take; 1 if it cannot be computed by rows."""
     members = [program.values[each.value_id] for each in program.members_of(value)]
     maker = program.instructions[value.name]
@@ -96,7 +98,7 @@ def _share_read(program: PeakProgram, value: StoredValue, readers: Collection[st
         for each in program.made_by.get(name, ())
         if not _is_padded(program, each, value)
     )
-    if made > _MOST_READ * value.size_bytes or not all(
+    if made > MOST_READ * value.size_bytes or not all(
         program.instructions[name].loop == maker.loop
         and any(program.computes_with(name, opcode) for opcode in _TAKING)
         for name in readers
@@ -115,15 +117,21 @@ def _makes_others(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def _is_padded(program: PeakProgram, value: StoredValue, whole: StoredValue) -> bool:
-    """Return True for the gradient of a part, with zeros for all else of a value."""
-    return (
-        value.is_backward
-        and prod(value.dimensions) == prod(whole.dimensions)
-        and program.computes_with(value.name, "pad")
-        and all(
-            each is whole or each.size_bytes <= _MOST_READ * whole.size_bytes
-            for each in map(program.values.__getitem__, program.read_by.get(value.name, ()))
-        )
+    """Return True for the gradient of a part, with zeros for all else of a value.
+
+    A part that is gathered adds its gradient to an array of zeros.
+    """
+    if not value.is_backward or prod(value.dimensions) != prod(whole.dimensions):
+        return False
+    members = [program.values[each.value_id] for each in program.members_of(value)]
+    makers = {each.name for each in members}
+    padding = [
+        name for name in makers if any(map(program.instructions[name].computes_with, _PADDING))
+    ]
+    read = (program.values[each] for name in makers for each in program.read_by.get(name, ()))
+    return bool(padding) and all(
+        each in (whole, *members) or each.size_bytes <= MOST_READ * whole.size_bytes
+        for each in read
     )
 
 
@@ -162,9 +170,8 @@ class _RowAxes(Axes):
     ) -> list[StoredValue]:
         """Return a value with those that are made for it alone, row by row.
 
-        Products with its gradients read no more rows than it has itself.
-
-        None at all if each row reads another part of weights, or if it is not known which.
+        Products with its gradients read no more rows than it has itself. None at all if each row
+        reads another part of weights, or if it is not known which.
         """
         program = self.program
         read = {
@@ -178,65 +185,67 @@ class _RowAxes(Axes):
         ids = {each.value_id for each in program.members_of(value)}
         parts = parts_of_reads(program, ids, readers, _TAKING)
         by_length = [each for each in unread if self.length(each) == parts]
-        chosen = by_length if len(unread) > 1 else unread
-        is_transformed = program.computes_with(value.name, "fft")
-        if is_transformed and not (len(chosen) == 1 and self._keeps(chosen[0], value.name)):
+        chosen = by_length if len(by_length) == 1 else unread
+        is_kept = bool(chosen) and self._keeps(chosen, value.name)
+        if program.computes_with(value.name, "fft") and not is_kept:
             return []
         is_gathered = any(program.computes_with(name, "gather") for name in readers)
-        if is_gathered and (len(chosen) != 1 or self._is_of_weights(chosen[0], value)):
+        if is_gathered and (not chosen or self._is_of_weights(chosen, value)):
             return []
-        if len(chosen) != 1 or not self._keeps(axis := chosen[0], value.name):
+        if not is_kept:
             return [value, *gradients]
         found, makers, waiting = [value], {value.name}, [value.name]
         others = {name for each in gradients for name in program.readers_of.get(each.value_id, ())}
         while waiting:
             for value_id in program.read_by.get(waiting.pop(), ()):
                 each = program.values[value_id]
-                if each in found or not self._has_rows(each, axis):
+                if each in found or not self._has_rows(each, chosen):
                     continue
                 if readers_of_set(program, each) <= makers | others:
                     found.append(each)
-                    if program.stack_of(each) is None and self._keeps(axis, each.name):
+                    if program.stack_of(each) is None and self._keeps(chosen, each.name):
                         makers.add(each.name)
                         waiting.append(each.name)
-        return [*found, *self._computed_from(gradients, axis)]
+        return [*found, *self._computed_from(gradients, chosen)]
 
-    def _computed_from(self, gradients: Sequence[StoredValue], axis: int) -> list[StoredValue]:
+    def _computed_from(
+        self, gradients: Sequence[StoredValue], axes: Collection[int]
+    ) -> list[StoredValue]:
         """Return gradients with what is computed from their rows alone."""
         program = self.program
         found = list(gradients)
         for each in found:
             for name in program.readers_of.get(each.value_id, ()):
                 read = [program.values[other] for other in program.read_by[name]]
-                if all(other in found or axis not in self.of(other) for other in read):
+                if all(other in found or self.of(other).isdisjoint(axes) for other in read):
                     found += [
                         made
                         for made in program.made_by.get(name, ())
-                        if made not in found and axis in self.of(made) and not made.is_phi
+                        if made not in found and self.of(made).issuperset(axes) and not made.is_phi
                     ]
         return found
 
-    def _has_rows(self, value: StoredValue, axis: int) -> bool:
+    def _has_rows(self, value: StoredValue, axes: Collection[int]) -> bool:
         """Return True for a temporary of which a part can be computed, or stacked.
 
         A repeated number has any dimension of the length.
         """
         program = self.program
-        is_repeated = self.length(axis) in value.dimensions and not any(
+        is_repeated = all(self.length(each) in value.dimensions for each in axes) and not any(
             program.values[each].dimensions for each in program.read_by.get(value.name, ())
         )
         if program.set_of(value) not in self._temporaries or not (
-            is_repeated or axis in self.of(value)
+            is_repeated or self.of(value).issuperset(axes)
         ):
             return False
         members = (program.values[each.value_id] for each in program.members_of(value))
         if any(each.is_phi for each in members):
             return program.stack_of(value) is not None
         is_transformed = program.computes_with(value.name, "fft")
-        is_mixed = is_transformed and not self._keeps(axis, value.name)
+        is_mixed = is_transformed and not self._keeps(axes, value.name)
         return not is_mixed and not _makes_all_at_once(program, value)
 
-    def _is_of_weights(self, axis: int, product: StoredValue) -> bool:
+    def _is_of_weights(self, axes: Collection[int], product: StoredValue) -> bool:
         """Return True if a product has a dimension of an input, of which each row reads another.
 
         Gathered first, the input would have a part for each row.
@@ -244,18 +253,20 @@ class _RowAxes(Axes):
         program = self.program
         read = [program.values[each] for each in program.read_by.get(product.name, ())]
         return program.computes_with(product.name, "dot") and any(
-            axis in self.of(each) and input_of(program, each) is not None for each in read
+            not self.of(each).isdisjoint(axes) and input_of(program, each) is not None
+            for each in read
         )
 
     @cached_property
     def _temporaries(self) -> frozenset[int | None]:
         return frozenset(map(self.program.set_of, self.program.temporaries))
 
-    def _keeps(self, axis: int, name: str) -> bool:
+    def _keeps(self, axes: Collection[int], name: str) -> bool:
         """Return True if a row of an instruction's result needs that row of its operands alone."""
         operation = self.program.operations.get(name)
-        if operation is None:
-            return False
+        return operation is not None and all(self._keeps_axis(each, operation) for each in axes)
+
+    def _keeps_axis(self, axis: int, operation: Operation) -> bool:
         results = self.followed.results
         for each in self.program.fused_operations(operation) or (operation,):
             made = self._times(axis, results.get(each.name))

@@ -3,6 +3,7 @@
 import pytest
 
 from xlagraph.advice.causes.pair_scores import pair_scores
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
 @pytest.mark.parametrize(
@@ -12,7 +13,7 @@ from xlagraph.advice.causes.pair_scores import pair_scores
         pytest.param("dot(e, y)", "f32[64,4]", [], id="attention"),
         pytest.param("dot(e, y)", "f32[16,64,4]", [], id="parts of a product that a GPU adds"),
         pytest.param("negate(e)", "f32[64,64]", ["s", "e"], id="another value for the same sums"),
-        pytest.param("slice(e)", "f32[32,64]", [], id="a part is needed"),
+        pytest.param("slice(e)", "f32[32,64]", [], id="a part is needed next to the sums"),
         pytest.param("sort(e)", "f32[64,64]", [], id="an order is needed"),
     ],
 )
@@ -67,4 +68,40 @@ def test_a_product_with_a_table_is_made_of_pairs_only_for_numbers_of_rows(
         2 | r | {reduced} | 33792 | 256   | 4-4 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
         """,
     )
+    assert bool([*pair_scores(program)]) == is_named
+
+
+@pytest.mark.parametrize(("read", "is_named"), [(8, False), (48, True)])
+def test_a_product_of_which_a_small_part_is_read_has_no_scores_of_all_pairs(
+    programs, read, is_named
+):
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
+        1 | 65536 | preallocated-temp
+        """,
+        f"""
+        0 | x | f32[64,4]  | 0     | 1024  | 0-4 | parameter(0)
+        1 | y | f32[64,4]  | 0     | 1024  | 1-4 | tanh(x)
+        1 | s | f32[64,64] | 1024  | 16384 | 2-3 | dot(y, y)
+        1 | r | s32[{read}] | 33792 | 256   | 3-4 | fusion(s) | jit(f)/argmax @ f.py:9
+        """,
+    )
+    made = program.instructions["r"]._replace(fused_opcodes=("slice", "reduce"))
+    program.instructions |= {"r": made}
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+c {{
+  p = f32[64,64]{{1,0}} parameter(0)
+  t = f32[{read},64]{{1,0}} slice(p), slice={{[0:{read}], [0:64]}}
+  ROOT m = s32[{read}]{{0}} reduce(t, t), dimensions={{1}}, to_apply=max
+}}
+
+ENTRY e {{
+  x = f32[64,4]{{1,0}} parameter(0)
+  y = f32[64,4]{{1,0}} tanh(x)
+  s = f32[64,64]{{1,0}} dot(y, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+  ROOT r = s32[{read}]{{0}} fusion(s), kind=kLoop, calls=c
+}}
+""")
     assert bool([*pair_scores(program)]) == is_named

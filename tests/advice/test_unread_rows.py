@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.advice.small_compilations import with_results
+from tests.advice.small_compilations import share_one_buffer_set, with_results
 from xlagraph.advice.causes.unread_rows import unread_rows
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.edits.resizing import Scale
@@ -23,6 +23,10 @@ ENTRY e {
 }
 """
 SUMS = ", lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+TAKING = (
+    "offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1,"
+    " slice_sizes={1,1,8}"
+)
 GIVEN = """
 0 | 256  | parameter 0, shape |f32[32,2]| at ShapeIndex {}
 1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
@@ -88,6 +92,47 @@ def test_gradients_of_a_part_have_no_other_rows_either(programs):
     with_results(program, "r")
     (cause,) = unread_rows(program, ())
     assert {row["value"] for row in cause.rows} == {"y", "h", "z", "g"}
+
+
+def test_rows_that_are_gathered_by_two_dimensions_add_their_gradients_to_zeros(programs):
+    program = programs(
+        """
+        0 | 256  | parameter 0, shape |f32[2,16,2]| at ShapeIndex {}
+        1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
+        2 | 32   | parameter 2, shape |s32[4,2]| at ShapeIndex {}
+        3 | 2432 | preallocated-temp
+        """,
+        """
+        0 | x | f32[2,16,2] | 0    | 256  | 0-6 | parameter(0)
+        1 | w | f32[2,8]    | 0    | 64   | 0-6 | parameter(1)
+        2 | i | s32[4,2]    | 0    | 32   | 0-6 | parameter(2)
+        3 | h | f32[2,16,2] | 0    | 256  | 1-4 | tanh(x) | jit(f)/jvp()/tanh @ f.py:4
+        3 | y | f32[2,16,8] | 256  | 1024 | 2-4 | dot(h, w) | jit(f)/jvp()/dot @ f.py:5
+        3 | r | f32[4,8]    | 2304 | 128  | 4-6 | gather(y, i) | jit(f)/jvp()/gather @ f.py:6
+        3 | z | f32[2,16,8] | 1280 | 1024 | 5-6 | broadcast() | jit(f)/transpose(jvp())/zeros
+        3 | g | f32[2,16,8] | 1280 | 1024 | 6-6 | scatter(z, i, r) | jit(f)/transpose(jvp())/add
+        """,
+    )
+    share_one_buffer_set(program, "z", "g")
+    program.stored.operations = operations_of_text(
+        f"""HloModule m
+
+ENTRY e {{
+  x = f32[2,16,2]{{2,1,0}} parameter(0)
+  w = f32[2,8]{{1,0}} parameter(1)
+  i = s32[4,2]{{1,0}} parameter(2)
+  h = f32[2,16,2]{{2,1,0}} tanh(x)
+  y = f32[2,16,8]{{2,1,0}} dot(h, w), lhs_contracting_dims={{2}}, rhs_contracting_dims={{0}}
+  r = f32[4,8]{{1,0}} gather(y, i), {TAKING}
+  zero = f32[] constant(0)
+  z = f32[2,16,8]{{2,1,0}} broadcast(zero), dimensions={{}}
+  ROOT g = f32[2,16,8]{{2,1,0}} scatter(z, i, r), update_window_dims={{1}}, to_apply=add
+}}
+"""
+    )
+    (cause,) = unread_rows(program, ())
+    assert cause.rows[0]["reason"] == "f.py:6 reads at most 1/8 of it"
+    assert {row["value"] for row in cause.rows} == {"y", "h", "z"}
 
 
 def test_what_is_made_of_all_rows_at_once_is_kept(programs):
