@@ -40,7 +40,7 @@ class LoopStacks:
     """Least part of their bytes that a checkpoint keeps: the inputs of each iteration, less the
     values of one iteration, which no longer wait until they are stacked."""
     kept_at_most: Fraction
-    """Most that is kept: also the results of dots and the recomputed values of one iteration."""
+    """Most that is kept: the inputs, and the recomputed values of one iteration."""
     read_ids: frozenset[int]
     """Values made before the loop from which it computes the stacks: a checkpoint keeps them."""
 
@@ -209,23 +209,13 @@ def _of_loop(
     read_ids, needed = _read_for(compilation, program, family_by_set, loop)
     iterations = min((*compilation.values[stack.value_id].dimensions, 1)[0] for stack in stacks)
     stacked_bytes = sum(stack.size_bytes for stack in stacks)
-    elements = sum(_elements(compilation.values[stack.value_id]) for stack in stacks)
     carried_bytes = sum(value.size_bytes for value in carried if value.buffer_set in needed)
-    # on CPU a dot is f32, and its stacked form is narrower
-    dot_bytes = sum(
-        (
-            min(Fraction(dot.size_bytes), Fraction(_elements(stored) * stacked_bytes, elements))
-            for dot, stored in _dots(compilation, program, family_by_set)
-        ),
-        start=Fraction(),
-    )
     inputs = Fraction(iterations * carried_bytes, stacked_bytes)
-    dots = iterations * dot_bytes / stacked_bytes
     one_iteration = Fraction(1, iterations)
     return LoopStacks(
         frozenset[int]().union(*family_by_set.values()),
         min(max(inputs - one_iteration, Fraction()), Fraction(1)),
-        min(inputs + dots + one_iteration, Fraction(1)),
+        min(inputs + one_iteration, Fraction(1)),
         read_ids,
     )
 
@@ -269,38 +259,6 @@ def _read_for(
             else:
                 waiting.append(value)
     return frozenset(found), needed
-
-
-def _dots(
-    compilation: PlannableCompilation, program: PlannedProgram, buffer_sets: Iterable[int]
-) -> list[tuple[PlannedValue, StoredValue]]:
-    """Return the results of dots in the body of the loop that fills these sets.
-
-    They are in the computations that write the parts. If there are none, take the dots of the same
-    scopes: they are in called computations.
-    """
-    writers = [
-        value
-        for buffer_set in buffer_sets
-        for value in program.sets[buffer_set]
-        if _writes_forward(compilation, value)
-    ]
-    bodies = {value.computation for value in writers}
-    names = [compilation.values[value.value_id].op_name for value in writers]
-    scopes = tuple({_scope(name) for name in names if name})
-    dots = [
-        (value, stored)
-        for value in program.values
-        if (stored := compilation.values.get(value.value_id)) is not None and not value.is_table
-        if (stored.op_name or "").partition("[")[0].endswith("/dot_general")
-    ]
-    return [(dot, stored) for dot, stored in dots if dot.computation in bodies] or [
-        (dot, stored) for dot, stored in dots if (stored.op_name or "").startswith(scopes)
-    ]
-
-
-def _scope(op_name: str) -> str:
-    return op_name.partition("[")[0].rpartition("/")[0] + "/"
 
 
 def _elements(value: StoredValue) -> int:

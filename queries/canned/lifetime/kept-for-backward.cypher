@@ -42,9 +42,9 @@
 // @change   recompute
 // @evidence value shape liveFrom neededAt ofCheckpoint attributedOpName userFile userLine
 // @remedy   jax         Recompute them instead: put jax.checkpoint around one layer, a few layers, the
-//           whole body of jax.lax.scan, or one iteration of an unrolled solver, with
-//           policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or
-//           nothing_saveable); save_and_offload_only_these_names moves named values to the host.
+//           whole body of jax.lax.scan, or one iteration of an unrolled solver. A policy of
+//           jax.checkpoint_policies keeps more: dots_with_no_batch_dims_saveable the results of
+//           products, save_and_offload_only_these_names moves named values to the host.
 // @remedy   tensorflow  Recompute them instead: wrap the layer in tf.recompute_grad.
 // @remedy   pytorch     Recompute them instead: call the layer through
 //           torch_xla.utils.checkpoint.checkpoint, or wrap it in checkpoint_module of
