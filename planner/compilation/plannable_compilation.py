@@ -10,7 +10,7 @@ from xlagraph.hlo.op_names import framework_of
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.blocks import share_blocks
 from xlagraph.planner.compilation.kept_results import kept
-from xlagraph.planner.compilation.platform_rules import alignments_of, written_by_others
+from xlagraph.planner.compilation.platform_rules import GPUS, alignments_of, written_by_others
 from xlagraph.planner.compilation.records import (
     StoredMaker,
     StoredOverwrite,
@@ -69,7 +69,7 @@ class PlannableCompilation:
     @property
     def is_gpu(self) -> bool:
         """True for a compilation for a GPU."""
-        return self.platform in ("gpu", "rocm")
+        return self.platform in GPUS
 
     @property
     def is_tpu(self) -> bool:

@@ -5,6 +5,8 @@ from typing import Final
 
 from xlagraph.planner.compilation.records import StoredValue
 
+GPUS: Final = ("gpu", "rocm")
+"""Platforms of GPUs."""
 _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
     "cpu": (64, 16),
     "gpu": (256, 128),

@@ -7,8 +7,10 @@ from itertools import count
 
 from xlagraph.hlo.shapes import Shape, dimensions, parse_shape, printed_shape
 from xlagraph.planner.compilation.kept_results import kept
+from xlagraph.planner.compilation.platform_rules import GPUS
 from xlagraph.planner.compilation.records import StoredDependence
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.orders.elided_copies import with_copies
 from xlagraph.planner.orders.schedulable import (
     SchedulableComputation,
     SchedulableInstruction,
@@ -37,7 +39,7 @@ def schedulable_program(stored: StoredCompilation) -> SchedulableProgram | None:
     for row, each in enumerate(dependences):
         computations[each.computation or ""].append(row)
     created = _order_of_creation(dependences, computations.values())
-    return SchedulableProgram(
+    program = SchedulableProgram(
         tuple(
             [
                 SchedulableInstruction(
@@ -65,6 +67,7 @@ def schedulable_program(stored: StoredCompilation) -> SchedulableProgram | None:
         entry,
         _values(stored, own_bytes, rows, entry),
     )
+    return with_copies(program) if stored.totals.platform in GPUS else program
 
 
 def _rows(names: Sequence[str] | None, rows: Mapping[str, int]) -> tuple[int, ...]:

@@ -6,12 +6,16 @@ instructions that the backward pass needs again are added to the module, and the
 orders them with all others. A GPU takes the best of three orders.
 
 Without barriers, an instruction of a part that reads nothing recomputed is merged with the one that
-it repeats, unless XLA fuses it otherwise with others.
+it repeats, unless XLA fuses it otherwise with others. With barriers, a part is recomputed when the
+gradient of its result is known: `jax.checkpoint` puts one barrier around what it keeps and that
+gradient.
 
 The parts are those that need the fewest bytes (`recomputed_values`) in the order of that rule.
 """
 
-from collections.abc import Collection, Iterator
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
@@ -25,9 +29,10 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.planner.edits.loop_stacks import loop_stacks
-from xlagraph.planner.edits.recomputed_values import parts_of_forward_pass
+from xlagraph.planner.edits.recomputed_values import Parts, parts_of_forward_pass
 from xlagraph.planner.memory_plan import plan_memory
 from xlagraph.planner.orders.choice_of_three import choice_of_three
+from xlagraph.planner.orders.elided_copies import with_copies
 from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import order_of, post_order
@@ -77,7 +82,7 @@ def recomputed_in_parts(
     parts = parts_of_forward_pass(compilation, ordered)
     if parts.part_count < _FEWEST:
         return None
-    added = _Added.of(found, forward, {ordered.by_id[each].buffer_set for each in parts.kept})
+    added = _Added.of(found, forward, parts, ordered, has_barriers=compilation.keeps_barriers)
     return added.reordering(compilation) if added.clones else None
 
 
@@ -88,7 +93,12 @@ def _forward(program: SchedulableProgram, compilation: PlannableCompilation) -> 
     """
     backward = {value.name for value in compilation.values.values() if value.is_backward}
     order = post_order(program, program.entry)
-    marked = {step for step in order if program.instructions[step].name in backward}
+    marked: set[int] = set()
+    for step in order:
+        each = program.instructions[step]
+        is_element = not each.defined_bytes and not marked.isdisjoint(each.operands)
+        if each.name in backward or is_element:
+            marked.add(step)
     later, needed = set(marked), set(marked)
     for step in order:
         if not later.isdisjoint(program.instructions[step].operands):
@@ -99,6 +109,13 @@ def _forward(program: SchedulableProgram, compilation: PlannableCompilation) -> 
     return frozenset(step for step in order if step in needed or step not in later) - marked
 
 
+def _is_of_no_layer(program: SchedulableProgram, step: int) -> bool:
+    """Return True for a loop, and for the copy of a parameter."""
+    each = program.instructions[step]
+    is_given = all(program.instructions[it].opcode == "parameter" for it in each.operands)
+    return each.opcode == "while" or (each.opcode == "copy" and is_given)
+
+
 @dataclass(frozen=True, slots=True)
 class _Added:
     """Instructions that are added to a program to recompute what the backward pass reads."""
@@ -107,17 +124,30 @@ class _Added:
     forward: frozenset[int]
     clones: dict[int, int]
     """Added instruction, by the one that it repeats."""
+    part_of: Mapping[int, int] | None
+    """The part of each repeated instruction, if barriers order it; else None."""
 
     @classmethod
-    def of(cls, found: Reordering, forward: frozenset[int], kept_sets: Collection[int]) -> "_Added":
+    def of(
+        cls,
+        found: Reordering,
+        forward: frozenset[int],
+        parts: Parts,
+        ordered: PlannedProgram,
+        *,
+        has_barriers: bool,
+    ) -> "_Added":
         program = found.schedulable
         by_id = found.planned.by_id
+        kept_sets = {ordered.by_id[each].buffer_set for each in parts.kept}
         kept = {
             value.defined_at
             for value in program.values
             if (planned := by_id.get(value.value_id)) is not None
             and (planned.is_stored or planned.buffer_set in kept_sets)
         }
+        if has_barriers:  # belongs to no part
+            kept |= {step for step in forward if _is_of_no_layer(program, step)}
         steps = program.computations[program.entry].instructions
         read = {
             operand
@@ -136,9 +166,18 @@ class _Added:
             each = program.instructions[step]
             if step in needed and step not in kept and each.opcode not in ("parameter", "constant"):
                 is_fused = each.opcode == "fusion" and not each.name.startswith(_ALONE)
-                if is_fused or not clones.keys().isdisjoint(each.operands):
+                is_made_again = each.defined_bytes if has_barriers else is_fused
+                if is_made_again or not clones.keys().isdisjoint(each.operands):
                     clones[step] = next(numbers)
-        return cls(found, forward, clones)
+        if not has_barriers:
+            return cls(found, forward, clones, None)
+        begins = {value.instruction: value.live_from for value in ordered.values}
+        part_of: dict[int, int] = {}
+        for step in clones:  # operands first; what is not kept belongs to one part
+            each = program.instructions[step]
+            own = bisect_right(parts.begins, begins.get(each.name, 0))
+            part_of[step] = max((part_of[it] for it in each.operands if it in part_of), default=own)
+        return cls(found, forward, clones, part_of)
 
     def reordering(self, compilation: PlannableCompilation) -> Reordering:
         """Return the program with the added instructions, whose order can be chosen."""
@@ -149,13 +188,14 @@ class _Added:
             if step not in self.forward:
                 each = instructions[step]
                 instructions[step] = each._replace(operands=self._cloned(each.operands))
+        gradients = self._gradients_of_parts()
         for step in self.clones:
             each = program.instructions[step]
             instructions.append(
                 each._replace(
                     name=f"{each.name}.remat",
                     operands=self._cloned(each.operands),
-                    control_predecessors=(),
+                    control_predecessors=gradients.get(step, ()),
                     callees=(),
                 )
             )
@@ -188,9 +228,35 @@ class _Added:
                 values=(*(_empty_in(unused, each) for each in found.planned.values), *planned),
                 overwrites=overwrites,
             ),
-            schedulable=with_clones,
+            schedulable=with_copies(with_clones) if compilation.is_gpu else with_clones,
             ranges=Ranges(with_clones, found.ranges.rules),
         )
+
+    def _gradients_of_parts(self) -> dict[int, tuple[int, ...]]:
+        """Return what each repeated instruction waits for: the gradient of its part's result.
+
+        The backward pass reads the gradient next to values of the part, and has it before it first
+        reads any of the part or of an earlier one.
+        """
+        if self.part_of is None:
+            return {}
+        program = self.found.schedulable
+        steps: defaultdict[int, list[int]] = defaultdict(list)
+        parts = dict(self.part_of)
+        for step in reversed(self.clones):  # what several parts read is computed for the last one
+            steps[parts[step]].append(step)
+            for operand in program.instructions[step].operands:
+                if operand in parts:
+                    parts[operand] = max(parts[operand], parts[step])
+        waiting: dict[int, tuple[int, ...]] = {}
+        first = len(program.instructions)
+        for part in sorted(steps):
+            users = {user for step in steps[part] for user in program.users[step]} - self.forward
+            first = min((first, *users))
+            read = {operand for user in users for operand in program.instructions[user].operands}
+            gradients = sorted(each for each in read - self.forward if each < first)
+            waiting |= dict.fromkeys(steps[part], tuple(gradients))
+        return waiting
 
     def _cloned(self, steps: tuple[int, ...]) -> tuple[int, ...]:
         return tuple([self.clones.get(step, step) for step in steps])

@@ -33,7 +33,13 @@ class Parts(NamedTuple):
 
     kept: frozenset[int]
     """Values that the checkpoints keep: what a part reads of others."""
-    part_count: int
+    begins: tuple[int, ...]
+    """Steps at which all parts but the first one begin."""
+
+    @property
+    def part_count(self) -> int:
+        """Number of parts."""
+        return len(self.begins) + 1
 
 
 def parts_of_forward_pass(compilation: PlannableCompilation, program: PlannedProgram) -> Parts:
@@ -194,7 +200,7 @@ class _Forward:
         named = [*self.named.values()]
         spans, crossing = self._crossing([each.live_from for each in named])
         most = sum(each.size_bytes for each in named)
-        best, fewest = Parts(frozenset(), 1), most
+        best, fewest = Parts(frozenset(), ()), most
         for parts in _PARTS:
             ends = [*_ends_of_parts(named, crossing, int(most / parts))]
             kept = frozenset(
@@ -208,7 +214,8 @@ class _Forward:
                 value.size_bytes for value, _ in spans if value.value_id in kept
             )
             if total < fewest:
-                best, fewest = Parts(kept, len(inside)), total
+                best = Parts(kept, tuple([named[row].live_from for row in ends]))
+                fewest = total
         return best
 
     def _crossing(

@@ -11,13 +11,14 @@ in 16 of 16 modules for one H100 (jaxlib 0.10.2).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from xlagraph.planner.orders.order_ranges import FlatSchedule
+from xlagraph.planner.orders.order_ranges import FlatSchedule, Ranges
 from xlagraph.planner.orders.ordered_program import Reordering
-from xlagraph.planner.orders.rules import Rule, may_make_all, order_of
+from xlagraph.planner.orders.rules import Rule, may_make_all, order_of, order_with_copies
 from xlagraph.planner.orders.schedulable import Order
 
 THREE: Final = (Rule.LIST, Rule.DEPTH_FIRST, Rule.POST_ORDER)
@@ -32,8 +33,17 @@ def choice_of_three(reordering: Reordering) -> tuple[Rule, Mapping[Rule, Order]]
         for rule in THREE:
             if may_make_all(rule, program):
                 return rule, orders
-    chosen = min(THREE, key=lambda rule: estimated_bytes(reordering, reordering.flat(orders[rule])))
+    chosen = min(THREE, key=lambda rule: _estimated_bytes_of(reordering, rule))
     return chosen, orders
+
+
+def _estimated_bytes_of(reordering: Reordering, rule: Rule) -> int:
+    """Return the bytes that XLA expects, with the copies that it drops later."""
+    program = reordering.schedulable
+    if (seen := program.as_ordered) is not None:
+        ranges = Ranges(seen, reordering.ranges.rules)
+        reordering = replace(reordering, schedulable=seen, ranges=ranges)
+    return estimated_bytes(reordering, reordering.flat(order_with_copies(program, rule)))
 
 
 def lacks_dependences(reordering: Reordering, chosen: Order) -> bool:

@@ -27,8 +27,8 @@ def list_order(program: SchedulableProgram, computation: str) -> list[int]:
 
     Of users that became ready together, the one created last comes first.
     """
-    if is_list_order(program, computation):
-        return list(program.computations[computation].instructions)
+    if (found := _order_of_dump(program, computation)) is not None:
+        return found
     ready = _ReadyList(program, computation)
     order = []
     while (step := ready.next()) is not None:
@@ -41,14 +41,26 @@ def is_list_order(program: SchedulableProgram, computation: str) -> bool:
     """Return True if this scheduler may have chosen the dump's order.
 
     Users that became ready together may have any order. So may parameters, which cost the same
-    anywhere: later passes of the GPU compiler change how many users they have.
+    anywhere: later passes of the GPU compiler change how many users they have. Copies that it
+    dropped later run where they are rated above what the dump has next.
     """
+    return _order_of_dump(program.as_ordered or program, computation) is not None
+
+
+def _order_of_dump(program: SchedulableProgram, computation: str) -> list[int] | None:
     ready = _ReadyList(program, computation, rates_parameters=False)
+    order: dict[int, None] = {}
     for step in program.computations[computation].instructions:
-        if not ready.may_be_next(step):
-            return False
-        ready.schedule(step)
-    return True
+        while step not in order:
+            each: int | None = step
+            if not ready.may_be_next(step):
+                each = ready.next()
+                if each not in program.dropped:
+                    return None
+            assert each is not None  # noqa: S101 - only instructions are dropped
+            ready.schedule(each)
+            order[each] = None
+    return list(order)
 
 
 class _ReadyList:

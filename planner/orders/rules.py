@@ -36,7 +36,13 @@ class Rule(StrEnum):
 
 def order_of(program: SchedulableProgram, rule: Rule) -> Order:
     """Return the order that a scheduler chooses for each computation."""
-    return {name: _order(rule, program, name) for name in program.computations}
+    return {name: _order_in_dump(rule, program, name) for name in program.computations}
+
+
+def order_with_copies(program: SchedulableProgram, rule: Rule) -> Order:
+    """Return the order that a scheduler chooses for the program that it saw."""
+    seen = program.as_ordered or program
+    return {name: _order(rule, seen, name) for name in program.computations}
 
 
 def _order(rule: Rule, program: SchedulableProgram, computation: str) -> Sequence[int]:
@@ -44,6 +50,20 @@ def _order(rule: Rule, program: SchedulableProgram, computation: str) -> Sequenc
     if (rule.value, computation) not in known:
         known[rule.value, computation] = tuple(_ORDERS[rule](program, computation))
     return known[rule.value, computation]
+
+
+def _order_in_dump(rule: Rule, program: SchedulableProgram, computation: str) -> Sequence[int]:
+    """Return the order of a computation without the copies that XLA dropped later."""
+    if program.as_ordered is None or computation != program.entry:
+        return _order(rule, program, computation)
+    added = set(program.added)
+    order: dict[int, None] = {}
+    for step in _order(rule, program.as_ordered, computation):
+        if step not in program.as_ordered.dropped:
+            operands = program.instructions[step].operands
+            order |= dict.fromkeys(operand for operand in operands if operand in added)
+            order[step] = None
+    return tuple(order)
 
 
 def rules_of(program: SchedulableProgram) -> list[Rule]:
@@ -68,7 +88,7 @@ def may_make_most(rule: Rule, program: SchedulableProgram) -> bool:
     """
     count = found = 0
     for name, computation in program.computations.items():
-        pairs = set(pairwise(_order(rule, program, name)))
+        pairs = set(pairwise(_order_in_dump(rule, program, name)))
         count += len(pairs)
         found += sum(pair in pairs for pair in pairwise(computation.instructions))
     return 2 * found > count
@@ -84,7 +104,7 @@ def may_make(rule: Rule, program: SchedulableProgram, computation: str) -> bool:
     if rule is Rule.LIST:
         return is_list_order(program, computation)
     if rule is not Rule.BREADTH_FIRST:
-        return _order(rule, program, computation) == steps
+        return _order_in_dump(rule, program, computation) == steps
     waiting = {step: program.predecessor_count(step) for step in steps}
     queue = deque([{step for step in steps if not waiting[step]}])
     for step in steps:

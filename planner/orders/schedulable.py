@@ -6,6 +6,9 @@
     └── values        SchedulableValue        where each value is made, visible and read
 
 An instruction is identified by its step in the dump's schedule, whatever the order.
+
+XLA's GPU compiler orders the instructions before it drops the last copies of donated parameters
+(`elided_copies`), so that its schedulers see instructions that no dump has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,6 +78,12 @@ class SchedulableProgram:
     """Name of the entry computation."""
     values: tuple[SchedulableValue, ...] = ()
     """Values by id."""
+    as_ordered: "SchedulableProgram | None" = None
+    """The program that XLA ordered, if it is another one (`elided_copies`)."""
+    dropped: frozenset[int] = frozenset()
+    """Copies that XLA dropped after it had ordered the instructions; no dump has them."""
+    added: tuple[int, ...] = ()
+    """Copies that XLA added after it had ordered the instructions, directly before a reader."""
 
     @cached_property
     def present_order(self) -> Order:
