@@ -171,11 +171,15 @@ class _Added:
                     clones[step] = next(numbers)
         if not has_barriers:
             return cls(found, forward, clones, None)
-        begins = {value.instruction: value.live_from for value in ordered.values}
+        begins = {
+            value.defined_at: ordered.by_id[value.value_id].live_from
+            for value in program.values
+            if value.value_id in ordered.by_id
+        }
         part_of: dict[int, int] = {}
         for step in clones:  # operands first; what is not kept belongs to one part
             each = program.instructions[step]
-            own = bisect_right(parts.begins, begins.get(each.name, 0))
+            own = bisect_right(parts.begins, begins.get(step, 0))
             part_of[step] = max((part_of[it] for it in each.operands if it in part_of), default=own)
         return cls(found, forward, clones, part_of)
 

@@ -18,7 +18,8 @@ from dataclasses import replace
 from itertools import count
 
 from xlagraph.hlo.walks import reached
-from xlagraph.planner.orders.rules import is_made_by_xla
+from xlagraph.planner.orders.choice_of_three import THREE
+from xlagraph.planner.orders.rules import may_make_all
 from xlagraph.planner.orders.schedulable import (
     SchedulableInstruction,
     SchedulableProgram,
@@ -36,7 +37,8 @@ def with_copies(program: SchedulableProgram) -> SchedulableProgram:
     parameters = sorted(set(_written_over(program)))
     added = [step for step in entry if _is_copied_again(program, step)]
     found = _ordered(program, parameters, added)
-    return found if not added or is_made_by_xla(found) else _ordered(program, parameters, ())
+    is_made = not added or any(may_make_all(rule, found) for rule in THREE)
+    return found if is_made else _ordered(program, parameters, ())
 
 
 def _ordered(

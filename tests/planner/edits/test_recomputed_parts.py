@@ -28,7 +28,7 @@ def step(layers=LAYERS, wide="fusion"):
     return [row for row in rows if row[2]]
 
 
-def compiled(found):
+def compiled(found, platform="cpu"):
     names = {
         value.value_id: found.schedulable.instructions[value.defined_at].name
         for value in found.schedulable.values
@@ -43,7 +43,7 @@ def compiled(found):
         )
         for value_id, name in names.items()
     ]
-    made = compilation(found.planned.values, known, platform="cpu")
+    made = compilation(found.planned.values, known, platform=platform)
     readers = {value.value_id: value.uses for value in found.schedulable.values}
     return replace(made, readers=readers)  # a value has the id of its step
 
@@ -84,6 +84,20 @@ def test_nothing_is_saved_in_an_order_that_recomputes_early():
 def test_what_a_checkpoint_would_compute_from_kept_values_alone_is_merged():
     found = reorderable(*step(wide="convolution"))
     assert in_parts(found, compiled(found), Rule.DEPTH_FIRST) is None
+
+
+def test_with_barriers_a_part_is_recomputed_when_the_gradient_of_its_result_is_known():
+    found = reorderable(*step(wide="convolution"))
+    longer = recomputed_in_parts(found, compiled(found, "gpu"), ordered(found, Rule.DEPTH_FIRST))
+    assert longer is not None
+    instructions = longer.schedulable.instructions
+    waits = {
+        each.name: [instructions[step].name for step in each.control_predecessors]
+        for each in instructions
+        if each.name.startswith("convolution") and each.name.endswith(".remat")
+    }
+    gradients = {f"convolution{n}.remat": [f"multiply{n + 1}"] for n in range(LAYERS - 1)}
+    assert waits == {f"convolution{LAYERS - 1}.remat": [], **gradients}
 
 
 def test_a_program_without_layers_is_not_recomputed_in_parts():
