@@ -55,6 +55,8 @@ _CPU_EXPECTS_NOTHING: Final = {
 }
 _OF_LARGEST: Final = 0.8
 """Part of the largest saving of a checkpoint to expect. Most programs saved 0.7 to 1.1 of it."""
+_OF_ORDERED: Final = 0.95
+"""The same where the order of what a checkpoint recomputes is planned. GPUs saved 0.8 to 1.0."""
 _LIKELIHOODS: Final = {
     ChangeKind.RECOMPUTE: 0.9,
     ChangeKind.LATE: 0.5,
@@ -318,7 +320,8 @@ def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[st
         most = max(found.bytes, found.at_most or 0)
         middle = (found.bytes + most) / 2
         text = _OTHER_PROGRAM if found.bytes else _KEEPS_INPUTS
-        return text, _OF_LARGEST * most / (middle or 1)
+        is_ordered = program.compilation.is_gpu and program.live_orders is not None
+        return text, (_OF_ORDERED if is_ordered else _OF_LARGEST) * most / (middle or 1)
     if change is ChangeKind.MOVE and not program.compilation.keeps_barriers:
         return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM
