@@ -138,6 +138,14 @@ def _replaced_state(
     return None
 
 
+def is_state_around(program: PeakProgram, value: StoredValue, stack: StoredValue) -> bool:
+    """Return True if a value shares its bytes with the state of a loop that runs a stack's loop."""
+    return any(
+        _is_of_loop_around(program, program.values[each.value_id], stack)
+        for each in program.members_of(value)
+    )
+
+
 def _is_of_loop_around(program: PeakProgram, old: StoredValue, stack: StoredValue) -> bool:
     """Return True for the state of a loop that contains the loop of a stack."""
     loop = program.instructions.get(stack.stack_loop or "")
@@ -148,11 +156,18 @@ def _is_of_loop_around(program: PeakProgram, old: StoredValue, stack: StoredValu
 
 
 def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None) -> bool:
-    """Return True if a loop reads slices of a value and nothing else of it."""
+    """Return True if a loop reads slices of a value, or of a copy, and nothing else of it."""
+    values = {value.value_id} | {
+        made.value_id
+        for name in program.readers_of.get(value.value_id, ())
+        for made in program.made_by.get(name, ())
+        if made.opcode == "copy"
+    }
     readers = [
         name
-        for name in program.readers_of.get(value.value_id, ())
+        for each in values
+        for name in program.readers_of.get(each, ())
         if program.instructions[name].loop == loop
         and program.instructions[name].opcode not in ("tuple", "get-tuple-element", "while")
     ]
-    return parts_of_reads(program, {value.value_id}, readers) is not None
+    return parts_of_reads(program, values, readers) is not None

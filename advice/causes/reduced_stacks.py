@@ -7,7 +7,7 @@ from math import isqrt, prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
-from xlagraph.advice.causes.loop_states import handed_on
+from xlagraph.advice.causes.loop_states import handed_on, is_state_around
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING, needed_only_for
 from xlagraph.advice.causes.old_values import is_ordered_before
@@ -128,17 +128,20 @@ def reads_of_parts(
 ) -> tuple[set[str], list[StoredValue]] | None:
     """Return what reads only a part or a reduction of a stack, and the stack's gradients.
 
-    None if anything else reads it, or if the program returns it or a copy of it. A backward loop
-    reads one part in each iteration.
+    None if anything else reads it, or if the program returns it or a copy of it, or a loop around
+    keeps one as its state. A backward loop reads one part in each iteration.
     """
     read_whole = {name for each in ids for name in program.readers_of.get(each, ())}
-    copies = {
-        made.value_id
+    copies = [
+        made
         for name in read_whole
         if program.instructions[name].opcode == "copy"
         for made in program.made_by.get(name, ())
-    }
-    if not copies.isdisjoint(program.compilation.results):
+    ]
+    if any(
+        copy.value_id in program.compilation.results or is_state_around(program, copy, stack)
+        for copy in copies
+    ):
         return None
     readers = {
         name
