@@ -15,6 +15,7 @@ from typing import Final
 from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.directions import OF_DIRECTIONS, are_directions
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
@@ -76,16 +77,30 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
     for length in sorted(sizes, key=lambda each: (-sizes[each], each)):
         if length < _LEAST_LENGTH or sizes[length] < max(least, _NEARLY_ALL * most):
             continue
-        found = axes.mapped(length)
+        found, title, reason = axes.mapped(length), "", ""
         if found and (reader := axes.reader(found)) is not None:
-            cause = _cause(program, axes, found, length, reader)
+            title = f"A mapped function is computed for all {length} elements, of which a part or a"
+            title += " reduction is read"
+            place = place_name(program, reader)
+            reason = f"computed for all {length} at once; {place} reads only a part or a reduction"
+            reason += " of them"
+        elif sizes[length] >= 2 * least and (found := axes.directions(length)):
+            title = f"Derivatives in all of {length} directions are computed at once"
+            reason = f"linear in each of {length} directions, which need not be computed together"
+        if title:
+            cause = _cause(program, axes, found, length, title, reason)
             if cause.sum_bytes >= least and not _are_derivatives(program, cause):
                 yield cause
                 return
 
 
 def _cause(
-    program: PeakProgram, axes: "_MappedAxes", found: Collection[int], length: int, reader: str
+    program: PeakProgram,
+    axes: "_MappedAxes",
+    found: Collection[int],
+    length: int,
+    title: str,
+    reason: str,
 ) -> Cause:
     kept = axes.kept(found, Fraction(1, min(length, PARTS)))
     rows = [
@@ -93,13 +108,10 @@ def _cause(
         for value in program.temporaries
         if value.value_id in kept and _is_mapped(value.known_op_name)
     ]
-    place = place_name(program, reader)
-    reason = f"computed for all {length} at once; {place} reads only a part or a reduction of them"
     size = max(1, length // PARTS)
     return Cause(
         "peak/contributors",
-        f"A mapped function is computed for all {length} elements, of which a part or a reduction"
-        " is read",
+        title,
         ChangeKind.PARTS,
         ComputeInParts({program.values[each].label: part for each, part in kept.items()}),
         tuple(evidence_row(value, reason) for value in rows),
@@ -161,6 +173,22 @@ class _MappedAxes(Axes):
         found = {axis for axis in found - self._joined if not lengths.is_stacked(axis)}
         found = {axis for axis in found - self._stacked_by_loops if not lengths.is_group(axis)}
         return frozenset(found - self._read_one_by_one(found))
+
+    def directions(self, length: int) -> frozenset[int]:
+        """Return the dimensions of this length that count directions of derivatives.
+
+        Inputs and results may have them: the caller takes the derivatives in these directions.
+        """
+        found = {
+            axis
+            for value in self.program.at_peak
+            if length >= PARTS and OF_DIRECTIONS.search(value.known_op_name or "")
+            for axis in self.of(value)
+            if self.length(axis) == length
+        }
+        lengths = self.followed.lengths
+        alone = {axis for axis in found if not lengths.is_group(axis)}
+        return frozenset(axis for axis in alone if are_directions(self, frozenset((axis,))))
 
     def _read_one_by_one(self, axes: Collection[int]) -> set[int]:
         """Return the dimensions of which slices take more than a half: each element is needed."""
@@ -294,13 +322,15 @@ class _MappedAxes(Axes):
         make little of it, as kernels that combine several ops do, they can run in the loop.
         """
         program, lengths = self.program, self.followed.lengths
-        scaled = lengths.scaled({axis: part * self.length(axis) for axis in axes}, self._given)
+        new = {axis: part * self.length(axis) for axis in axes}
+        scaled = lengths.scaled(new, self._given.difference(axes))
         kept = kept_bytes(program.compilation, self.followed, scaled)
         reducing = set(self._reducing(axes))
+        inside = {value.value_id for value in program.temporaries}
         return {
             value_id: each
             for value_id, each in kept.items()
-            if each < 1 and self._is_inside(value_id, reducing)
+            if each < 1 and value_id in inside and self._is_inside(value_id, reducing)
         }
 
     def _is_inside(self, value_id: int, reducing: Collection[str]) -> bool:
