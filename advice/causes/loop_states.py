@@ -9,6 +9,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import pattern_of, place_name
+from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.compilation.records import StoredValue
@@ -78,6 +79,22 @@ def has_carry(program: PeakProgram, loop: str) -> bool:
         known = program.instructions.get(around)
         around = None if known is None else known.loop
     return False
+
+
+def depends_on_loop(program: PeakProgram, stack: StoredValue, value: StoredValue) -> bool:
+    """Return True if a value is computed from what the loop of a stack computes, or may be."""
+    schedulable, loop = program.schedulable, program.rows.get(stack.stack_loop or "")
+    if schedulable is None or loop is None:
+        return True
+    made = program.rows.get(value.name)
+    return made is not None and is_ordered_before(schedulable, loop, made)
+
+
+def is_known_in_loop(program: PeakProgram, stack: StoredValue, value: StoredValue) -> bool:
+    """Return True for what a stack's loop stacks, too, and for what does not depend on the loop."""
+    other = program.stack_of(value)
+    is_of_loop = other is not None and other.stack_loop == stack.stack_loop
+    return is_of_loop or not depends_on_loop(program, stack, value)
 
 
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
