@@ -12,14 +12,18 @@ from xlagraph.advice.causes.added_gradients import of_equal_parts
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.names import place_name
+from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
+from xlagraph.planner.edits.returning import with_their_makers
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_VALUES: Final = 4
 """Least number of values; fewer are as often the branches of one layer."""
+_JOINING: Final = SAME_ELEMENTS | {"broadcast", "concatenate"}
 _REDUCTION: Final = 16
 """Least ratio of a value and of what else is computed from it, such as the sums of a softmax."""
 
@@ -51,23 +55,35 @@ def added_values(program: PeakProgram) -> Iterator[Cause]:
         and _are_independent(program, values)
     ]
     rows = []
+    removed: set[int] = set()
     for adding, values in found:
         line = place_name(program, adding)
-        reason = f"one of {len(values)} values of an op, all kept until {line} adds them"
+        is_stack = _is_stack(program, adding)
+        verb = "stacks them for a reduction" if is_stack else "adds them"
+        reason = f"one of {len(values)} values of an op, all kept until {line} {verb}"
         rows += [evidence_row(value, reason) for value in values[1:]]
+        # what only the parts are computed from exists for one at a time, too
+        sets = {program.program.by_id[value.value_id].buffer_set for value in values[1:]}
+        removed |= with_their_makers(program.compilation, program.program, sets)
+        removed |= {each.value_id for each in program.made_by[adding] if is_stack}
     if rows:
         yield Cause(
             "peak/contributors",
             "Values of equal parts are kept until they are added up",
             ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [str(row["value"]) for row in rows]),
+            Remove.of(
+                program.compilation, [program.values[each].label for each in sorted(removed)]
+            ),
             tuple(rows),
             _ADDED_VALUES,
         )
 
 
 def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
-    """Return what adds a value to others, if nothing else of its size is computed from it."""
+    """Return what adds a value to others, or stacks it with them for a reduction.
+
+    None if something else of its size is computed from it.
+    """
     readers = [
         name
         for name in program.readers_of.get(value.value_id, ())
@@ -79,11 +95,34 @@ def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
     if len(readers) != 1:
         return None
     reader, made = program.instructions[readers[0]], program.made_by[readers[0]]
-    if reader.loop is not None or not reader.computes_with("add"):
+    if reader.loop is not None or len(made) != 1:
         return None
-    if len(made) != 1 or made[0].size_bytes > value.size_bytes:
+    if _is_stack(program, reader.name):
+        return reader.name if _is_summed(program, made[0], value) else None
+    if not reader.computes_with("add") or made[0].size_bytes > value.size_bytes:
         return None
     return None if any(map(reader.computes_with, MIXING)) else reader.name
+
+
+def _is_stack(program: PeakProgram, instruction: str) -> bool:
+    known = program.instructions[instruction]
+    return known.computes_with("concatenate") and known.computes_only(_JOINING)
+
+
+def _is_summed(program: PeakProgram, stack: StoredValue, part: StoredValue) -> bool:
+    """Return True if a stack is only reduced, element by element, to the shape of its parts."""
+    shape = [length for length in part.dimensions if length > 1]
+    readers = readers_of_set(program, stack)
+    return (
+        bool(readers)
+        and program.is_alone(stack)
+        and all(
+            program.computes_with(name, "reduce")
+            and [length for length in made.dimensions if length > 1] == shape
+            for name in readers
+            for made in program.made_by[name]
+        )
+    )
 
 
 def _are_independent(program: PeakProgram, values: Sequence[StoredValue]) -> bool:

@@ -76,7 +76,8 @@ _SECOND_AT_ONCE: Final[Remedies] = {
     "jax": "Compute products with the Hessian: jax.jvp(jax.grad(f), (x,), (v,))[1] for H @ v;"
     " solvers such as jax.scipy.sparse.linalg.cg take it as a function. If all of it is needed,"
     " compute a few of its rows at a time: jax.lax.map(lambda v: jax.jvp(jax.grad(f), (x,),"
-    " (v,))[1], jnp.eye(n), batch_size=k) instead of jax.hessian(f)(x).",
+    " (v,))[1], jnp.eye(n), batch_size=k) instead of jax.hessian(f)(x). If the program"
+    " differentiates this again, put jax.checkpoint around the function that is mapped.",
     "tensorflow": "Compute products with the Hessian: tf.autodiff.ForwardAccumulator around"
     " tape.gradient; or set experimental_use_pfor=False in tape.jacobian.",
     "pytorch": "Compute products with the Hessian: torch.func.jvp of torch.func.grad; or give"

@@ -9,6 +9,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import pattern_of, place_name
+from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.compilation.records import StoredValue
@@ -80,6 +81,22 @@ def has_carry(program: PeakProgram, loop: str) -> bool:
     return False
 
 
+def depends_on_loop(program: PeakProgram, stack: StoredValue, value: StoredValue) -> bool:
+    """Return True if a value is computed from what the loop of a stack computes, or may be."""
+    schedulable, loop = program.schedulable, program.rows.get(stack.stack_loop or "")
+    if schedulable is None or loop is None:
+        return True
+    made = program.rows.get(value.name)
+    return made is not None and is_ordered_before(schedulable, loop, made)
+
+
+def is_known_in_loop(program: PeakProgram, stack: StoredValue, value: StoredValue) -> bool:
+    """Return True for what a stack's loop stacks, too, and for what does not depend on the loop."""
+    other = program.stack_of(value)
+    is_of_loop = other is not None and other.stack_loop == stack.stack_loop
+    return is_of_loop or not depends_on_loop(program, stack, value)
+
+
 def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield states that a loop reads part by part while it stacks their new parts.
 
@@ -138,6 +155,14 @@ def _replaced_state(
     return None
 
 
+def is_state_around(program: PeakProgram, value: StoredValue, stack: StoredValue) -> bool:
+    """Return True if a value shares its bytes with the state of a loop that runs a stack's loop."""
+    return any(
+        _is_of_loop_around(program, program.values[each.value_id], stack)
+        for each in program.members_of(value)
+    )
+
+
 def _is_of_loop_around(program: PeakProgram, old: StoredValue, stack: StoredValue) -> bool:
     """Return True for the state of a loop that contains the loop of a stack."""
     loop = program.instructions.get(stack.stack_loop or "")
@@ -148,11 +173,18 @@ def _is_of_loop_around(program: PeakProgram, old: StoredValue, stack: StoredValu
 
 
 def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None) -> bool:
-    """Return True if a loop reads slices of a value and nothing else of it."""
+    """Return True if a loop reads slices of a value, or of a copy, and nothing else of it."""
+    values = {value.value_id} | {
+        made.value_id
+        for name in program.readers_of.get(value.value_id, ())
+        for made in program.made_by.get(name, ())
+        if made.opcode == "copy"
+    }
     readers = [
         name
-        for name in program.readers_of.get(value.value_id, ())
+        for each in values
+        for name in program.readers_of.get(each, ())
         if program.instructions[name].loop == loop
         and program.instructions[name].opcode not in ("tuple", "get-tuple-element", "while")
     ]
-    return parts_of_reads(program, {value.value_id}, readers) is not None
+    return parts_of_reads(program, values, readers) is not None

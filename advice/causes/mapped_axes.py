@@ -4,28 +4,18 @@
 nothing that is returned has their axis, a loop over groups of them needs one group at a time.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
-from itertools import chain
 from typing import Final
 
-from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
-from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
+from xlagraph.advice.causes.mapped_dimensions import MappedAxes
 from xlagraph.advice.causes.names import place_name
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.sliced_reads import share_of_reads
 from xlagraph.hlo.op_names import is_per_example
-from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.dimensions.dimension_trees import arrays
-from xlagraph.planner.edits.batch import kept_bytes
-from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -33,16 +23,6 @@ _LEAST_SHARE: Final = 0.25
 """Least share of the reserved bytes of the values with a mapped axis."""
 _LEAST_LENGTH: Final = 4
 _NEARLY_ALL: Final = 0.75
-_MOST_READ: Final = Fraction(1, 2)
-_OF_DATA: Final = ("dot", "convolution", "gather", "dynamic-slice")
-"""Opcodes outside of a mapped function that tell of a batch: rows of data, or layers of them."""
-_IN_LOOP: Final = re.compile(r"while/body/.*vmap\(")
-"""Op names of a function that is mapped in the body of a loop."""
-_JOINING: Final = ("concatenate", "pad")
-_WRITING: Final = (*_JOINING, "scatter", "dynamic-update-slice")
-_MOST_BYTES: Final = 64
-"""Most bytes of the condition of a loop, or of its partial results."""
-_REPEATING: Final = SAME_ELEMENTS | {"broadcast"}
 
 _MAPPED: Final[Remedies] = {
     "jax": "Compute a few at a time: jax.lax.map(f, xs, batch_size={size}) instead of"
@@ -56,19 +36,21 @@ _MAPPED: Final[Remedies] = {
 
 
 def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the values with a mapped axis that no result has.
+    """Yield the values with a mapped axis that no result has, or that counts directions.
 
-    If inputs have it, it may be the batch of a training step, unless each element of it changes a
-    matrix of its own, as in the inner loop of MAML.
+    If inputs have it and gradients go through it, it may be the batch of a training step, unless
+    each element of it changes a matrix of its own, as in the inner loop of MAML.
     """
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
-    mapped = sum(value.size_bytes for value in program.at_peak if _is_mapped(value.known_op_name))
+    mapped = sum(
+        value.size_bytes for value in program.at_peak if is_per_example(value.known_op_name)
+    )
     if mapped < max(least, 1) or program.module is None:
         return
-    axes = _MappedAxes(program, program.module)
+    axes = MappedAxes(program, program.module)
     sizes: defaultdict[int, int] = defaultdict(int)
     for value in program.at_peak:
-        signed = value.size_bytes if _is_mapped(value.known_op_name) else -value.size_bytes
+        signed = value.size_bytes if is_per_example(value.known_op_name) else -value.size_bytes
         for length in {axes.length(axis) for axis in axes.of(value)}:
             sizes[length] += signed
     # nearly all that a mapped function computes has its axis; its own dimensions are elsewhere, too
@@ -76,30 +58,38 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
     for length in sorted(sizes, key=lambda each: (-sizes[each], each)):
         if length < _LEAST_LENGTH or sizes[length] < max(least, _NEARLY_ALL * most):
             continue
-        found = axes.mapped(length)
-        if found and (reader := axes.reader(found)) is not None:
-            cause = _cause(program, axes, found, length, reader)
-            if cause.sum_bytes >= least and not _are_derivatives(program, cause):
-                yield cause
-                return
+        if (cause := _cause(program, axes, length, is_most=sizes[length] >= 2 * least)) is None:
+            continue
+        if cause.sum_bytes >= least and not _are_derivatives(program, cause):
+            yield cause
+            return
 
 
-def _cause(
-    program: PeakProgram, axes: "_MappedAxes", found: Collection[int], length: int, reader: str
-) -> Cause:
+def _cause(program: PeakProgram, axes: MappedAxes, length: int, *, is_most: bool) -> Cause | None:
+    """Return the cause for the axes of a length, if that of most bytes may count directions."""
+    found = axes.mapped(length)
+    if found and (reader := axes.reader(found)) is not None:
+        title = (
+            f"A mapped function is computed for all {length} elements, of which a part or a"
+            " reduction is read"
+        )
+        reads = f"{place_name(program, reader)} reads only a part or a reduction of them"
+        reason = f"computed for all {length} at once; {reads}"
+    elif is_most and (found := axes.directions(length)):
+        title = f"Derivatives in all of {length} directions are computed at once"
+        reason = f"linear in each of {length} directions, which need not be computed together"
+    else:
+        return None
     kept = axes.kept(found, Fraction(1, min(length, PARTS)))
     rows = [
         value
         for value in program.temporaries
-        if value.value_id in kept and _is_mapped(value.known_op_name)
+        if value.value_id in kept and is_per_example(value.known_op_name)
     ]
-    place = place_name(program, reader)
-    reason = f"computed for all {length} at once; {place} reads only a part or a reduction of them"
     size = max(1, length // PARTS)
     return Cause(
         "peak/contributors",
-        f"A mapped function is computed for all {length} elements, of which a part or a reduction"
-        " is read",
+        title,
         ChangeKind.PARTS,
         ComputeInParts({program.values[each].label: part for each, part in kept.items()}),
         tuple(evidence_row(value, reason) for value in rows),
@@ -118,210 +108,3 @@ def _are_derivatives(program: PeakProgram, cause: Cause) -> bool:
         if isinstance(each.edit, Remove):  # with what makes a Jacobian
             named.update(each.edit.patterns)
     return not named.isdisjoint(cause.labels)
-
-
-def _is_mapped(op_name: str | None) -> bool:
-    return is_per_example(op_name)
-
-
-class _MappedAxes(Axes):
-    """The dimensions of values, and which of them only mapped functions have."""
-
-    def mapped(self, length: int) -> frozenset[int]:
-        """Return the dimensions of this length that only a mapped function has, and no result."""
-        program = self.program
-        found = {
-            axis
-            for value in program.at_peak
-            if _is_mapped(value.known_op_name)
-            for axis in self.of(value)
-            if self.length(axis) == length
-        }
-        if length not in self._repeated:
-            found -= self._given
-        found -= {
-            axis
-            for each in program.program.values
-            if each.lives_out
-            for axis in self._of_id(each.value_id)
-        }
-        # a mapped op that reduces a dimension has another one; a layer or data have a batch
-        found = {axis for axis in found if not self._is_reduced_inside(axis)}
-        found -= {
-            axis
-            for name, values in program.made_by.items()
-            if any(program.computes_with(name, opcode) for opcode in _OF_DATA)
-            and not program.is_backward(name)
-            and self._is_outside(name)
-            and program.instructions[name].op_name is not None  # else the name is its reader's
-            for value in values
-            for axis in self.of(value)
-        }
-        lengths = self.followed.lengths
-        found = {axis for axis in found - self._joined if not lengths.is_stacked(axis)}
-        found = {axis for axis in found - self._stacked_by_loops if not lengths.is_group(axis)}
-        return frozenset(found - self._read_one_by_one(found))
-
-    def _read_one_by_one(self, axes: Collection[int]) -> set[int]:
-        """Return the dimensions of which slices take more than a half: each element is needed."""
-        program = self.program
-        slicing = {name for name in self._reducing(axes) if program.computes_with(name, "slice")}
-        found: set[int] = set()
-        for value in program.temporaries if slicing else ():
-            readers = slicing.intersection(program.readers_of.get(value.value_id, ()))
-            if readers and not self.of(value).isdisjoint(axes):
-                share = share_of_reads(program, {value.value_id}, readers, ("slice",))
-                found |= self.of(value) if share > _MOST_READ else set()
-        return found
-
-    def _is_reduced_inside(self, axis: int) -> bool:
-        """Return True if the mapped function reduces a dimension, which it then has itself.
-
-        The condition of a mapped loop is a reduction over all: a few bytes.
-        """
-        program = self.program
-        return any(
-            not self._is_outside(name)
-            and not program.is_backward(name)
-            and any(value.size_bytes > _MOST_BYTES for value in program.made_by[name])
-            for name in self._reducing({axis})
-        )
-
-    @cached_property
-    def _given(self) -> frozenset[int]:
-        """Dimensions of inputs."""
-        trees = self.followed.parameters.values()
-        return frozenset(self.parts(chain.from_iterable(chain.from_iterable(map(arrays, trees)))))
-
-    @cached_property
-    def _joined(self) -> frozenset[int]:
-        """Dimensions that mapped functions put together of parts that have none of them."""
-        program = self.program
-        found: set[int] = set()
-        for name, values in program.made_by.items():
-            opcodes = _WRITING if any(map(self._is_state, values)) else _JOINING
-            if self._is_outside(name) or not any(
-                program.computes_with(name, opcode) for opcode in opcodes
-            ):
-                continue
-            shapes = {value.dimensions for value in values}
-            read = [program.values[each] for each in program.read_by.get(name, ())]
-            parts = [each for each in read if each.dimensions and each.dimensions not in shapes]
-            if parts:
-                kept = frozenset[int]().union(*map(self.of, parts))
-                found.update(axis for value in values for axis in self.of(value) - kept)
-        return frozenset(found)
-
-    def _is_state(self, value: StoredValue) -> bool:
-        members = self.program.members_of(value)
-        return any(self.program.values[each.value_id].is_phi for each in members)
-
-    @cached_property
-    def _stacked_by_loops(self) -> frozenset[int]:
-        """Dimensions of the results that a loop over groups stacks: few at a time already."""
-        program = self.program
-        stacks = (program.stack_of(value) for value in program.temporaries)
-        return frozenset(
-            axis
-            for stack in stacks
-            if stack is not None
-            and stack.value_id not in program.backward_stacks
-            and _IN_LOOP.search(stack.known_op_name or "")
-            for axis in self.of(stack)
-        )
-
-    @cached_property
-    def _repeated(self) -> frozenset[int]:
-        """Lengths by which mapped functions repeat matrices, as the state of each task.
-
-        A batch of data has no matrix for each example.
-        """
-        program = self.program
-        found = set()
-        for value in program.values.values():
-            if not _is_mapped(value.known_op_name) or len(value.dimensions) < 3:
-                continue
-            only_repeats = program.instructions[value.name].computes_only(_REPEATING)
-            for each in program.read_by.get(value.name, ()):
-                if not (only_repeats or self._is_factor(each)):
-                    continue
-                given = input_of(program, program.values[each])
-                is_constant = given is None or given.opcode == "constant"
-                if is_constant and not program.values[each].is_phi:
-                    continue  # as the directions of a Hessian
-                source = self._of_id(each)
-                left = [self.length(axis) for axis in self.of(value) - source]
-                if len(source) > 1 and source <= self.of(value) and len(left) == 1:
-                    found.add(left[0])
-        return frozenset(found)
-
-    def _is_factor(self, value_id: int) -> bool:
-        """Return True if a product reads a value: what is made of it elsewhere is a new weight."""
-        program = self.program
-        readers = program.readers_of.get(value_id, ())
-        return any(program.computes_with(name, "dot") for name in readers)
-
-    def _of_id(self, value_id: int) -> frozenset[int]:
-        return self.of(self.program.values[value_id])
-
-    def reader(self, axes: Collection[int]) -> str | None:
-        """Return the first instruction after the mapped function that reduces a dimension.
-
-        Without one, as of a loss that only its gradient needs, the first of the backward pass.
-        """
-        rows, is_backward = self.program.rows, self.program.is_backward
-        found = [
-            name for name in self._reducing(axes) if self._is_outside(name) or is_backward(name)
-        ]
-        return min(found, key=lambda name: (is_backward(name), rows.get(name, 0)), default=None)
-
-    def _reducing(self, axes: Collection[int]) -> Iterator[str]:
-        """Yield the instructions that read one of the dimensions and make no value with one."""
-        program = self.program
-        for name, read in program.read_by.items():
-            made = program.made_by.get(name, ())
-            if not made or program.instructions[name].opcode in FORWARDING:
-                continue
-            if all(self.of(value).isdisjoint(axes) for value in made) and not all(
-                self._of_id(each).isdisjoint(axes) for each in read
-            ):
-                yield name
-
-    def kept(self, axes: Collection[int], part: Fraction) -> dict[int, Fraction]:
-        """Return the part of its bytes that each value keeps in a loop over parts of the axes.
-
-        What is read next to the loop, and not reduced there, is kept as a whole: if its readers
-        make little of it, as kernels that combine several ops do, they can run in the loop.
-        """
-        program, lengths = self.program, self.followed.lengths
-        scaled = lengths.scaled({axis: part * self.length(axis) for axis in axes}, self._given)
-        kept = kept_bytes(program.compilation, self.followed, scaled)
-        reducing = set(self._reducing(axes))
-        return {
-            value_id: each
-            for value_id, each in kept.items()
-            if each < 1 and self._is_inside(value_id, reducing)
-        }
-
-    def _is_inside(self, value_id: int, reducing: Collection[str]) -> bool:
-        program, size = self.program, self.program.values[value_id].size_bytes
-        members = program.members_of(program.values[value_id])
-        readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
-        return any(
-            _is_mapped(program.values[each.value_id].known_op_name) for each in members
-        ) and all(
-            name in reducing
-            or program.instructions[name].opcode in FORWARDING
-            or not self._is_outside(name)
-            or program.is_backward(name)
-            or PARTS * sum(each.size_bytes for each in program.made_by[name]) <= size
-            for name in readers
-        )
-
-    def _is_outside(self, name: str) -> bool:
-        """Return True for an instruction that no mapped function has.
-
-        What the compiler made for itself, without an op name, belongs to what is around it.
-        """
-        names = [each.known_op_name for each in self.program.made_by.get(name, ())]
-        return any(names) and not any(map(_is_mapped, names))

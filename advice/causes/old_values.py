@@ -55,13 +55,13 @@ def _of_each_copy(program: PeakProgram, copies: Sequence[StoredValue]) -> OldVal
     copied = {value.value_id for value in copies}
     if schedulable is None:
         return None
-    found: list[tuple[StoredValue, str, list[str]]] = []
+    found: list[tuple[StoredValue, StoredValue, list[str]]] = []
     for copy in copies:
         old = _source(program, copy)
         writer = _writer(program, copy, copied, after=copy.live_from or 0)
         if old is None or writer is None or writer.name not in rows:
             continue
-        write = rows[writer.name]
+        write = _row_of_write(program, writer)
         readers = [
             name
             for name in _readers(program, {old.value_id})
@@ -69,17 +69,17 @@ def _of_each_copy(program: PeakProgram, copies: Sequence[StoredValue]) -> OldVal
             and not is_ordered_before(schedulable, rows[name], write)
         ]
         if readers:
-            found.append((old, writer.name, readers))
+            found.append((old, writer, readers))
     if not found:
         return None
-    old, name, _ = found[0]
+    old, first, _ = found[0]
     names = {each for _, _, readers in found for each in readers}
     return OldValue(
         old,
-        name,
+        first.name,
         tuple(sorted(names, key=rows.__getitem__)),
         any(
-            is_ordered_before(schedulable, rows[writer], rows[each])
+            is_ordered_before(schedulable, _row_of_write(program, writer), rows[each])
             for _, writer, readers in found
             for each in readers
         ),
@@ -111,7 +111,7 @@ def _of_one_write(program: PeakProgram, copies: Sequence[StoredValue]) -> OldVal
     rows = program.rows
     if schedulable is None or writer.name not in rows:
         return None
-    write = rows[writer.name]
+    write = _row_of_write(program, writer)
     readers = [
         name
         for name in _readers(program, olds)
@@ -193,14 +193,34 @@ def _without_copies(program: PeakProgram, value: StoredValue) -> StoredValue:
 def _writer(
     program: PeakProgram, old: StoredValue, copied: Iterable[int], *, after: int
 ) -> StoredValue | None:
-    """Return the first value that is computed into the bytes of an old one."""
+    """Return the first value that is computed into the bytes of an old one.
+
+    If none is, what a loop stacks may be copied over it.
+    """
     later = [
-        value
+        program.values[member.value_id]
         for member in program.members_of(old)
         if member.live_from > after and member.value_id not in {old.value_id, *copied}
-        if (value := program.values[member.value_id]).opcode not in _FORWARDING
     ]
-    return min(later, key=lambda value: (value.live_from or 0, value.value_id), default=None)
+    computed = [value for value in later if value.opcode not in _FORWARDING]
+    stacks = [value for value in later if _copied_stack(program, value) is not None]
+    return min(
+        computed or stacks,
+        key=lambda value: (value.live_from or 0, value.value_id),
+        default=None,
+    )
+
+
+def _row_of_write(program: PeakProgram, writer: StoredValue) -> int:
+    """Return the row of the instruction that makes what is written: for a stack, of its loop."""
+    stack = _copied_stack(program, writer)
+    return program.rows[(stack and stack.stack_loop) or writer.name]
+
+
+def _copied_stack(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+    """Return the stack that a value is a copy of; None for other values."""
+    source = _source(program, value) if value.opcode == "copy" else None
+    return source and program.stack_of(source)
 
 
 def _before(program: PeakProgram, copy: StoredValue, copied: Container[int]) -> StoredValue | None:

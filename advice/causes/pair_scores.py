@@ -55,7 +55,9 @@ def pair_scores(program: PeakProgram) -> Iterator[Cause]:
         seen |= scores
         reduction = _reduction(program, value, scores)
         if reduction is not None and (
-            _are_computed(program, value) or _is_of_numbers(program, reduction, scores)
+            _are_computed(program, value)
+            or _are_given(program, value, scores)
+            or _is_of_numbers(program, reduction, scores)
         ):
             line = place_name(program, reduction)
             *rows, columns = value.dimensions
@@ -94,6 +96,16 @@ def _are_computed(program: PeakProgram, value: StoredValue) -> bool:
     """Return True if no factor of a product is an input, such as a table."""
     read = (program.values[each] for each in program.read_by.get(value.name, ()))
     return all(input_of(program, each, gathered=True) is None for each in read if each.dimensions)
+
+
+def _are_given(program: PeakProgram, value: StoredValue, scores: Collection[int]) -> bool:
+    """Return True if all factors are inputs, as points are, and not weights that are trained."""
+    read = (program.values[each] for each in program.read_by.get(value.name, ()))
+    return (
+        program.computes_with(value.name, "dot")
+        and all(input_of(program, each) is not None for each in read if each.dimensions)
+        and not any(program.values[each].is_backward for each in scores)
+    )
 
 
 def _is_of_numbers(program: PeakProgram, reduction: str, scores: Collection[int]) -> bool:

@@ -24,6 +24,8 @@ _EXAMPLES_FORWARD: Final = re.compile(
 """Op names of gradients that are computed for each example, also within an outer gradient."""
 _OF_EXAMPLES: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")
 """Op names of both passes of a gradient that is vectorized over examples."""
+_DERIVED_AGAIN: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\([^/]*transpose\(")
+"""Op names of derivatives of a gradient: products with a Hessian for each direction."""
 _TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\([^)]*transpose\(")
 _HANDED_ON: Final = frozenset(
     ("parameter", "while", "conditional", "call", "get-tuple-element", "tuple", "bitcast", "copy")
@@ -169,6 +171,7 @@ def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
         and is_per_example(names[0])
         and any(is_backward(name) and is_per_example(name) for name in names)
         and not any(_TWICE_VECTORIZED.search(name) for name in names)
+        and not any(_DERIVED_AGAIN.search(name) for name in names)
     )
 
 

@@ -3,14 +3,24 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import Enum, auto
-from math import isqrt, prod
+from math import prod
 from typing import Final
 
+from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
-from xlagraph.advice.causes.loop_states import handed_on
+from xlagraph.advice.causes.loop_states import (
+    depends_on_loop,
+    handed_on,
+    is_state_around,
+)
+from xlagraph.advice.causes.mapped_stacks import (
+    adds_iterations,
+    is_read_one_by_one,
+    mapped_forms,
+    may_be_mapped,
+)
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING, needed_only_for
-from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.parameter_gradients import PER_EXAMPLE
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import GRADIENTS_OF_FROZEN
@@ -42,6 +52,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
     found: defaultdict[_Reduced, list[tuple[StoredValue, str]]] = defaultdict(list)
     removed: defaultdict[_Reduced, list[str]] = defaultdict(list)
     reducing: defaultdict[_Reduced, set[str]] = defaultdict(set)
+    axes: Axes | None = None
     for each in program.temporaries:
         value = program.stack_of(each)
         parts = 0 if value is None else value.stack_turns or (*value.dimensions, 0)[0]
@@ -49,6 +60,10 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             continue
         ids = handed_on(program, [value.value_id])
         reads = reads_of_parts(program, value, ids)
+        if reads is None and may_be_mapped(program, value, ids) and program.module is not None:
+            axes = axes or Axes(program, program.module)
+            ids = mapped_forms(axes, value, ids)
+            reads = reads_of_parts(program, value, ids) if ids else None
         if reads is not None and reads[0]:
             readers, gradients = reads
             kind = _Reduced.of(value, parameters)
@@ -128,17 +143,20 @@ def reads_of_parts(
 ) -> tuple[set[str], list[StoredValue]] | None:
     """Return what reads only a part or a reduction of a stack, and the stack's gradients.
 
-    None if anything else reads it, or if the program returns it or a copy of it. A backward loop
-    reads one part in each iteration.
+    None if anything else reads it, or if the program returns it or a copy of it, or a loop around
+    keeps one as its state. A backward loop reads one part in each iteration.
     """
     read_whole = {name for each in ids for name in program.readers_of.get(each, ())}
-    copies = {
-        made.value_id
+    copies = [
+        made
         for name in read_whole
         if program.instructions[name].opcode == "copy"
         for made in program.made_by.get(name, ())
-    }
-    if not copies.isdisjoint(program.compilation.results):
+    ]
+    if any(
+        copy.value_id in program.compilation.results or is_state_around(program, copy, stack)
+        for copy in copies
+    ):
         return None
     readers = {
         name
@@ -153,8 +171,8 @@ def reads_of_parts(
     is_less = all(
         program.instructions[name].loop == around
         and (
-            _reads_less(program, name)
-            or _adds_iterations(program, name, ids, stack)
+            (_reads_less(program, name) and is_read_one_by_one(program, name, ids, stack))
+            or adds_iterations(program, name, ids, stack)
             or _reads_chosen_parts(program, name, ids, stack)
         )
         for name in readers
@@ -289,41 +307,6 @@ def _reads_part_in_loop(program: PeakProgram, instruction: str, around: str | No
     return is_in_loop and program.computes_with(instruction, "dynamic-slice")
 
 
-def _adds_iterations(
-    program: PeakProgram, instruction: str, ids: Collection[int], stack: StoredValue
-) -> bool:
-    """Return True for a product that adds up all iterations, if its factors are known in the loop.
-
-    These are the stack, stacks of the same loop, and what does not depend on the loop. The lengths
-    show what is added: the product of those of both factors has each of them twice.
-    """
-    if not program.computes_with(instruction, "dot"):
-        return False
-    read = program.read_by[instruction]
-    others = [program.values[each] for each in read if each not in ids]
-    if any(
-        each.stack_loop != stack.stack_loop and _depends_on_loop(program, stack, each)
-        for each in others
-    ):
-        return False
-    factors = prod(prod(each.dimensions) for each in others or [stack]) * prod(stack.dimensions)
-    return all(
-        stack.stack_turns not in made.dimensions
-        and isqrt(added := factors // prod(made.dimensions)) ** 2 == added
-        and isqrt(added) % (stack.stack_turns or factors) == 0
-        for made in program.made_by.get(instruction, ())
-    )
-
-
-def _depends_on_loop(program: PeakProgram, stack: StoredValue, value: StoredValue) -> bool:
-    """Return True if a value is computed from what the loop of a stack computes, or may be."""
-    schedulable, loop = program.schedulable, program.rows.get(stack.stack_loop or "")
-    if schedulable is None or loop is None:
-        return True
-    made = program.rows.get(value.name)
-    return made is not None and is_ordered_before(schedulable, loop, made)
-
-
 def _reads_chosen_parts(
     program: PeakProgram, instruction: str, ids: Collection[int], stack: StoredValue
 ) -> bool:
@@ -334,7 +317,7 @@ def _reads_chosen_parts(
     if parts_of_reads(program, ids, {instruction}, ("dynamic-slice", "gather")) is None:
         return False
     return not any(
-        _depends_on_loop(program, stack, program.values[each])
+        depends_on_loop(program, stack, program.values[each])
         for each in program.read_by[instruction]
         if each not in ids
     )

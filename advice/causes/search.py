@@ -51,6 +51,7 @@ from xlagraph.advice.causes.returned_values import (
 from xlagraph.advice.causes.sliced_inputs import sliced_inputs
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
+from xlagraph.advice.causes.stacked_inputs import stacked_inputs
 from xlagraph.advice.causes.table_gradients import dense_gradients
 from xlagraph.advice.causes.unread_parts import full_factors, whole_spectra
 from xlagraph.advice.causes.unread_rows import unread_rows
@@ -110,6 +111,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from merged_weights(program)
     yield from dense_experts(program)
     yield from sliced_inputs(program)
+    yield from stacked_inputs(program)
     yield from per_example_gradients(program)
     yield from stored_jacobians(program)
     yield from derivatives_at_once(program)

@@ -4,6 +4,7 @@ import pytest
 
 from tests.advice.small_compilations import with_dependences
 from xlagraph.advice.causes.added_values import added_values
+from xlagraph.planner.edits.resizing import Remove
 
 PARTS = 4
 ALLOCATIONS = """
@@ -38,3 +39,39 @@ def test_a_list_that_is_added_up_is_named(programs, opcode, chain, named):
     with_dependences(program, "x = parameter()", *parts, f"sum = {opcode}(p0, p1, p2, p3)")
     found = [row["value"] for cause in added_values(program) for row in cause.rows]
     assert found == named
+
+
+@pytest.mark.parametrize(
+    ("shape", "named"),
+    [
+        pytest.param("f32[1024]", ["p1", "p2", "p3"], id="over the parts"),
+        pytest.param("f32[4]", [], id="of each part"),
+    ],
+)
+def test_a_list_that_is_stacked_for_a_reduction_is_removed_with_what_it_is_made_of(
+    programs, shape, named
+):
+    made = "\n".join(
+        f"1 | h{part} | f32[1024] | {4096 * part} | 4096 | {part}-4 | tanh(x) | jit(f)/tanh\n"
+        f"1 | p{part} | f32[1024] | {16384 + 4096 * part} | 4096 | {part + 4}-9 | sin(h{part})"
+        " | jit(f)/sin"
+        for part in range(PARTS)
+    )
+    program = programs(
+        ALLOCATIONS.replace("16384", "49152"),
+        f"""
+        0 | x   | f32[1024]   | 0 | 4096 | 0-10 | parameter(0)
+        {made}
+        1 | s   | f32[4,1024] | 32768 | 16384 | 8-9 | concatenate(p0, p1, p2, p3)
+        2 | sum | {shape} | 0 | 4096 | 9-10 | reduce(s) | jit(f)/reduce_sum @ f.py:5
+        """,
+    )
+    parts = [f"{name}{part} = f(x)" for part in range(PARTS) for name in "hp"]
+    with_dependences(
+        program, "x = parameter()", *parts, "s = concatenate(p0, p1, p2, p3)", "sum = reduce(s)"
+    )
+    causes = list(added_values(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+    edits = [cause.edit for cause in causes]
+    removed = {name for edit in edits if isinstance(edit, Remove) for name in edit.patterns}
+    assert removed == ({"h1", "h2", "h3", *named, "s"} if named else set())

@@ -7,13 +7,11 @@ import pytest
 from tests.advice.small_compilations import share_one_buffer_set, with_dependences, with_results
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
-from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,
 )
 from xlagraph.planner.compilation.records import StoredPosition
-from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.planned_program import Overwrite
 
 
@@ -328,39 +326,3 @@ def test_a_checkpoint_outside_of_loops_that_recomputes_nothing_is_named(
         ["A checkpoint recomputes nothing"] if is_named else []
     )
     assert not list(kept_by_checkpoints(program, rows, knows_merged=True))
-
-
-@pytest.mark.parametrize(
-    ("reader", "op", "named"),
-    [
-        ("dynamic-slice", "jit(f)/while", ["new"]),
-        ("negate", "jit(f)/while", []),
-        ("dynamic-slice", "jit(f)/transpose(jvp())/while", []),
-    ],
-)
-def test_a_state_that_a_loop_reads_in_parts_and_stacks_anew_is_named(programs, reader, op, named):
-    program = programs(
-        f"{DONATED}\n1 | 8192 | preallocated-temp",
-        f"""
-        0 | old  | f32[1024] | 0    | 4096 | 0-3 | parameter(0)
-        1 | new  | f32[1024] | 0    | 4096 | 1-4 | fusion() | {op}
-        1 | part | f32[16]   | 4096 | 64   | 2-3 | {reader}(old)
-        1 | last | f32[16]   | 4160 | 64   | 3-4 | negate(part)
-        0 | out  | f32[1024] | 0    | 4096 | 4-5 | copy(new)
-        """,
-    )
-    share_one_buffer_set(program, "old", "out")
-    stack = program.by_label["new"]._replace(stack_loop="loop", stack_turns=64)
-    values = {**program.values, stack.value_id: stack}
-    program.compilation = replace(program.compilation, values=values)
-    part = program.instructions["part"]
-    program.instructions["part"] = part._replace(loop="loop")
-    program.stored.operations = operations_of_text(f"""HloModule m
-
-ENTRY e {{
-  old = f32[1024]{{0}} parameter(0)
-  part = f32[16]{{0}} {reader}(old)
-}}
-""")
-    causes = list(rewritten_inputs(program))
-    assert [row["value"] for cause in causes for row in cause.rows] == named

@@ -22,6 +22,7 @@ ENTRY e {
   ROOT mean = f32[64]{0} reduce(g, zero), dimensions={0}, to_apply=add
 }
 """
+LOSS = "jit(f)/transpose(jvp(vmap()))"
 BATCH = """HloModule m
 
 ENTRY e {
@@ -67,6 +68,11 @@ def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
     assert "batch_size=2)" in cause.remedies["jax"]
 
 
+def test_a_batch_through_which_no_gradient_goes_could_be_computed_in_groups(programs):
+    (cause,) = samples(programs, BATCH)
+    assert [row["value"] for row in cause.rows] == ["h", "g"]
+
+
 def test_samples_of_a_loss_may_be_added_in_the_backward_pass_alone(programs):
     (cause,) = samples(programs, summed="transpose(jvp(vmap()))/")
     assert "f.py:8 reads only a part" in str(cause.rows[0]["reason"])
@@ -75,7 +81,7 @@ def test_samples_of_a_loss_may_be_added_in_the_backward_pass_alone(programs):
 @pytest.mark.parametrize(
     "changed",
     [
-        {"module": BATCH},  # the examples of a batch
+        {"module": BATCH, "mark": "transpose(jvp(vmap()))/"},  # the examples of a training step
         {"mark": ""},  # nothing is mapped
         {"summed": "vmap()/"},  # the mapped function reduces a dimension of its own
     ],
@@ -92,11 +98,11 @@ def test_what_is_returned_for_each_sample_is_needed(programs):
 @pytest.mark.parametrize(
     ("repeated", "opcode", "other", "layer", "is_named"),
     [
-        ("w", "broadcast", "iota()", "", True),
-        ("eye", "broadcast", "iota()", "", False),
-        ("w", "subtract", "dot(w)", "", True),  # fused with what changes it
-        ("w", "subtract", "iota()", "", False),  # as what is added to each position
-        ("w", "broadcast", "iota()", "| jit(f)/dot", False),  # a layer has the dimension, too
+        ("w", "broadcast", "iota()", LOSS, True),
+        ("eye", "broadcast", "iota()", LOSS, False),
+        ("w", "subtract", "dot(w)", LOSS, True),  # fused with what changes it
+        ("w", "subtract", "iota()", LOSS, False),  # as what is added to each position
+        ("w", "broadcast", "iota()", "jit(f)", False),  # a layer has the dimension, too
     ],
 )
 def test_elements_of_an_input_are_named_if_each_changes_a_matrix_of_its_own(
@@ -115,7 +121,7 @@ def test_elements_of_an_input_are_named_if_each_changes_a_matrix_of_its_own(
         1 | eye   | f32[8,8]    | 8192 | 256  | 0-1 | {other}
         1 | tasks | f32[16,8,8] | 0    | 4096 | 1-2 | {opcode}({repeated}) | vmap()/sub
         1 | g     | f32[16,8,8] | 4096 | 4096 | 2-3 | multiply(tasks, data) | vmap()/mul @ f.py:6
-        1 | d     | f32[16,8]   | 8448 | 512  | 3-4 | dot(g) {layer}
+        1 | d     | f32[16,8]   | 8448 | 512  | 3-4 | dot(g) | {layer}/dot
         2 | mean  | f32[8,8]    | 0    | 256  | 3-4 | reduce(g, d) | jit(f)/reduce_sum @ f.py:8
         """,
     )

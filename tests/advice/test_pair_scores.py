@@ -41,16 +41,22 @@ def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, re
 
 
 @pytest.mark.parametrize(
-    ("table", "reduced", "is_named"),
+    ("rows", "table", "reduced", "is_named"),
     [
-        ("parameter(1)", "f32[64]", False),
-        ("copy(w)", "f32[64]", False),
-        pytest.param("parameter(1)", "s32[64]", True, id="the number of the nearest row"),
+        ("y", "parameter(1)", "f32[64]", False),
+        ("y", "copy(w)", "f32[64]", False),
+        pytest.param("y", "parameter(1)", "s32[64]", True, id="the number of the nearest row"),
+        pytest.param(
+            "x", "copy(w)", "f32[64]", True, id="two inputs, as the points of a transport"
+        ),
+        pytest.param("x", "trained", "f32[64]", False, id="the first layer of a network"),
     ],
 )
 def test_a_product_with_a_table_is_made_of_pairs_only_for_numbers_of_rows(
-    programs, table, reduced, is_named
+    programs, rows, table, reduced, is_named
 ):
+    scored = "2 | g | f32[64,64] | 1024 | 16384 | 4-4 | exp(s) | jit(f)/transpose(jvp())/exp"
+    trained = scored if table == "trained" else ""
     operand = "w" if table.startswith("parameter") else "t"
     copied = "" if operand == "w" else "2 | t | f32[4,64] | 34048 | 1024 | 1-3 | copy(w)"
     program = programs(
@@ -64,7 +70,8 @@ def test_a_product_with_a_table_is_made_of_pairs_only_for_numbers_of_rows(
         1 | w | f32[4,64]  | 0     | 1024  | 0-4 | parameter(1)
         {copied}
         2 | y | f32[64,4]  | 0     | 1024  | 1-4 | tanh(x)
-        2 | s | f32[64,64] | 1024  | 16384 | 3-4 | dot(y, {operand})
+        2 | s | f32[64,64] | 1024  | 16384 | 3-4 | dot({rows}, {operand})
+        {trained}
         2 | r | {reduced} | 33792 | 256   | 4-4 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
         """,
     )

@@ -38,8 +38,13 @@ def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, 
     assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
 
 
-@pytest.mark.parametrize(("result", "count"), [("part", 1), ("copied", 0)])
-def test_a_stack_that_the_program_returns_a_copy_of_is_not_named(programs, result, count):
+@pytest.mark.parametrize(
+    ("result", "keeps_state", "count"),
+    [("part", False, 1), ("copied", False, 0), ("part", True, 0)],
+)
+def test_a_stack_whose_copy_is_a_result_or_a_state_is_not_named(
+    programs, result, keeps_state, count
+):
     program = programs(
         """
         0 | 12288 | preallocated-temp
@@ -56,6 +61,10 @@ def test_a_stack_that_the_program_returns_a_copy_of_is_not_named(programs, resul
     program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
     returned = (program.by_label[result].value_id,)
     program.compilation = replace(program.compilation, results=returned)
+    for name in ("loop", "part", "copied") if keeps_state else ():  # of a loop around
+        program.instructions[name] = program.instructions[name]._replace(loop="around")
+    copied = program.by_label["copied"]
+    program.compilation.values[copied.value_id] = copied._replace(is_phi=True)
     assert len(list(reduced_stacks(program))) == count
 
 

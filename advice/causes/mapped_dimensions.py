@@ -1,0 +1,264 @@
+"""Find the dimensions that only mapped functions have, and what a loop over their parts keeps."""
+
+import re
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+from xlagraph.advice.causes.axes import Axes
+from xlagraph.advice.causes.cause import PARTS
+from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.directions import OF_DIRECTIONS, are_directions
+from xlagraph.advice.causes.names import knows_passes
+from xlagraph.advice.causes.needed_only import FORWARDING
+from xlagraph.advice.causes.sliced_reads import share_of_reads
+from xlagraph.hlo.op_names import is_per_example
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.dimension_trees import arrays
+from xlagraph.planner.edits.batch import kept_bytes
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
+
+_MOST_READ: Final = Fraction(1, 2)
+_OF_DATA: Final = ("dot", "convolution", "gather", "dynamic-slice")
+"""Opcodes outside of a mapped function that tell of a batch: rows of data, or layers of them."""
+_IN_LOOP: Final = re.compile(r"while/body/.*vmap\(")
+"""Op names of a function that is mapped in the body of a loop."""
+_JOINING: Final = ("concatenate", "pad")
+_WRITING: Final = (*_JOINING, "scatter", "dynamic-update-slice")
+_MOST_BYTES: Final = 64
+"""Most bytes of the condition of a loop, or of its partial results."""
+_REPEATING: Final = SAME_ELEMENTS | {"broadcast"}
+
+
+class MappedAxes(Axes):
+    """The dimensions of values, and which of them only mapped functions have."""
+
+    def mapped(self, length: int) -> frozenset[int]:
+        """Return the dimensions of this length that only a mapped function has, and no result."""
+        program = self.program
+        found = {
+            axis
+            for value in program.at_peak
+            if is_per_example(value.known_op_name)
+            for axis in self.of(value)
+            if self.length(axis) == length
+        }
+        if length not in self._repeated:
+            found -= self._given & self._differentiated
+        found -= {
+            axis
+            for each in program.program.values
+            if each.lives_out
+            for axis in self._of_id(each.value_id)
+        }
+        # a mapped op that reduces a dimension has another one; a layer or data have a batch
+        found = {axis for axis in found if not self._is_reduced_inside(axis)}
+        found -= {
+            axis
+            for name, values in program.made_by.items()
+            if any(program.computes_with(name, opcode) for opcode in _OF_DATA)
+            and not program.is_backward(name)
+            and self._is_outside(name)
+            and program.instructions[name].op_name is not None  # else the name is its reader's
+            for value in values
+            for axis in self.of(value)
+        }
+        lengths = self.followed.lengths
+        found = {axis for axis in found - self._joined if not lengths.is_stacked(axis)}
+        found = {axis for axis in found - self._stacked_by_loops if not lengths.is_group(axis)}
+        return frozenset(found - self._read_one_by_one(found))
+
+    def directions(self, length: int) -> frozenset[int]:
+        """Return the dimensions of this length that count directions of derivatives.
+
+        Inputs and results may have them: the caller takes the derivatives in these directions.
+        """
+        found = {
+            axis
+            for value in self.program.at_peak
+            if length >= PARTS and OF_DIRECTIONS.search(value.known_op_name or "")
+            for axis in self.of(value)
+            if self.length(axis) == length
+        }
+        lengths = self.followed.lengths
+        alone = {axis for axis in found if not lengths.is_group(axis)}
+        return frozenset(axis for axis in alone if are_directions(self, frozenset((axis,))))
+
+    def _read_one_by_one(self, axes: Collection[int]) -> set[int]:
+        """Return the dimensions of which slices take more than a half: each element is needed."""
+        program = self.program
+        slicing = {name for name in self._reducing(axes) if program.computes_with(name, "slice")}
+        found: set[int] = set()
+        for value in program.temporaries if slicing else ():
+            readers = slicing.intersection(program.readers_of.get(value.value_id, ()))
+            if readers and not self.of(value).isdisjoint(axes):
+                share = share_of_reads(program, {value.value_id}, readers, ("slice",))
+                found |= self.of(value) if share > _MOST_READ else set()
+        return found
+
+    def _is_reduced_inside(self, axis: int) -> bool:
+        """Return True if the mapped function reduces a dimension, which it then has itself.
+
+        The condition of a mapped loop is a reduction over all: a few bytes.
+        """
+        program = self.program
+        return any(
+            not self._is_outside(name)
+            and not program.is_backward(name)
+            and any(value.size_bytes > _MOST_BYTES for value in program.made_by[name])
+            for name in self._reducing({axis})
+        )
+
+    @cached_property
+    def _given(self) -> frozenset[int]:
+        """Dimensions of inputs."""
+        trees = self.followed.parameters.values()
+        return frozenset(self.parts(chain.from_iterable(chain.from_iterable(map(arrays, trees)))))
+
+    @cached_property
+    def _differentiated(self) -> frozenset[int]:
+        """Dimensions that a backward pass has, or all where op names do not tell of passes.
+
+        A gradient of a batch needs the activations of all examples, unless it is accumulated.
+        """
+        if not knows_passes(self.program):
+            return self._given
+        backward = (each for each in self.program.values.values() if each.is_backward)
+        return frozenset(axis for value in backward for axis in self.of(value))
+
+    @cached_property
+    def _joined(self) -> frozenset[int]:
+        """Dimensions that mapped functions put together of parts that have none of them."""
+        program = self.program
+        found: set[int] = set()
+        for name, values in program.made_by.items():
+            opcodes = _WRITING if any(map(self._is_state, values)) else _JOINING
+            if self._is_outside(name) or not any(
+                program.computes_with(name, opcode) for opcode in opcodes
+            ):
+                continue
+            shapes = {value.dimensions for value in values}
+            read = [program.values[each] for each in program.read_by.get(name, ())]
+            parts = [each for each in read if each.dimensions and each.dimensions not in shapes]
+            if parts:
+                kept = frozenset[int]().union(*map(self.of, parts))
+                found.update(axis for value in values for axis in self.of(value) - kept)
+        return frozenset(found)
+
+    def _is_state(self, value: StoredValue) -> bool:
+        members = self.program.members_of(value)
+        return any(self.program.values[each.value_id].is_phi for each in members)
+
+    @cached_property
+    def _stacked_by_loops(self) -> frozenset[int]:
+        """Dimensions of the results that a loop over groups stacks: few at a time already."""
+        program = self.program
+        stacks = (program.stack_of(value) for value in program.temporaries)
+        return frozenset(
+            axis
+            for stack in stacks
+            if stack is not None
+            and stack.value_id not in program.backward_stacks
+            and _IN_LOOP.search(stack.known_op_name or "")
+            for axis in self.of(stack)
+        )
+
+    @cached_property
+    def _repeated(self) -> frozenset[int]:
+        """Lengths by which mapped functions repeat matrices, as the state of each task.
+
+        A batch of data has no matrix for each example.
+        """
+        program = self.program
+        found = set()
+        for value in program.values.values():
+            if not is_per_example(value.known_op_name) or len(value.dimensions) < 3:
+                continue
+            only_repeats = program.instructions[value.name].computes_only(_REPEATING)
+            for each in program.read_by.get(value.name, ()):
+                if not (only_repeats or self._is_factor(each)):
+                    continue
+                given = input_of(program, program.values[each])
+                is_constant = given is None or given.opcode == "constant"
+                if is_constant and not program.values[each].is_phi:
+                    continue  # as the directions of a Hessian
+                source = self._of_id(each)
+                left = [self.length(axis) for axis in self.of(value) - source]
+                if len(source) > 1 and source <= self.of(value) and len(left) == 1:
+                    found.add(left[0])
+        return frozenset(found)
+
+    def _is_factor(self, value_id: int) -> bool:
+        """Return True if a product reads a value: what is made of it elsewhere is a new weight."""
+        program = self.program
+        readers = program.readers_of.get(value_id, ())
+        return any(program.computes_with(name, "dot") for name in readers)
+
+    def _of_id(self, value_id: int) -> frozenset[int]:
+        return self.of(self.program.values[value_id])
+
+    def reader(self, axes: Collection[int]) -> str | None:
+        """Return the first instruction after the mapped function that reduces a dimension.
+
+        Without one, as of a loss that only its gradient needs, the first of the backward pass.
+        """
+        rows, is_backward = self.program.rows, self.program.is_backward
+        found = [
+            name for name in self._reducing(axes) if self._is_outside(name) or is_backward(name)
+        ]
+        return min(found, key=lambda name: (is_backward(name), rows.get(name, 0)), default=None)
+
+    def _reducing(self, axes: Collection[int]) -> Iterator[str]:
+        """Yield the instructions that read one of the dimensions and make no value with one."""
+        program = self.program
+        for name, read in program.read_by.items():
+            made = program.made_by.get(name, ())
+            if not made or program.instructions[name].opcode in FORWARDING:
+                continue
+            if all(self.of(value).isdisjoint(axes) for value in made) and not all(
+                self._of_id(each).isdisjoint(axes) for each in read
+            ):
+                yield name
+
+    def kept(self, axes: Collection[int], part: Fraction) -> dict[int, Fraction]:
+        """Return the part of its bytes that each value keeps in a loop over parts of the axes.
+
+        What is read next to the loop, and not reduced there, is kept as a whole: if its readers
+        make little of it, as kernels that combine several ops do, they can run in the loop.
+        """
+        program, lengths = self.program, self.followed.lengths
+        new = {axis: part * self.length(axis) for axis in axes}
+        scaled = lengths.scaled(new, self._given.difference(axes))
+        kept = kept_bytes(program.compilation, self.followed, scaled)
+        reducing = set(self._reducing(axes))
+        inside = {value.value_id for value in program.temporaries}
+        return {
+            value_id: each
+            for value_id, each in kept.items()
+            if each < 1 and value_id in inside and self._is_inside(value_id, reducing)
+        }
+
+    def _is_inside(self, value_id: int, reducing: Collection[str]) -> bool:
+        program, size = self.program, self.program.values[value_id].size_bytes
+        members = program.members_of(program.values[value_id])
+        readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
+        return any(
+            is_per_example(program.values[each.value_id].known_op_name) for each in members
+        ) and all(
+            name in reducing
+            or program.instructions[name].opcode in FORWARDING
+            or not self._is_outside(name)
+            or program.is_backward(name)
+            or PARTS * sum(each.size_bytes for each in program.made_by[name]) <= size
+            for name in readers
+        )
+
+    def _is_outside(self, name: str) -> bool:
+        """Return True for an instruction that no mapped function has.
+
+        What the compiler made for itself, without an op name, belongs to what is around it.
+        """
+        names = [each.known_op_name for each in self.program.made_by.get(name, ())]
+        return any(names) and not any(map(is_per_example, names))

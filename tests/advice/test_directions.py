@@ -1,0 +1,62 @@
+"""`advise` names derivatives in several directions at once, which are linear in them."""
+
+import pytest
+
+from tests.advice.small_compilations import with_results
+from xlagraph.advice.causes.mapped_axes import mapped_axes
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+
+
+@pytest.mark.parametrize(
+    ("op", "factor", "last", "is_named"),
+    [
+        pytest.param("vmap(jvp())", "all", "negate(h)", True, id="a product"),
+        pytest.param("vmap(jvp())", "one", "negate(h)", True, id="a repeated factor"),
+        pytest.param("vmap(jvp())", "vs", "negate(h)", False, id="squares of the elements"),
+        pytest.param("vmap(jvp())", "all", "tanh(h)", False, id="a network of each element"),
+        pytest.param("vmap()", "all", "negate(h)", False, id="no derivatives"),
+    ],
+)
+def test_derivatives_in_several_directions_are_linear_in_them(programs, op, factor, last, is_named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        3 | 4096 | parameter 1, shape |f32[16,64]| at ShapeIndex {}
+        1 | 12288 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | x  | f32[64]    | 0    | 256  | 0-5 | parameter(0)
+        3 | vs | f32[16,64] | 0    | 4096 | 0-5 | parameter(1)
+        1 | h  | f32[16,64] | 0    | 4096 | 1-4 | fusion(x, vs) | jit(f)/{op}/mul @ f.py:5
+        1 | g  | f32[16,64] | 4096 | 4096 | 2-4 | fusion(h)     | jit(f)/{op}/neg @ f.py:6
+        1 | k  | f32[16,64] | 8192 | 4096 | 3-4 | add(h, g)     | jit(f)/{op}/add @ f.py:7
+        2 | y  | f32[16,64] | 0    | 4096 | 4-5 | negate(k)     | jit(f)/{op}/neg @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text(
+        f"""HloModule m
+
+multiplied {{
+  p = f32[64]{{0}} parameter(0)
+  vs = f32[16,64]{{1,0}} parameter(1)
+  all = f32[16,64]{{1,0}} broadcast(p), dimensions={{1}}
+  one = f32[16,64]{{1,0}} cosine(all)
+  ROOT m = f32[16,64]{{1,0}} multiply({factor}, vs)
+}}
+
+ENTRY e {{
+  x = f32[64]{{0}} parameter(0)
+  given = f32[16,64]{{1,0}} parameter(1)
+  h = f32[16,64]{{1,0}} fusion(x, given), kind=kLoop, calls=multiplied
+  g = f32[16,64]{{1,0}} {last}
+  k = f32[16,64]{{1,0}} add(h, g)
+  ROOT y = f32[16,64]{{1,0}} negate(k)
+}}
+"""
+    )
+    with_results(program, "y")
+    causes = list(mapped_axes(program))
+    named = [(cause.title, [row["value"] for row in cause.rows]) for cause in causes]
+    title = "Derivatives in all of 16 directions are computed at once"
+    assert named == ([(title, ["h", "g", "k"])] if is_named else [])

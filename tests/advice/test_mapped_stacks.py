@@ -1,0 +1,66 @@
+"""`advise` names stacks of loops that are mapped before they are reduced."""
+
+import pytest
+
+from tests.advice.small_compilations import with_dependences, with_results
+from xlagraph.advice.causes.reduced_stacks import reduced_stacks
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+
+
+def mapped(programs, mapping, reads, *, result="mean", read="fusion", shape="64,16"):
+    """A stack of 64 iterations, what is mapped of it, and the mean of that."""
+    size = 4096 if shape == "64,16" else 64
+    program = programs(
+        """
+        0 | 12288 | preallocated-temp
+        1 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s    | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
+        0 | o    | f32[64,16] | 0    | 4096 | 2-4 | fusion(loop)
+        0 | e    | f32[{shape}] | 8192 | {size} | 3-4 | {read}({reads}) | jit(f)/mul @ f.py:8
+        1 | mean | f32[16]    | 0    | 64   | 4-5 | reduce(e) | jit(f)/reduce_sum @ f.py:9
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    program.stored.operations = operations_of_text(
+        f"""HloModule m
+
+ENTRY x {{
+  s = f32[64,16]{{1,0}} parameter(0)
+  o = f32[64,16]{{1,0}} parameter(1)
+  zero = f32[] constant(0)
+  e = f32[64,16]{{1,0}} {mapping}
+  ROOT mean = f32[16]{{0}} reduce(e, zero), dimensions={{0}}, to_apply=add
+}}
+"""
+    )
+    with_results(program, result)
+    chain = ("loop = iota()", "s = fusion(loop)", "o = fusion(loop)", f"e = fusion({reads})")
+    with_dependences(program, *chain, "mean = reduce(e)")
+    return [row["value"] for cause in reduced_stacks(program) for row in cause.rows]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "reads", "named"),
+    [
+        pytest.param("multiply(s, s)", "s", ["s"], id="of each iteration"),
+        pytest.param("reverse(s), dimensions={0}", "s", [], id="in another order"),
+        pytest.param("add(s, o)", "s, o", [], id="of what follows the loop"),
+        pytest.param("sort(s), dimensions={0}, to_apply=less", "s", [], id="of all iterations"),
+    ],
+)
+def test_a_stack_that_is_mapped_before_it_is_reduced_is_named(programs, mapping, reads, named):
+    assert mapped(programs, mapping, reads) == named
+
+
+def test_a_mapped_stack_that_the_program_returns_is_not_named(programs):
+    assert mapped(programs, "multiply(s, s)", "s", result="e") == []
+
+
+@pytest.mark.parametrize(("reads", "named"), [("s", ["s"]), ("s, o", [])])
+def test_a_sum_that_reads_what_follows_the_loop_needs_the_stack(programs, reads, named):
+    found = mapped(programs, "multiply(s, s)", reads, read="reduce", shape="16")
+    assert found == named
