@@ -199,8 +199,15 @@ def _writer(
         for member in program.members_of(old)
         if member.live_from > after and member.value_id not in {old.value_id, *copied}
         if (value := program.values[member.value_id]).opcode not in _FORWARDING
+        or _is_copy_of_another(program, value)
     ]
     return min(later, key=lambda value: (value.live_from or 0, value.value_id), default=None)
+
+
+def _is_copy_of_another(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a copy of what lies in other bytes, such as a stack that a loop returns."""
+    source = _source(program, value) if value.opcode == "copy" else None
+    return source is not None and program.set_of(source) != program.set_of(value)
 
 
 def _before(program: PeakProgram, copy: StoredValue, copied: Container[int]) -> StoredValue | None:

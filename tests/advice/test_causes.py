@@ -141,6 +141,29 @@ def test_a_reader_of_each_version_that_is_copied_before_the_next_write_is_named(
     )
 
 
+def test_a_reader_of_a_state_that_a_copy_of_a_new_stack_overwrites_is_named(programs):
+    program = programs(
+        f"{DONATED}\n1 | 8196 | preallocated-temp",
+        """
+        0 | x   | f32[1024] | 0    | 4096 | 0-1 | parameter(0)
+        1 | k   | f32[1024] | 0    | 4096 | 1-4 | copy(x)
+        1 | new | f32[1024] | 4096 | 4096 | 2-5 | fusion(k)      | jit(f)/while @ train.py:30
+        1 | sum | f32[1]    | 8192 | 4    | 3-5 | reduce(k, new) | jit(f)/sub @ train.py:31
+        0 | out | f32[1024] | 0    | 4096 | 4-5 | copy(new)      | jit(f)/while @ train.py:30
+        """,
+    )
+    share_one_buffer_set(program, "x", "out")
+    with_results(program, "out")
+    made = ("new = fusion(k)", "sum = reduce(k, new)", "out = copy(new)")
+    with_dependences(program, *FIRST[:2], *made)
+    cause, *_ = forced_copies(program)
+    assert changed(cause).patterns == ("k",)
+    assert cause.rows[0]["reason"] == (
+        "train.py:31 (sub) reads the old x, and nothing orders this before train.py:30, which"
+        " overwrites it"
+    )
+
+
 def test_a_state_from_which_each_iteration_starts_again_is_copied_without_a_reason(programs):
     """Local training of each client of federated learning: the next client needs it, too."""
     program = read_later(programs)
