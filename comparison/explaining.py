@@ -259,7 +259,7 @@ class _Explanation:
         return next(map(self._of_unrolled, loops), None)
 
     def _of_unrolled(self, loop: ChangedLoop) -> Reason:
-        reason = self.of(ReasonKind.UNROLLED, before=str(loop.turns[0]), after=str(loop.turns[1]))
+        reason = self.of(ReasonKind.UNROLLED, before=loop.steps[0], after=loop.steps[1])
         reason.turns.add(loop.turns)
         reason.scopes.add(loop.place)
         return reason
