@@ -36,13 +36,13 @@ def name_returned_gradients(graph: Graph, reasons: Iterable[Reason], keys: tuple
     except NotStored:
         return
     less, program = (a, b) if more > 0 else (b, a)
-    inputs = [value for value in program.array_parameters if value.dimensions]
+    inputs = [value for value in program.array_parameters if _dimensions(value)]
     gradients = _only_of_one(_gradients(program), _gradients(less))
     operands = {value.value_id: value.reads for value in program.program.values}
     before = set(reached((value.value_id for value in gradients), operands.get))
     given = [value for value in inputs if value.value_id in before]
-    dimensions = {value.dimensions for value in given}
-    if not gradients or any(value.dimensions not in dimensions for value in gradients):
+    known = set(map(_dimensions, given))
+    if not gradients or not known.issuperset(map(_dimensions, gradients)):
         return
     names = {value.op_name for value in _with_gradients(given, gradients) if value.op_name}
     others = {value.op_name for value in inputs if value.op_name} - names
@@ -53,14 +53,14 @@ def name_returned_gradients(graph: Graph, reasons: Iterable[Reason], keys: tuple
 
 def _gradients(program: PlannableCompilation) -> list[StoredValue]:
     """Return the results of the backward pass with the dimensions of inputs, in order."""
-    known = {value.dimensions for value in program.array_parameters if value.dimensions}
+    known = set(map(_dimensions, program.array_parameters)) - {()}
     results = (program.values.get(each) for each in program.results)
     return [
         value
         for value in results
         if value is not None
         and value.is_backward
-        and value.dimensions in known
+        and _dimensions(value) in known
         and not is_recomputed(value.known_op_name)
     ]
 
@@ -77,7 +77,12 @@ def _only_of_one(more: Iterable[StoredValue], less: Iterable[StoredValue]) -> li
 
 
 def _op(value: StoredValue) -> tuple[str | None, tuple[int, ...]]:
-    return own_op_name(value.known_op_name), value.dimensions
+    return own_op_name(value.known_op_name), _dimensions(value)
+
+
+def _dimensions(value: StoredValue) -> tuple[int, ...]:
+    """Return the dimensions without those of one element, which a bitcast may add to a result."""
+    return tuple(size for size in value.dimensions if size != 1)
 
 
 def _with_gradients(
@@ -98,7 +103,7 @@ def _in_order(inputs: Sequence[StoredValue], gradients: Sequence[StoredValue]) -
     """Return the first inputs with the dimensions of these gradients, in order; empty without."""
     left = iter(inputs)
     found = [
-        next((value for value in left if value.dimensions == each.dimensions), None)
+        next((value for value in left if _dimensions(value) == _dimensions(each)), None)
         for each in gradients
     ]
     return [] if None in found else [value for value in found if value is not None]

@@ -9,13 +9,13 @@ from xlagraph.queries import compare
 
 BLOCKS = """
 0 | 512 | parameter 0, shape |f32[128]| at ShapeIndex {}
-1 | 256 | parameter 1, shape |f32[64]| at ShapeIndex {}
+1 | 256 | parameter 1, shape |f32[1,64]| at ShapeIndex {}
 2 | 512 | parameter 2, shape |f32[128]| at ShapeIndex {}
 4 | 512 | maybe-live-out
 """
 VALUES = """
 0 | a | f32[128] | 0 | 512 | 0-6 | parameter(0) | p['a']
-1 | b | f32[64]  | 0 | 256 | 0-6 | parameter(1) | {b}
+1 | b | f32[1,64] | 0 | 256 | 0-6 | parameter(1) | {b}
 2 | m | f32[128] | 0 | 512 | 0-6 | parameter(2) | state['a']
 {at} | x{of_x} | f32[128] | 0 | 512 | 3-6 | multiply(a) | jit(f)/transpose(jvp())/{x} @ f.py:2
 {by} | y{of_y} | f32[64] | {on} | 256 | 4-6 | multiply(b) | jit(f)/transpose(jvp())/mul @ f.py:2
@@ -24,9 +24,9 @@ VALUES = """
 """
 MODULE = """HloModule jit_f, is_scheduled=true
 
-ENTRY %main (a: f32[128], b: f32[64], m: f32[128]) -> ({types}) {{
+ENTRY %main (a: f32[128], b: f32[1,64], m: f32[128]) -> ({types}) {{
   %a = f32[128]{{0}} parameter(0), metadata={{op_name="p['a']"}}
-  %b = f32[64]{{0}} parameter(1), metadata={{op_name="{b}"}}
+  %b = f32[1,64]{{1,0}} parameter(1), metadata={{op_name="{b}"}}
   %m = f32[128]{{0}} parameter(2), metadata={{op_name="state['a']"}}
   %x = f32[128]{{0}} multiply(%a), metadata={{op_name="jit(f)/transpose(jvp())/{x}"}}
   %y = f32[64]{{0}} multiply(%b), metadata={{op_name="jit(f)/transpose(jvp())/mul"}}
