@@ -32,10 +32,12 @@ _COLLECTIVES: Final = {
     "collective-permute-start": "collective-permute",
 }
 _BACKWARD: Final = "the backward pass"
+GRADIENT_OF_GRADIENT: Final = re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\(")
+"""Part of the op names of second derivatives."""
 _TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     _BACKWARD: re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
     # also of a Hessian, which is a gradient for many directions at once
-    "the gradient of a gradient": re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\("),
+    "the gradient of a gradient": GRADIENT_OF_GRADIENT,
     # of a gradient that the forward pass of both programs has
     "the backward pass of a gradient": re.compile(r'transpose\([^";\n]*transpose\('),
     "jax.vmap": re.compile(r"vmap\("),

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from xlagraph.comparison.argument_names import branches, name_steps
+from xlagraph.comparison.new_code import GRADIENT_OF_GRADIENT
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.comparison.replaced_values import in_brackets
 from xlagraph.graph.engine import Graph
@@ -24,8 +25,9 @@ def name_returned_gradients(graph: Graph, reasons: Iterable[Reason], keys: tuple
     """Name the inputs whose gradients are new or gone outputs.
 
     A gradient is a result of the backward pass with the dimensions of an input on which it depends;
-    it does not depend on the state of an optimizer. The inputs are named if the dimensions of all
-    gradients, in order, leave no choice.
+    it does not depend on the state of an optimizer. Where second derivatives are new, it may be a
+    product with a Hessian. Gradients must have most bytes of the outputs. The inputs are named if
+    the dimensions of all gradients, in order, leave no choice.
     """
     outputs = next((each for each in reasons if each.subject.kind is ReasonKind.OUTPUTS), None)
     more = outputs.count_b - outputs.count_a if outputs else 0
@@ -42,7 +44,10 @@ def name_returned_gradients(graph: Graph, reasons: Iterable[Reason], keys: tuple
     before = set(reached((value.value_id for value in gradients), operands.get))
     given = [value for value in inputs if value.value_id in before]
     known = set(map(_dimensions, given))
-    if not gradients or not known.issuperset(map(_dimensions, gradients)):
+    bytes_ = sum(value.size_bytes for value in gradients)
+    if not known.issuperset(map(_dimensions, gradients)) or 2 * bytes_ < abs(outputs.growth_bytes):
+        return
+    if _has_second_derivatives(program) and not _has_second_derivatives(less):
         return
     names = {value.op_name for value in _with_gradients(given, gradients) if value.op_name}
     others = {value.op_name for value in inputs if value.op_name} - names
@@ -63,6 +68,11 @@ def _gradients(program: PlannableCompilation) -> list[StoredValue]:
         and _dimensions(value) in known
         and not is_recomputed(value.known_op_name)
     ]
+
+
+def _has_second_derivatives(program: PlannableCompilation) -> bool:
+    names = (value.op_name or "" for value in program.values.values())
+    return any(map(GRADIENT_OF_GRADIENT.search, names))
 
 
 def _only_of_one(more: Iterable[StoredValue], less: Iterable[StoredValue]) -> list[StoredValue]:
