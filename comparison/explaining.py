@@ -11,6 +11,7 @@ from xlagraph.comparison.checkpoints import (
     changed_checkpoints,
     checkpointed_parts,
 )
+from xlagraph.comparison.collectives import name_collectives
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.joined_reasons import (
     Sides,
@@ -31,7 +32,7 @@ from xlagraph.comparison.joined_reasons import (
 )
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
-from xlagraph.comparison.new_code import name_collectives, name_new_code
+from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.size_changes import element_factor, grows_more, without_ones

@@ -1,4 +1,4 @@
-"""Name code and communication that one program has and the other has not, or less often."""
+"""Name code that one program has and the other has not, or less often."""
 
 import re
 from collections import Counter
@@ -7,30 +7,18 @@ from typing import Final
 
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue, Reserved
-from xlagraph.comparison.joined_reasons import Sides, looped
+from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
-from xlagraph.comparison.size_changes import without_ones
 from xlagraph.hlo.metadata import from_packages
 from xlagraph.hlo.op_names import (
     OF_ANY_LOOP,
     has_all_transformations,
     is_backward,
     is_recomputed,
-    loop_depth,
     primitive,
     stem,
 )
 
-_COLLECTIVES: Final = {
-    "all-gather": "all-gather",
-    "all-gather-start": "all-gather",
-    "all-reduce": "all-reduce",
-    "all-reduce-start": "all-reduce",
-    "reduce-scatter": "reduce-scatter",
-    "all-to-all": "all-to-all",
-    "collective-permute": "collective-permute",
-    "collective-permute-start": "collective-permute",
-}
 _BACKWARD: Final = "the backward pass"
 GRADIENT_OF_GRADIENT: Final = re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\(")
 """Part of the op names of second derivatives."""
@@ -119,59 +107,6 @@ def _has_own_scopes(code: Reason, less: Reserved) -> bool:
         and scopes.isdisjoint(OF_ANY_LOOP)
         and not any(scope in less.mentions for scope in scopes)
     )
-
-
-def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
-    """Name the instructions between devices of which the programs have other numbers."""
-    if sides.a.partitions != sides.b.partitions:
-        return
-    counts = [
-        Counter(
-            _COLLECTIVES[opcode]
-            for _, opcode in {(v.name, v.opcode) for v in side.values}
-            if opcode in _COLLECTIVES
-        )
-        for side in (sides.a, sides.b)
-    ]
-    changed = {name for name in counts[0] | counts[1] if counts[0][name] != counts[1][name]}
-    for is_new, inside, whole in ((False, sides.a, sides.b), (True, sides.b, sides.a)):
-        _name_gathered(inside, whole, reasons, is_new=is_new)
-    if changed:
-        reason = reasons.of(ReasonKind.COLLECTIVES)
-        before, after = counts
-        reason.scopes = {
-            f"{after[name] or 'no'} {name} ({before[name] or 'none'} before)" for name in changed
-        }
-
-
-def _name_gathered(
-    inside: Reserved, whole: Reserved, reasons: FoundReasons, *, is_new: bool
-) -> None:
-    """Name all-gathers of whole stacks of which the other program gathers a part in a loop.
-
-    Values with the shape of a stack are those that its parts are used for, such as gradients.
-    """
-    in_loops, stacks = (
-        {
-            without_ones(value): value.shape
-            for value in side.values
-            if _COLLECTIVES.get(value.opcode or "") == "all-gather"
-            and (loop_depth(value.op_name) > 0) is is_inside
-        }
-        for side, is_inside in ((inside, True), (whole, False))
-    )
-    found = {
-        shape
-        for (text, *sizes), shape in stacks.items()
-        if (text, *sizes) not in in_loops and (text, *sizes[1:]) in in_loops
-    }
-    if found:
-        reason = looped(reasons, int(not is_new), int(is_new))
-        reason.scopes = {f"all-gather of {shape}" for shape in found}
-        for each in [*reasons.found.values()]:
-            is_of_stack = not found.isdisjoint(value.shape for value in each.example if value)
-            if is_of_stack and each.subject.kind in _MADE_BY_CODE:
-                reason.join(reasons.found.pop(each.subject))
 
 
 def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> Reason | None:

@@ -45,12 +45,3 @@ def test_few_bytes_of_a_loop_that_is_gone_do_not_precede_most_of_the_growth():
     most = VALUE._replace(op_name="jit(f)/log", user_line=("f.py", 9), held_bytes=6400)
     found = sentences_of(reasons(in_loop, [*few, most]), ("a", "b"), (0, 6720))
     assert [each.growth_bytes for each in found] == [6400, 320]
-
-
-def test_a_stack_that_is_gathered_at_once_is_no_longer_gathered_in_a_loop():
-    part = VALUE._replace(op_name=f"{LOOP}/all_gather", opcode="all-gather", shape="f32[1,16]")
-    whole = part._replace(op_name="jit(f)/all_gather", shape="f32[8,16]", held_bytes=512)
-    gradient = whole._replace(op_name="jit(f)/psum_scatter", opcode="fusion", name="g")
-    for sides, verb in ((([part], [whole, gradient]), "no longer"), (([whole], [part]), "now")):
-        found = texts(*sides)
-        assert found == [f"all-gather of f32[8,16] {verb} in a loop (mostly f.py:1)"]
