@@ -149,8 +149,7 @@ class _Explanation:
                 reason.only_reason = is_all_equal
         join_placed(self.reasons_found)
         join_order(self.sides, self.reasons_found)
-        kinds = {each.kind for each in self.found}
-        if not self.turns.unrolled and ReasonKind.REPEATED not in kinds:
+        if not self.turns.unrolled and Subject(ReasonKind.REPEATED) not in self.found:
             name_repeated_ops((self.a, self.b), self.reasons_found)
         name_new_code(self.sides, self.reasons_found)
         name_collectives(self.sides, self.reasons_found)
@@ -179,6 +178,8 @@ class _Explanation:
             kind = ReasonKind.UNDONATED if is_input_a else ReasonKind.DONATED
             sizes = self.undonated_sizes if is_input_a else self.donated_sizes
             return self.of(kind if self._take(sizes, b if is_input_a else a) else ReasonKind.REUSED)
+        if a.is_result and b.is_result and a.dtype == b.dtype == "tuple":
+            return self.of(ReasonKind.OUTPUTS)  # the table of the outputs
         depths = loop_depth(a.op_name), loop_depth(b.op_name)
         is_looped = depths[0] != depths[1]
         if (a.dtype, without_ones(a)) != (b.dtype, without_ones(b)):
@@ -306,8 +307,7 @@ class _Explanation:
 
     def _count_libraries(self) -> None:
         for name in self.libraries:
-            if not (reason := self.found.get(Subject(ReasonKind.LIBRARY, after=name))):
-                reason = self.of(ReasonKind.LIBRARY, after=name)
+            reason = self.of(ReasonKind.LIBRARY, after=name)
             reason.count_a, reason.count_b = (
                 len({value.name for value in side.values if library(value) == name})
                 for side in (self.a, self.b)
