@@ -17,6 +17,7 @@ from xlagraph.comparison.held_values import read_reserved
 from xlagraph.comparison.pairing import Pairing, pair_compilations
 from xlagraph.comparison.proved_causes import join_moved, name_causes
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.returned_gradients import name_returned_gradients
 from xlagraph.comparison.sentences import Sentence, sentences_of
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
@@ -92,6 +93,7 @@ def _reasons(
         explained = explain_pair(reserved[key_a], reserved[key_b])
         if pair is changed[0]:
             name_causes(graph, explained, (key_a, key_b))
+            name_returned_gradients(graph, explained, (key_a, key_b))
         for reason in join_moved(explained):
             reason.compilations = (key_a, key_b)
             reasons.append(reason)

@@ -11,6 +11,7 @@ from xlagraph.comparison.checkpoints import (
     changed_checkpoints,
     checkpointed_parts,
 )
+from xlagraph.comparison.collectives import name_collectives
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.joined_reasons import (
     Sides,
@@ -31,7 +32,7 @@ from xlagraph.comparison.joined_reasons import (
 )
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
-from xlagraph.comparison.new_code import name_collectives, name_new_code
+from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.size_changes import element_factor, grows_more, without_ones
@@ -148,8 +149,7 @@ class _Explanation:
                 reason.only_reason = is_all_equal
         join_placed(self.reasons_found)
         join_order(self.sides, self.reasons_found)
-        kinds = {each.kind for each in self.found}
-        if not self.turns.unrolled and ReasonKind.REPEATED not in kinds:
+        if not self.turns.unrolled and Subject(ReasonKind.REPEATED) not in self.found:
             name_repeated_ops((self.a, self.b), self.reasons_found)
         name_new_code(self.sides, self.reasons_found)
         name_collectives(self.sides, self.reasons_found)
@@ -178,6 +178,8 @@ class _Explanation:
             kind = ReasonKind.UNDONATED if is_input_a else ReasonKind.DONATED
             sizes = self.undonated_sizes if is_input_a else self.donated_sizes
             return self.of(kind if self._take(sizes, b if is_input_a else a) else ReasonKind.REUSED)
+        if a.is_result and b.is_result and a.dtype == b.dtype == "tuple":
+            return self.of(ReasonKind.OUTPUTS)  # the table of the outputs
         depths = loop_depth(a.op_name), loop_depth(b.op_name)
         is_looped = depths[0] != depths[1]
         if (a.dtype, without_ones(a)) != (b.dtype, without_ones(b)):
@@ -259,7 +261,7 @@ class _Explanation:
         return next(map(self._of_unrolled, loops), None)
 
     def _of_unrolled(self, loop: ChangedLoop) -> Reason:
-        reason = self.of(ReasonKind.UNROLLED, before=str(loop.turns[0]), after=str(loop.turns[1]))
+        reason = self.of(ReasonKind.UNROLLED, before=loop.steps[0], after=loop.steps[1])
         reason.turns.add(loop.turns)
         reason.scopes.add(loop.place)
         return reason
@@ -305,8 +307,7 @@ class _Explanation:
 
     def _count_libraries(self) -> None:
         for name in self.libraries:
-            if not (reason := self.found.get(Subject(ReasonKind.LIBRARY, after=name))):
-                reason = self.of(ReasonKind.LIBRARY, after=name)
+            reason = self.of(ReasonKind.LIBRARY, after=name)
             reason.count_a, reason.count_b = (
                 len({value.name for value in side.values if library(value) == name})
                 for side in (self.a, self.b)

@@ -61,6 +61,11 @@ def _steps(reason: Reason) -> str:
     ((before, after),) = reason.turns
     more, fewer = max(before, after), min(before, after)
     place = ", ".join(sorted(reason.scopes))
+    _, nested, nests = reason.subject
+    if "×" in nests:
+        return f"a loop of {more:,} iterations is now nested loops of {nests} ({place})"
+    if "×" in nested:
+        return f"nested loops of {nested} iterations are now one of {more:,} ({place})"
     verb = "is" if before > after else "is no longer"
     if not fewer:
         return f"a loop of {counted(more, 'iteration')} {verb} unrolled ({place})"

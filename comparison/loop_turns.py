@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+from math import prod
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.checkpoints import are_gradients_of_one
@@ -12,6 +14,7 @@ from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 _LEAST_OPS: Final = 2
 _LEAST_SHARE: Final = 0.5
 """Minimum number and share of the ops of the body that both programs have."""
+_MOST_NESTED: Final = 4
 _Op = tuple[SourceLine, tuple[str, ...]]
 """Innermost line, and the scopes and primitive without names of loops."""
 
@@ -24,18 +27,30 @@ class ChangedLoop(NamedTuple):
     """Iterations in both programs; 0 in one that has no loop."""
     lines: frozenset[SourceLine]
     """Innermost lines of the loop and of its body, which may belong to libraries."""
+    nested: tuple[int, ...] = ()
+    """Iterations of the nested loops that the other program has instead, outermost first."""
 
     @property
     def place(self) -> str:
         """File and line of the loop."""
         return place(self.line)
 
+    @property
+    def steps(self) -> tuple[str, str]:
+        """Iterations in both programs, those of nested loops as ``10 × 10``."""
+        nested = " × ".join(map(str, self.nested))
+        before, after = map(str, self.turns)
+        if not nested:
+            return before, after
+        return (before, nested) if self.turns[0] > self.turns[1] else (nested, after)
+
 
 class LoopTurns(NamedTuple):
     """Loops that run another number of times in two programs."""
 
     unrolled: list[ChangedLoop]
-    """Loops that run less often in one program, because that program computes several steps."""
+    """Loops that run less often in one program, because that program computes several steps, also
+    in nested loops."""
     others: list[ChangedLoop]
 
 
@@ -75,9 +90,12 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         both = [loop for loop in (more, less) if loop]
         lines = {line for loop in both for line in (loop.line, *(op[0] for op in loop.ops))}
         changed = ChangedLoop((after or more).line, turns, frozenset(lines))
-        inner = [x or y for x, y in pairs if not (x if turns[0] > turns[1] else y)]
-        is_split = less and any(_is_split(more, less, loop) for loop in inner if loop)
-        if have_same_passes and not is_split and _is_unrolled(more, less, of_more, of_less):
+        new = [x or y for x, y in pairs if not (x if turns[0] > turns[1] else y)]
+        nest = _nest(more, less, [loop for loop in new if loop]) if less else ()
+        if nest and have_same_passes:
+            nested = tuple(loop.iterations for loop in nest)
+            found.unrolled.append(changed._replace(nested=nested))
+        elif have_same_passes and not nest and _is_unrolled(more, less, of_more, of_less):
             found.unrolled.append(changed)
         # `jax.random` has loops, in functions such as `_shuffle`
         elif not any(name.startswith("_") for name in more.scopes):
@@ -144,9 +162,22 @@ def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Re
     )
 
 
-def _is_split(more: _Loop, less: _Loop, inner: _Loop) -> bool:
-    """Return True if a new loop, within the one that runs less often, has the other steps."""
-    return inner.iterations > 1 and less.iterations * inner.iterations == more.iterations
+def _nest(more: _Loop, less: _Loop, new: Sequence[_Loop]) -> Sequence[_Loop]:
+    """Return the nested loops with all steps of one that runs more often; none if there are none.
+
+    They are one that runs less often, and new ones around or within it.
+    """
+    new = [loop for loop in new if loop.iterations > 1]
+    for count in range(1, _MOST_NESTED):
+        for others in combinations(new, count):
+            nest = sorted((less, *others), key=lambda loop: len(loop.scopes))
+            are_nested = all(
+                inner.scopes[: len(outer.scopes) + 1] == (*outer.scopes, "body")
+                for outer, inner in pairwise(nest)
+            )
+            if are_nested and prod(loop.iterations for loop in nest) == more.iterations:
+                return nest
+    return ()
 
 
 def _repeat(once: Counter[_Op], repeated: Counter[_Op], steps: int) -> bool:

@@ -1,4 +1,4 @@
-"""Name code and communication that one program has and the other has not, or less often."""
+"""Name code that one program has and the other has not, or less often."""
 
 import re
 from collections import Counter
@@ -19,21 +19,13 @@ from xlagraph.hlo.op_names import (
     stem,
 )
 
-_COLLECTIVES: Final = {
-    "all-gather": "all-gather",
-    "all-gather-start": "all-gather",
-    "all-reduce": "all-reduce",
-    "all-reduce-start": "all-reduce",
-    "reduce-scatter": "reduce-scatter",
-    "all-to-all": "all-to-all",
-    "collective-permute": "collective-permute",
-    "collective-permute-start": "collective-permute",
-}
 _BACKWARD: Final = "the backward pass"
+GRADIENT_OF_GRADIENT: Final = re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\(")
+"""Part of the op names of second derivatives."""
 _TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     _BACKWARD: re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
     # also of a Hessian, which is a gradient for many directions at once
-    "the gradient of a gradient": re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\("),
+    "the gradient of a gradient": GRADIENT_OF_GRADIENT,
     # of a gradient that the forward pass of both programs has
     "the backward pass of a gradient": re.compile(r'transpose\([^";\n]*transpose\('),
     "jax.vmap": re.compile(r"vmap\("),
@@ -115,27 +107,6 @@ def _has_own_scopes(code: Reason, less: Reserved) -> bool:
         and scopes.isdisjoint(OF_ANY_LOOP)
         and not any(scope in less.mentions for scope in scopes)
     )
-
-
-def name_collectives(sides: Sides, reasons: FoundReasons) -> None:
-    """Name the instructions between devices of which the programs have other numbers."""
-    if sides.a.partitions != sides.b.partitions:
-        return
-    counts = [
-        Counter(
-            _COLLECTIVES[opcode]
-            for _, opcode in {(v.name, v.opcode) for v in side.values}
-            if opcode in _COLLECTIVES
-        )
-        for side in (sides.a, sides.b)
-    ]
-    changed = {name for name in counts[0] | counts[1] if counts[0][name] != counts[1][name]}
-    if changed:
-        reason = reasons.of(ReasonKind.COLLECTIVES)
-        before, after = counts
-        reason.scopes = {
-            f"{after[name] or 'no'} {name} ({before[name] or 'none'} before)" for name in changed
-        }
 
 
 def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> Reason | None:

@@ -75,11 +75,12 @@ class _Found(NamedTuple):
 
 
 class _Side:
-    """The causes of a compilation, by title."""
+    """The causes of a compilation, at each place and by title."""
 
     def __init__(self, graph: Graph, key: str) -> None:
         self._program = PeakProgram(StoredCompilation(graph, key), 0)
-        self.causes = _by_title(self._causes())
+        self.places = tuple(self._causes())
+        self.causes = _by_title(self.places)
 
     def share(self, title: str) -> float:
         """Return the bytes of a cause, as a share of the reserved bytes."""
@@ -130,18 +131,14 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     if not side.causes:
         return
     other = _Side(graph, less)
-    found = {
-        title: cause
-        for title, cause in side.causes.items()
-        if side.share(title) > _LEAST_FACTOR * other.share(title)
-    }
+    found = _grown(side, other)
     edits: tuple[Edit, ...] = ()
     saved = 0.0
     for reason in covered:
-        best = _best(found.values(), reason)
+        best = _best(found, reason)
         if best is None:
             continue
-        del found[best.title]
+        found.remove(best)
         # what it costs more than the whole growth, other values save
         costs = min(
             best.bytes_of(reason), max(abs(growth), _LEAST_SHARE_OF_ALL * side.reserved_bytes)
@@ -157,7 +154,7 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     is_indirect &= abs(growth) >= _LEAST_SHARE_OF_ALL * side.reserved_bytes
     if is_indirect and not any(reason.cause for reason in large):
         least = _LEAST_SHARE_OF_REASON * abs(growth)
-        for cause in found.values():
+        for cause in found:
             # the other program computes these values as a whole, too
             if cause.in_parts and cause.bytes_of(indirect[0]) * 2 >= cause.sum_bytes:
                 continue
@@ -185,6 +182,26 @@ def join_moved(reasons: Sequence[Reason]) -> list[Reason]:
     outputs.placed_bytes = placed.growth_bytes
     outputs.cause, outputs.cause_remains = placed.cause, placed.cause_remains
     return [reason for reason in reasons if reason is not placed]
+
+
+def _grown(side: _Side, other: _Side) -> list[_Found]:
+    """Return the causes that a side has and the other has not, or of which it has more.
+
+    Of causes with a title that both have, those at single places may be new.
+    """
+    found = []
+    for title, cause in side.causes.items():
+        growth = side.share(title) - other.share(title)
+        if side.share(title) > _LEAST_FACTOR * other.share(title):
+            found.append(cause)
+            continue
+        found += [
+            each
+            for each in side.places
+            if each.title == title
+            and growth * side.reserved_bytes >= _LEAST_SHARE_OF_REASON * each.sum_bytes
+        ]
+    return found
 
 
 def _best(causes: Iterable[_Found], reason: Reason) -> _Found | None:

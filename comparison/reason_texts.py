@@ -12,6 +12,7 @@ from xlagraph.comparison.replaced_values import (
     has_own_lines,
     in_brackets,
     largest,
+    largest_change,
     of_other_shape,
     read_by,
     replaced,
@@ -137,7 +138,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             share = reason.recomputed_bytes / (reason.growth_bytes or 1)
             recomputed = ", mostly what a checkpoint recomputes" if share > 1 / 2 else ""
             more = "more" if is_more else "fewer"
-            return f"same values, but {more} of them live at the peak{recomputed}"
+            such_as = "" if _mostly(reason) else largest_change(reason)
+            return f"same values, but {more} of them live at the peak{recomputed}{such_as}"
         case ReasonKind.IDLE:
             return f"{'more' if is_more else 'less'} temporary memory idle at the peak"
         case ReasonKind.FRAGMENTATION if reason.only_reason:

@@ -210,7 +210,7 @@ class Reason:
         value = b or a
         if holder := b if growth_bytes > 0 else a:
             self.growth_by_label[growth_bytes > 0, holder.label] += growth_bytes
-        line = value and value.line
+        line = value.line if value and value.dtype != "tuple" else None  # a table is of no line
         if value and line:
             self.growth_by_line[line] += growth_bytes
             if value.source_line and value.source_line != line:

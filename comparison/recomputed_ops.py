@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -27,9 +26,7 @@ def recomputes_forward_ops(stored: StoredCompilation) -> bool:
         compilation = plannable_compilation(stored)
     except NotStored:
         return False
-    operands = grouped(
-        (reader, value) for value, readers in compilation.readers.items() for reader in readers
-    )
+    operands = {value.value_id: value.reads for value in compilation.program.values}
     gradients = {number for number, value in compilation.values.items() if value.is_backward}
     after = set(reached(gradients, compilation.readers.get))
     before = set(reached(gradients, operands.get))

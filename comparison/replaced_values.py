@@ -53,6 +53,14 @@ def largest(reason: Reason) -> str:
     return f", the largest {'new' if reason.growth_bytes > 0 else 'gone'} is {_named(value)}"
 
 
+def largest_change(reason: Reason) -> str:
+    """Return the value with the largest change, unless it is against the growth."""
+    a, b = reason.example
+    if a is None or b is None or (b.held_bytes > a.held_bytes) is not (reason.growth_bytes > 0):
+        return ""
+    return f", the largest is {_named(b)}"
+
+
 def read_by(reason: Reason) -> str:
     """Return the shape of the largest constant, and the line of its first reader."""
     if (value := reason.largest[reason.growth_bytes > 0]) is None:

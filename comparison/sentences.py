@@ -22,6 +22,8 @@ _LEAST_SHARE_OF_CHANGE: Final = 0.1
 _LEAST_OF_CODE: Final = 5
 """Minimum number of values of code or a loop that precede consequences which they may not explain.
 """
+_WEIGHT_OF_CAUSE: Final = 4
+"""A cause precedes what is not proved to be one, unless that has so many times its bytes."""
 _ALWAYS: Final = {
     ReasonKind.UNDONATED,
     ReasonKind.DONATED,
@@ -105,10 +107,9 @@ def sentences_of(
             reason.subject.kind is not ReasonKind.PLATFORM,
             not reason.is_of_all_inputs,
             _rank(reason, explaining),
-            not reason.cause,
             # if bytes cancel out, those of an edit may be fewer
-            is_same and not _is_known_edit(reason),
-            -abs(reason.growth_bytes),
+            is_same and not (reason.cause or _is_known_edit(reason)),
+            -abs(reason.growth_bytes) * (_WEIGHT_OF_CAUSE if reason.cause else 1),
             reason.subject.kind in CONSEQUENCES,
             reason.subject,
         ),

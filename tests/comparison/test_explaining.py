@@ -69,12 +69,6 @@ def test_a_librarys_new_values_are_named_with_the_values_that_it_makes():
     assert lines([VALUE], [VALUE, made]) == [(text, 64)]
 
 
-def test_collectives_are_counted_between_programs_on_as_many_devices():
-    gathered = OTHER._replace(opcode="all-gather", held_bytes=0)
-    found = lines([VALUE], [VALUE, gathered], partitions=8)
-    assert ("collectives: 1 all-gather (none before)", 0) in found
-
-
 def test_a_loop_of_more_iterations_is_named_with_its_stacks():
     longer = STACK._replace(held_bytes=1280, shape="f32[20,16]", stack_turns=20)
     longer = longer._replace(iterations=20)

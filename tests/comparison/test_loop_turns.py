@@ -60,14 +60,26 @@ def test_stacks_with_a_dimension_for_the_steps_show_what_fusions_hide():
     assert "is unrolled" in first(before, program(3, shape="f32[3,4,16]"))[0]
 
 
-def test_a_loop_with_its_steps_in_a_new_inner_loop_is_not_unrolled():
+def test_a_loop_with_its_steps_in_a_new_inner_loop_is_nested_and_not_unrolled():
     before, after = program(12, shape="f32[12,16]"), program(3, shape="f32[3,4,16]")
     inner = STATE._replace(name="inner", op_name=f"{LOOP}/while", user_line=("f.py", 2))
     split = Reserved((*after.values, inner), turns={"loop": 3, "inner": 4})
-    for sides in ((before, split), (split, before)):
-        found = loop_turns(*sides)
-        assert not found.unrolled
-        assert {tuple(sorted(each.turns)) for each in found.others} == {(3, 12), (0, 4)}
+    for sides, text in (
+        ((before, split), "a loop of 12 iterations is now nested loops of 3 × 4 (f.py:1)"),
+        ((split, before), "nested loops of 3 × 4 iterations are now one of 12 (f.py:1)"),
+    ):
+        unrolled = [
+            each for each in explain_pair(*sides) if each.subject.kind is ReasonKind.UNROLLED
+        ]
+        assert [reason_text(each, ("a", "b")) for each in unrolled] == [text]
+
+
+def test_a_loop_that_runs_less_often_beside_a_new_one_is_not_nested():
+    before, after = program(12), program(3)
+    beside = STATE._replace(name="other", user_line=("f.py", 9))
+    found = loop_turns(before, Reserved((*after.values, beside), turns={"loop": 3, "other": 4}))
+    assert not found.unrolled
+    assert {each.turns for each in found.others} == {(12, 3), (0, 4)}
 
 
 def test_a_loop_that_only_runs_less_often_or_is_computed_at_once_is_not_unrolled():

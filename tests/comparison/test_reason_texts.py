@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.comparison.test_explaining import INPUT
+from tests.comparison.test_explaining import INPUT, VALUE
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.proved_causes import join_moved
@@ -115,7 +115,17 @@ def test_values_that_a_checkpoint_recomputes_later_are_named_as_these():
     reason = Reason(Subject(ReasonKind.PEAK))
     reason.count(again, again._replace(held_bytes=0))
     text = "same values, but fewer of them live at the peak"
-    assert reason_text(reason, ("a", "b")) == f"{text}, mostly what a checkpoint recomputes"
+    recomputed = f"{text}, mostly what a checkpoint recomputes, the largest is exp f32[16]"
+    assert reason_text(reason, ("a", "b")) == recomputed
     kept = STACK._replace(part=ReservedPart.LIVE, held_bytes=256)
     reason.count(kept, kept._replace(held_bytes=0))
-    assert reason_text(reason, ("a", "b")) == text
+    assert reason_text(reason, ("a", "b")).startswith(f"{text}, the largest is ")
+
+
+def test_a_larger_table_of_outputs_is_that_of_new_ones():
+    number = VALUE._replace(part=ReservedPart.OUTPUTS, is_result=True, shape="f32[]", held_bytes=4)
+    table = number._replace(name="r", op_name=None, shape="(f32[])", dtype="tuple", held_bytes=8)
+    larger = table._replace(shape="(f32[], f32[])", held_bytes=16)
+    sides = [number, table], [number, number._replace(name="b", held_bytes=0), larger]
+    reasons = explain_pair(*(Reserved(tuple(side)) for side in sides))
+    assert [reason_text(each, ("a", "b")) for each in reasons] == ["1 new output"]

@@ -212,3 +212,12 @@ def test_a_named_cause_precedes_a_change_that_the_compiler_made_with_it():
     )
     found = sentences_of([library, caused], ("a", "b"), (0, 190))
     assert [each.growth_bytes for each in found] == [90, 100]
+
+
+def test_an_edit_with_many_times_the_bytes_of_a_cause_precedes_it():
+    donation = Reason(Subject(ReasonKind.UNDONATED), 540, 9, 9)
+    caused = Reason(Subject(ReasonKind.COPIES), 100, 1, 4, cause="a reader forces a copy")
+    for bytes_, first in ((540, donation), (300, caused)):
+        donation.growth_bytes = bytes_
+        found = sentences_of([donation, caused], ("a", "b"), (0, 100 + bytes_))
+        assert found[0].growth_bytes == first.growth_bytes
