@@ -49,14 +49,17 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
         return
     axes = MappedAxes(program, program.module)
     sizes: defaultdict[int, int] = defaultdict(int)
+    inside: defaultdict[int, int] = defaultdict(int)
     for value in program.at_peak:
-        signed = value.size_bytes if is_per_example(value.known_op_name) else -value.size_bytes
+        is_mapped = is_per_example(value.known_op_name)
         for length in {axes.length(axis) for axis in axes.of(value)}:
-            sizes[length] += signed
+            sizes[length] += value.size_bytes if is_mapped else -value.size_bytes
+            inside[length] += value.size_bytes * is_mapped
     # nearly all that a mapped function computes has its axis; its own dimensions are elsewhere, too
-    most = max(sizes.values(), default=0)
+    most = max(inside.values(), default=0)
     for length in sorted(sizes, key=lambda each: (-sizes[each], each)):
-        if length < _LEAST_LENGTH or sizes[length] < max(least, _NEARLY_ALL * most):
+        is_large = sizes[length] >= least and inside[length] >= _NEARLY_ALL * most
+        if length < _LEAST_LENGTH or not is_large:
             continue
         if (cause := _cause(program, axes, length, is_most=sizes[length] >= 2 * least)) is None:
             continue

@@ -13,6 +13,7 @@ from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.directions import OF_DIRECTIONS, are_directions
 from xlagraph.advice.causes.names import knows_passes
 from xlagraph.advice.causes.needed_only import FORWARDING
+from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.sliced_reads import share_of_reads
 from xlagraph.hlo.op_names import is_per_example
 from xlagraph.planner.compilation.records import StoredValue
@@ -56,14 +57,7 @@ class MappedAxes(Axes):
         # a mapped op that reduces a dimension has another one; a layer or data have a batch
         found = {axis for axis in found if not self._is_reduced_inside(axis)}
         found -= {
-            axis
-            for name, values in program.made_by.items()
-            if any(program.computes_with(name, opcode) for opcode in _OF_DATA)
-            and not program.is_backward(name)
-            and self._is_outside(name)
-            and program.instructions[name].op_name is not None  # else the name is its reader's
-            for value in values
-            for axis in self.of(value)
+            axis for values in self._of_data.values() for each in values for axis in self.of(each)
         }
         lengths = self.followed.lengths
         found = {axis for axis in found - self._joined if not lengths.is_stacked(axis)}
@@ -84,16 +78,61 @@ class MappedAxes(Axes):
         }
         lengths = self.followed.lengths
         alone = {axis for axis in found if not lengths.is_group(axis)}
-        return frozenset(axis for axis in alone if are_directions(self, frozenset((axis,))))
+        return frozenset(
+            axis
+            for axis in alone
+            if are_directions(self, frozenset((axis,))) and not self._is_of_data(axis)
+        )
+
+    @cached_property
+    def _of_data(self) -> dict[str, list[StoredValue]]:
+        """What the forward pass computes of data outside of mapped functions, by maker."""
+        program = self.program
+        return {
+            name: values
+            for name, values in program.made_by.items()
+            if any(program.computes_with(name, opcode) for opcode in _OF_DATA)
+            and not program.is_backward(name)
+            and self._is_outside(name)
+            and program.instructions[name].op_name is not None  # else the name is its reader's
+            and any(len(value.dimensions) > 1 for value in values)  # not one number of each
+        }
+
+    def _is_of_data(self, axis: int) -> bool:
+        """Return True if derivatives with a dimension depend on data that have it."""
+        program, schedulable = self.program, self.program.schedulable
+        data, derivatives = (
+            [program.rows[name] for name in names if name in program.rows]
+            for names in (
+                [name for name, made in self._of_data.items() if self._have(axis, made)],
+                [
+                    name
+                    for name, made in program.made_by.items()
+                    if self._have(axis, made) and OF_DIRECTIONS.search(made[0].known_op_name or "")
+                ],
+            )
+        )
+        return any(
+            schedulable is None or is_ordered_before(schedulable, earlier, later)
+            for earlier in data
+            for later in derivatives
+        )
+
+    def _have(self, axis: int, values: Collection[StoredValue]) -> bool:
+        return any(axis in self.of(each) for each in values)
 
     def _read_one_by_one(self, axes: Collection[int]) -> set[int]:
-        """Return the dimensions of which slices take more than a half: each element is needed."""
+        """Return the dimensions of which slices take more than a half: each element is needed.
+
+        A loop can keep what is small, such as a loss of each element.
+        """
         program = self.program
+        least = max((value.size_bytes for value in program.at_peak), default=0) / PARTS
         slicing = {name for name in self._reducing(axes) if program.computes_with(name, "slice")}
         found: set[int] = set()
         for value in program.temporaries if slicing else ():
             readers = slicing.intersection(program.readers_of.get(value.value_id, ()))
-            if readers and not self.of(value).isdisjoint(axes):
+            if value.size_bytes >= least and readers and not self.of(value).isdisjoint(axes):
                 share = share_of_reads(program, {value.value_id}, readers, ("slice",))
                 found |= self.of(value) if share > _MOST_READ else set()
         return found
