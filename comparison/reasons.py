@@ -292,6 +292,7 @@ def _held(value: HeldValue | None) -> int:
 
 
 def _rank(example: tuple[HeldValue | None, HeldValue | None]) -> tuple[bool, bool, int]:
-    """Return how good an example is: any, one that both sides have, the one that changes most."""
+    """Return how good an example is: no table, one that both sides have, the largest change."""
     a, b = example
-    return a is not None or b is not None, None not in example, abs(_held(b) - _held(a))
+    is_array = any(value is not None and value.dtype != "tuple" for value in example)
+    return is_array, None not in example, abs(_held(b) - _held(a))

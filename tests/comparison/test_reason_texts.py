@@ -129,3 +129,7 @@ def test_a_larger_table_of_outputs_is_that_of_new_ones():
     sides = [number, table], [number, number._replace(name="b", held_bytes=0), larger]
     reasons = explain_pair(*(Reserved(tuple(side)) for side in sides))
     assert [reason_text(each, ("a", "b")) for each in reasons] == ["1 new output"]
+    outputs = Reason(Subject(ReasonKind.OUTPUTS))
+    outputs.count(None, number)
+    outputs.count(table, larger)
+    assert outputs.example == (None, number)
