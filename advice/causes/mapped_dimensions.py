@@ -118,6 +118,11 @@ class MappedAxes(Axes):
             for later in derivatives
         )
 
+    def _is_derivative(self, name: str) -> bool:
+        """Return True if the function that is mapped takes a derivative there."""
+        names = (each.known_op_name or "" for each in self.program.made_by[name])
+        return any(map(OF_DIRECTIONS.search, names))
+
     def _have(self, axis: int, values: Collection[StoredValue]) -> bool:
         return any(axis in self.of(each) for each in values)
 
@@ -140,12 +145,13 @@ class MappedAxes(Axes):
     def _is_reduced_inside(self, axis: int) -> bool:
         """Return True if the mapped function reduces a dimension, which it then has itself.
 
-        The condition of a mapped loop is a reduction over all: a few bytes.
+        The condition of a mapped loop is a reduction over all: a few bytes. The gradient of a
+        mapped function may reduce its dimension, a mapped gradient does not.
         """
         program = self.program
         return any(
             not self._is_outside(name)
-            and not program.is_backward(name)
+            and (not program.is_backward(name) or self._is_derivative(name))
             and any(value.size_bytes > _MOST_BYTES for value in program.made_by[name])
             for name in self._reducing({axis})
         )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.advice.small_compilations import with_results
+from tests.advice.small_compilations import with_dependences, with_results
 from xlagraph.advice.causes.mapped_axes import mapped_axes
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
@@ -60,3 +60,41 @@ ENTRY e {{
     named = [(cause.title, [row["value"] for row in cause.rows]) for cause in causes]
     title = "Derivatives in all of 16 directions are computed at once"
     assert named == ([(title, ["h", "g", "k"])] if is_named else [])
+
+
+@pytest.mark.parametrize(("product", "is_named"), [("x, d", False), ("x, vs", True)])
+def test_data_on_which_derivatives_depend_have_no_directions(programs, product, is_named):
+    """A network that is linear in its examples has a dimension of them like one of directions."""
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        3 | 4096 | parameter 1, shape |f32[16,64]| at ShapeIndex {}
+        1 | 12288 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | x  | f32[64]    | 0    | 256  | 0-4 | parameter(0)
+        3 | vs | f32[16,64] | 0    | 4096 | 0-4 | parameter(1)
+        1 | d  | f32[16,64] | 0    | 4096 | 1-4 | dot(vs)   | jit(f)/jvp()/dot_general @ f.py:4
+        1 | h  | f32[16,64] | 4096 | 4096 | 2-4 | multiply({product}) | jit(f)/vmap(jvp())/mul
+        1 | g  | f32[16,64] | 8192 | 4096 | 3-4 | negate(h) | jit(f)/vmap(jvp())/neg
+        2 | y  | f32[16,64] | 0    | 4096 | 4-4 | add(g, h) | jit(f)/vmap(jvp())/add
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+ENTRY e {{
+  p = f32[64]{{0}} parameter(0)
+  vs = f32[16,64]{{1,0}} parameter(1)
+  w = f32[64,64]{{1,0}} iota(), iota_dimension=0
+  d = f32[16,64]{{1,0}} dot(vs, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  x = f32[16,64]{{1,0}} broadcast(p), dimensions={{1}}
+  h = f32[16,64]{{1,0}} multiply({product})
+  g = f32[16,64]{{1,0}} negate(h)
+  ROOT y = f32[16,64]{{1,0}} add(g, h)
+}}
+""")
+    with_results(program, "y")
+    with_dependences(program, "x = parameter()", "vs = parameter()", "d = dot(vs)",
+                     f"h = multiply({product})", "g = negate(h)", "y = add(g, h)")  # fmt: skip
+    assert bool(list(mapped_axes(program))) == is_named

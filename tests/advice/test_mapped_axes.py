@@ -84,10 +84,45 @@ def test_samples_of_a_loss_may_be_added_in_the_backward_pass_alone(programs):
         {"module": BATCH, "mark": "transpose(jvp(vmap()))/"},  # the examples of a training step
         {"mark": ""},  # nothing is mapped
         {"summed": "vmap()/"},  # the mapped function reduces a dimension of its own
+        {"summed": "vmap(transpose(jvp()))/"},  # the gradient that is mapped does
     ],
 )
 def test_other_dimensions_are_not_named(programs, changed):
     assert samples(programs, **changed) == []
+
+
+def test_members_of_a_population_have_their_dimension_outside_of_the_mapped_function_too(programs):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        1 | 11264 | preallocated-temp
+        2 | 256 | maybe-live-out
+        """,
+        """
+        0 | x    | f32[64]    | 0    | 256  | 0-5 | parameter(0)
+        1 | pop  | f32[16,48] | 8192 | 3072 | 1-5 | iota() | jit(f)/iota
+        1 | h    | f32[16,64] | 0    | 4096 | 2-3 | multiply(x, pop) | jit(f)/vmap()/mul @ f.py:5
+        1 | g    | f32[16,64] | 4096 | 4096 | 3-4 | exponential(h) | jit(f)/vmap()/exp @ f.py:6
+        2 | best | f32[64]    | 0    | 256  | 4-5 | reduce(g) | jit(f)/reduce_max @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+
+ENTRY e {
+  x = f32[64]{0} parameter(0)
+  pop = f32[16,48]{1,0} iota(), iota_dimension=0
+  one = f32[16,1]{1,0} slice(pop), slice={[0:16], [0:1]}
+  each = f32[16]{0} bitcast(one)
+  noise = f32[16,64]{1,0} broadcast(each), dimensions={0}
+  all = f32[16,64]{1,0} broadcast(x), dimensions={1}
+  h = f32[16,64]{1,0} multiply(noise, all)
+  g = f32[16,64]{1,0} exponential(h)
+  zero = f32[] constant(0)
+  ROOT best = f32[64]{0} reduce(g, zero), dimensions={0}, to_apply=max
+}
+""")
+    with_results(program, "best")
+    assert [row["value"] for cause in mapped_axes(program) for row in cause.rows] == ["h", "g"]
 
 
 def test_what_is_returned_for_each_sample_is_needed(programs):
