@@ -75,7 +75,7 @@ def test_data_on_which_derivatives_depend_have_no_directions(programs, product, 
         f"""
         0 | x  | f32[64]    | 0    | 256  | 0-4 | parameter(0)
         3 | vs | f32[16,64] | 0    | 4096 | 0-4 | parameter(1)
-        1 | d  | f32[16,64] | 0    | 4096 | 1-4 | dot(vs)   | jit(f)/jvp()/dot_general @ f.py:4
+        1 | d  | f32[16,64] | 0    | 4096 | 1-2 | dot(vs)   | jit(f)/jvp()/dot_general @ f.py:4
         1 | h  | f32[16,64] | 4096 | 4096 | 2-4 | multiply({product}) | jit(f)/vmap(jvp())/mul
         1 | g  | f32[16,64] | 8192 | 4096 | 3-4 | negate(h) | jit(f)/vmap(jvp())/neg
         2 | y  | f32[16,64] | 0    | 4096 | 4-4 | add(g, h) | jit(f)/vmap(jvp())/add
