@@ -73,12 +73,13 @@ def test_data_on_which_derivatives_depend_have_no_directions(programs, product, 
         2 | 4096 | maybe-live-out
         """,
         f"""
-        0 | x  | f32[64]    | 0    | 256  | 0-4 | parameter(0)
-        3 | vs | f32[16,64] | 0    | 4096 | 0-4 | parameter(1)
+        0 | x  | f32[64]    | 0    | 256  | 0-5 | parameter(0)
+        3 | vs | f32[16,64] | 0    | 4096 | 0-5 | parameter(1)
         1 | d  | f32[16,64] | 0    | 4096 | 1-2 | dot(vs)   | jit(f)/jvp()/dot_general @ f.py:4
         1 | h  | f32[16,64] | 4096 | 4096 | 2-4 | multiply({product}) | jit(f)/vmap(jvp())/mul
         1 | g  | f32[16,64] | 8192 | 4096 | 3-4 | negate(h) | jit(f)/vmap(jvp())/neg
-        2 | y  | f32[16,64] | 0    | 4096 | 4-4 | add(g, h) | jit(f)/vmap(jvp())/add
+        1 | k  | f32[16,64] | 0    | 4096 | 4-5 | add(g, h) | jit(f)/vmap(jvp())/add
+        2 | y  | f32[16,64] | 0    | 4096 | 5-5 | negate(k) | jit(f)/vmap(jvp())/neg
         """,
     )
     program.stored.operations = operations_of_text(f"""HloModule m
@@ -91,10 +92,12 @@ ENTRY e {{
   x = f32[16,64]{{1,0}} broadcast(p), dimensions={{1}}
   h = f32[16,64]{{1,0}} multiply({product})
   g = f32[16,64]{{1,0}} negate(h)
-  ROOT y = f32[16,64]{{1,0}} add(g, h)
+  k = f32[16,64]{{1,0}} add(g, h)
+  ROOT y = f32[16,64]{{1,0}} negate(k)
 }}
 """)
     with_results(program, "y")
     with_dependences(program, "x = parameter()", "vs = parameter()", "d = dot(vs)",
-                     f"h = multiply({product})", "g = negate(h)", "y = add(g, h)")  # fmt: skip
+                     f"h = multiply({product})", "g = negate(h)", "k = add(g, h)",
+                     "y = negate(k)")  # fmt: skip
     assert bool(list(mapped_axes(program))) == is_named
