@@ -5,7 +5,7 @@ those of the entry parameters that differ. All other dimensions are followed thr
 of the module (`xlagraph.planner.dimensions`); lengths alone decide nothing.
 """
 
-# ruff: noqa: D102, ARG002  `Edit` describes an edit's methods
+# ruff: noqa: D102  `Edit` describes an edit's methods
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,9 +25,11 @@ from xlagraph.planner.edits.batch_assumptions import (
     dimensions_of,
     uneven_lengths,
 )
+from xlagraph.planner.edits.chosen_again import chosen_again
 from xlagraph.planner.edits.donating import name_of, named_parameters
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.resizing import NOTHING_CHANGES, resized, resized_text
+from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import with_shrunk_values
 from xlagraph.queries.errors import BadParameter
@@ -56,6 +58,8 @@ class ScaleBatch(Edit):
     assumptions: tuple[str, ...]
     named_by: tuple[str, ...] = ()
     """Arguments that name the batch dimension."""
+    reordering: Reordering | None = None
+    """The orders of a GPU's program, of which XLA chooses one again; None if it is not known."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -71,8 +75,13 @@ class ScaleBatch(Edit):
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         scaled = with_shrunk_values(program, self.kept_by_id)
-        edited = resized(program, frozenset(self.kept_by_id), scaled)
-        return replace(edited, assumptions=self.assumptions)
+        edited = replace(
+            resized(program, frozenset(self.kept_by_id), scaled), assumptions=self.assumptions
+        )
+        if self.reordering is None or program.values != self.reordering.planned.values:
+            return edited
+        ordered = chosen_again(self.reordering, compilation, scaled)
+        return replace(edited, program=ordered.program, compilation=ordered)
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         if self.kept == 1:

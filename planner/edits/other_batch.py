@@ -21,6 +21,7 @@ from xlagraph.planner.edits.batch import (
     scaled_batch,
 )
 from xlagraph.planner.edits.changes import Changes, parse_factor
+from xlagraph.planner.edits.chosen_again import reordering_of_choice
 from xlagraph.queries.errors import BadParameter
 from xlagraph.queries.runner.compilations import find_compilation
 
@@ -42,7 +43,7 @@ def find_batch(
         named = named_dimensions(compilation, changes.batch_of)
         found = scaled_batch(compilation, kept, named, _followed(graph, compilation))
         names = (word for name in changes.batch_of for word in ("--batch-of", name))
-        return replace(found, named_by=tuple(names))
+        return _in_order(graph, compilation, replace(found, named_by=tuple(names)))
     if changes.batch_like is not None:
         key = find_compilation(graph, changes.batch_like).key
     else:
@@ -57,7 +58,13 @@ def find_batch(
     dimensions, ratio = compared
     followed = _followed(graph, compilation)
     scaled = scaled_batch(compilation, kept, dimensions, followed, (key, ratio))
-    return replace(scaled, named_by=("--batch-like", key))
+    return _in_order(graph, compilation, replace(scaled, named_by=("--batch-like", key)))
+
+
+def _in_order(graph: Graph, compilation: PlannableCompilation, found: ScaleBatch) -> ScaleBatch:
+    """Return the edit with the orders of which XLA chooses one again."""
+    stored = StoredCompilation(graph, compilation.key)
+    return replace(found, reordering=reordering_of_choice(stored, compilation))
 
 
 def _followed(graph: Graph, compilation: PlannableCompilation) -> FollowedDimensions:

@@ -33,8 +33,12 @@ def choice_of_three(reordering: Reordering) -> tuple[Rule, Mapping[Rule, Order]]
         for rule in THREE:
             if may_make_all(rule, program):
                 return rule, orders
-    chosen = min(THREE, key=lambda rule: _estimated_bytes_of(reordering, rule))
-    return chosen, orders
+    return chosen_by_estimate(reordering), orders
+
+
+def chosen_by_estimate(reordering: Reordering) -> Rule:
+    """Return the order that needs the fewest bytes by XLA's estimate."""
+    return min(THREE, key=lambda rule: _estimated_bytes_of(reordering, rule))
 
 
 def _estimated_bytes_of(reordering: Reordering, rule: Rule) -> int:

@@ -1,0 +1,69 @@
+"""The order that XLA's GPU compiler chooses again for a program whose values have other sizes.
+
+It takes the best of three orders, two of which depend on the sizes themselves.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+
+from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.schedules import reordering_of, with_order
+from xlagraph.planner.orders.choice_of_three import chosen_by_estimate
+from xlagraph.planner.orders.elided_copies import with_copies
+from xlagraph.planner.orders.order_ranges import Ranges
+from xlagraph.planner.orders.ordered_program import Reordering
+from xlagraph.planner.orders.rules import may_make_all, order_of
+from xlagraph.planner.planned_program import PlannedProgram
+from xlagraph.queries.errors import QueryError
+
+
+def reordering_of_choice(
+    stored: StoredCompilation, compilation: PlannableCompilation
+) -> Reordering | None:
+    """Return the reordering of a GPU's program if the dump has the order that is chosen for it.
+
+    None also for a program that recomputes values outside of loops: no dump has the barriers that
+    order them.
+    """
+    if not compilation.is_gpu or any(
+        value.is_in_entry and is_recomputed(compilation.values[value.value_id].known_op_name)
+        for value in compilation.program.values
+    ):
+        return None
+    try:
+        found = reordering_of(stored, compilation)
+    except QueryError:
+        return None
+    program = found.schedulable
+    is_known = not program.is_asynchronous and found.is_exact
+    return found if is_known and may_make_all(chosen_by_estimate(found), program) else None
+
+
+def chosen_again(
+    found: Reordering, compilation: PlannableCompilation, scaled: PlannedProgram
+) -> PlannableCompilation:
+    """Return the compilation with the program in the order that is chosen for these sizes."""
+    before, after = found.planned.by_id, scaled.by_id
+    less: defaultdict[int, int] = defaultdict(int)
+    values = []
+    for value in found.schedulable.values:
+        size_bytes = value.size_bytes
+        if (old := before.get(value.value_id)) is not None and old.size_bytes:
+            size_bytes = size_bytes * after[value.value_id].size_bytes // old.size_bytes
+        less[value.defined_at] += value.size_bytes - size_bytes
+        values.append(value._replace(size_bytes=size_bytes))
+    instructions = tuple(
+        [
+            each._replace(defined_bytes=each.defined_bytes - less[step]) if less[step] else each
+            for step, each in enumerate(found.schedulable.instructions)
+        ]
+    )
+    program = with_copies(
+        replace(found.schedulable, instructions=instructions, values=tuple(values), as_ordered=None)
+    )
+    ranges = Ranges(program, found.ranges.rules)
+    resized = replace(found, planned=scaled, schedulable=program, ranges=ranges)
+    order = order_of(program, chosen_by_estimate(resized))
+    return with_order(compilation, resized, resized.flat(order))
