@@ -20,6 +20,7 @@ from xlagraph.advice.causes.softmaxes import (
     sums_over,
 )
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.loop_stacks import stacks_of
 
 _LEAST_VOCABULARY: Final = 512
 _COMPUTED_VOCABULARY: Final = 4096
@@ -88,6 +89,9 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             continue
         whole, words = _joined_with_others(program, value, words)
         scores, reduction = _softmax(program, whole, words)
+        for stack in _stacks(program, scores) if reduction is None else ():
+            scores, reduction = _softmax(program, stack, words)
+            loop = program.instructions[stack.name].loop
         seen |= scores.value_ids
         # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
         if reduction is None or loops_of_sums(program, scores) != {loop}:
@@ -126,6 +130,15 @@ def _softmax(program: PeakProgram, product: StoredValue, words: int) -> tuple[Sc
         if (reduction := softmax_of(program, scores)) is not None:
             return scores, reduction
     return alike, None
+
+
+def _stacks(program: PeakProgram, scores: Scores) -> Iterator[StoredValue]:
+    """Yield what loops stack of these values, as a decoder does of the logits of each step."""
+    stacks = stacks_of(program.compilation, program.program, scores.value_ids)
+    for writer in sorted(stacks):
+        for member in program.members_of(program.values[writer]):
+            if (value := program.values[member.value_id]).opcode == "while":
+                yield value
 
 
 def _is_differentiated(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.advice.small_compilations import with_results
+from tests.advice.small_compilations import share_one_buffer_set, with_results
 from xlagraph.advice.causes.pair_scores import pair_scores
 from xlagraph.advice.causes.peak_values import JOINED_PARTS
 from xlagraph.advice.causes.softmax_logits import logits
@@ -167,6 +167,42 @@ ENTRY %main (rows: s8[80,8192], max: s8[72]) -> s8[72,8192] {
     (cause,) = logits(program)
     assert {row["value"] for row in cause.rows} == {"rows", "exp", "grad", "all"}
     assert cause.rows[0]["reason"] == "72 × 8192 products with head, which f.py:8 reduces"
+
+
+def test_logits_that_a_loop_stacks_are_logits_of_all_steps(programs):
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 1343744 | preallocated-temp
+        """,
+        """
+        0 | head  | s8[8192,16]  | 0       | 131072 | 0-7 | parameter(0)
+        1 | one   | s8[4,8192]   | 0       | 32768  | 1-2 | dot(head)
+        1 | put   | s8[20,4,8192] | 32768  | 655360 | 1-3 | dynamic-update-slice(one)
+        1 | all   | s8[20,4,8192] | 32768  | 655360 | 3-5 | while()
+        1 | max   | s8[20,4]      | 1343488 | 80    | 4-5 | reduce(all) | jit(f)/max @ f.py:8
+        1 | exp   | s8[20,4,8192] | 688128 | 655360 | 5-7 | exponential(all, max)
+        1 | sum   | s8[20,4]      | 1343616 | 80    | 6-7 | reduce(exp) | jit(f)/sum @ f.py:8
+        """,
+    )
+    share_one_buffer_set(program, "put", "all")
+    for name in ("one", "put"):
+        known = program.instructions[name]._replace(loop="all")
+        program.instructions |= {name: known}
+    stack = program.by_label["put"]
+    values = {
+        **program.compilation.values,
+        stack.value_id: stack._replace(stack_loop="all", stack_turns=20),
+    }
+    in_body = [
+        each._replace(computation="body", is_in_entry=False) if each.value_id in (1, 2) else each
+        for each in program.program.values
+    ]
+    planned = replace(program.program, values=tuple(in_body))
+    program.compilation = replace(program.compilation, values=values, program=planned)
+    (cause,) = logits(program)
+    assert {row["value"] for row in cause.rows} == {"one", "put", "exp"}
+    assert cause.rows[0]["reason"] == "80 × 8192 products with head, which f.py:8 reduces"
 
 
 @pytest.mark.parametrize(("partial", "is_named"), [(128, True), (4096, False)])
