@@ -8,7 +8,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
-from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.copied_inputs import input_of, multiplies_inputs
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -56,7 +56,10 @@ def pair_scores(program: PeakProgram) -> Iterator[Cause]:
         reduction = _reduction(program, value, scores)
         if reduction is not None and (
             _are_computed(program, value)
-            or _are_given(program, value, scores)
+            or (  # a convolution has filters
+                program.computes_with(value.name, "dot")
+                and multiplies_inputs(program, value.name, scores)
+            )
             or _is_of_numbers(program, reduction, scores)
         ):
             line = place_name(program, reduction)
@@ -96,16 +99,6 @@ def _are_computed(program: PeakProgram, value: StoredValue) -> bool:
     """Return True if no factor of a product is an input, such as a table."""
     read = (program.values[each] for each in program.read_by.get(value.name, ()))
     return all(input_of(program, each, gathered=True) is None for each in read if each.dimensions)
-
-
-def _are_given(program: PeakProgram, value: StoredValue, scores: Collection[int]) -> bool:
-    """Return True if all factors are inputs, as points are, and not weights that are trained."""
-    read = (program.values[each] for each in program.read_by.get(value.name, ()))
-    return (
-        program.computes_with(value.name, "dot")
-        and all(input_of(program, each) is not None for each in read if each.dimensions)
-        and not any(program.values[each].is_backward for each in scores)
-    )
 
 
 def _is_of_numbers(program: PeakProgram, reduction: str, scores: Collection[int]) -> bool:

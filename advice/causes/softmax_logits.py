@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
-from xlagraph.advice.causes.copied_inputs import GATHERING, input_of
+from xlagraph.advice.causes.copied_inputs import GATHERING, input_of, multiplies_inputs
 from xlagraph.advice.causes.names import input_name, knows_passes, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
@@ -96,7 +96,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
         if reduction is None or loops_of_sums(program, scores) != {loop}:
             continue
-        if scores.rows < _LEAST_TOKENS:
+        if scores.rows < _LEAST_TOKENS or multiplies_inputs(program, value.name, scores.value_ids):
             continue
         is_mixture = sums_over(program, scores) and (
             knows_passes(program) or not _is_differentiated(program, scores.value_ids, tables)

@@ -17,7 +17,8 @@ GRADIENT = (
 
 
 def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", width=16, **known):
-    loop, tokens = known.get("loop"), known.get("tokens", 64)
+    loop, tokens, factors = (known.get(each) for each in ("loop", "tokens", "factors"))
+    tokens, factors = tokens or 64, factors or "table"
     reduced = reduced or f"s8[{tokens}]"
     program = programs(
         f"""
@@ -29,7 +30,7 @@ def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", wi
         f"""
         3 | embed | s8[8192,{width}] | 0 | {8192 * width} | 0-5 | parameter(1)
         0 | table | s8[8192,16] | 0       | 131072 | 0-5 | parameter(0)
-        1 | all   | s8[{tokens},8192] | 0 | {tokens * 8192} | 1-3 | dot(table)
+        1 | all   | s8[{tokens},8192] | 0 | {tokens * 8192} | 1-3 | dot({factors})
         1 | max   | {reduced}   | 1048576 | 64     | 2-3 | reduce(all) | jit(f)/reduce_max @ f.py:8
         1 | exp   | s8[{tokens},8192] | 524288 | {tokens * 8192} | 3-4 | {opcode}({read})
         2 | sum   | {reduced}   | 0       | 64     | 4-5 | reduce(exp) | jit(f)/reduce_sum @ f.py:8
@@ -73,6 +74,7 @@ def test_a_softmax_whose_rows_a_product_adds_up_mixes_them(programs, mixed, what
         {"reduced": "s8[8192]"},  # sums over the rows
         {"read": "all"},  # as the sum of a softplus of each element
         {"tokens": 32},  # one for each sequence, as in a step of decoding
+        {"factors": "embed, table"},  # points
     ],
 )
 def test_products_without_a_softmax_are_not_logits(programs, changed):
