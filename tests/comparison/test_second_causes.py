@@ -150,4 +150,5 @@ def test_what_a_loop_computes_in_parts_is_not_computed_at_once(depth, expected):
         for title in ("at once", "stacked")
     ]
     best = best_cause(causes, reason)
-    assert best and best.title == expected
+    assert best
+    assert best.title == expected
