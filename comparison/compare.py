@@ -19,6 +19,7 @@ from xlagraph.comparison.proved_causes import join_moved, name_causes
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.returned_gradients import name_returned_gradients
 from xlagraph.comparison.sentences import Sentence, sentences_of
+from xlagraph.comparison.waiting_gradients import join_waiting
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.runner.compilations import Selection, is_at_peak, select
@@ -92,6 +93,7 @@ def _reasons(
         reserved = read_reserved(graph, (key_a, key_b))
         explained = explain_pair(reserved[key_a], reserved[key_b])
         if pair is changed[0]:
+            explained = join_waiting(graph, explained, (key_a, key_b))
             name_causes(graph, explained, (key_a, key_b))
             name_returned_gradients(graph, explained, (key_a, key_b))
         for reason in join_moved(explained):

@@ -89,7 +89,9 @@ class _Explanation:
             any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
         )
         is_ported = name_platform(self.sides, self.reasons_found)
-        self.libraries = frozenset() if is_ported else libraries(a.values) ^ libraries(b.values)
+        # which ops XLA gives to a library follows from how many elements they compute at once
+        is_other = is_ported or any(loop.is_mapped for loop in self.turns.unrolled)
+        self.libraries = frozenset() if is_other else libraries(a.values) ^ libraries(b.values)
         self.library_ops = {
             stem(value.op_name)
             for value in (*a.values, *b.values)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from xlagraph.comparison.argument_names import folded
+from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import Reason
 from xlagraph.comparison.repeated_ops import OF_GRADIENTS, PRODUCTS, WITHOUT_VMAP
 from xlagraph.presentation.byte_sizes import counted
@@ -62,6 +63,10 @@ def _steps(reason: Reason) -> str:
     more, fewer = max(before, after), min(before, after)
     place = ", ".join(sorted(reason.scopes))
     _, nested, nests = reason.subject
+    if nests == MAPPED:
+        return f"jax.vmap over {more:,} elements replaces a loop of as many iterations ({place})"
+    if nested == MAPPED:
+        return f"a loop of {more:,} iterations replaces jax.vmap over as many elements ({place})"
     if "×" in nests:
         return f"a loop of {more:,} iterations is now nested loops of {nests} ({place})"
     if "×" in nested:

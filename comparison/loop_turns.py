@@ -10,11 +10,14 @@ from typing import Final, NamedTuple
 from xlagraph.comparison.checkpoints import are_gradients_of_one
 from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine, place
 from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
+from xlagraph.hlo.shapes import dimensions
 
 _LEAST_OPS: Final = 2
 _LEAST_SHARE: Final = 0.5
 """Minimum number and share of the ops of the body that both programs have."""
 _MOST_NESTED: Final = 4
+MAPPED: Final = "jax.vmap"
+"""What a program has instead of a loop over parts of arrays."""
 _Op = tuple[SourceLine, tuple[str, ...]]
 """Innermost line, and the scopes and primitive without names of loops."""
 
@@ -29,6 +32,8 @@ class ChangedLoop(NamedTuple):
     """Innermost lines of the loop and of its body, which may belong to libraries."""
     nested: tuple[int, ...] = ()
     """Iterations of the nested loops that the other program has instead, outermost first."""
+    is_mapped: bool = False
+    """True if the other program computes all iterations at once, with `jax.vmap`."""
 
     @property
     def place(self) -> str:
@@ -37,9 +42,9 @@ class ChangedLoop(NamedTuple):
 
     @property
     def steps(self) -> tuple[str, str]:
-        """Iterations in both programs, those of nested loops as ``10 × 10``."""
+        """Iterations in both programs, those of nested loops as ``10 × 10``, or `MAPPED`."""
         nested = " × ".join(map(str, self.nested))
-        before, after = map(str, self.turns)
+        before, after = (str(each) if each or not self.is_mapped else MAPPED for each in self.turns)
         if not nested:
             return before, after
         return (before, nested) if self.turns[0] > self.turns[1] else (nested, after)
@@ -50,8 +55,13 @@ class LoopTurns(NamedTuple):
 
     unrolled: list[ChangedLoop]
     """Loops that run less often in one program, because that program computes several steps, also
-    in nested loops."""
+    in nested loops, or all of them at once."""
     others: list[ChangedLoop]
+
+
+class _Largest(NamedTuple):
+    elements: int
+    vmaps: int
 
 
 class _Loop(NamedTuple):
@@ -72,7 +82,8 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     A loop is the same in both programs if it has the same line and scopes, or if only one loop of
     the file with these scopes is left, and most ops of its body are the same. It is unrolled if the
     program that runs it less often has the ops of its body so much more often, or stacks with a
-    dimension for the steps of an iteration: ``f32[255,8]`` is then ``f32[63,4,8]``.
+    dimension for the steps of an iteration: ``f32[255,8]`` is then ``f32[63,4,8]``. Instead of a
+    loop, a program may have the ops of its body in one `jax.vmap` more, on all elements.
     """
     found = LoopTurns([], [])
     # gradients of one program keep other values of the same lines than an unrolled loop
@@ -95,6 +106,8 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         if nest and have_same_passes:
             nested = tuple(loop.iterations for loop in nest)
             found.unrolled.append(changed._replace(nested=nested))
+        elif have_same_passes and less is None and _is_mapped(more, of_more, of_less):
+            found.unrolled.append(changed._replace(is_mapped=True))
         elif have_same_passes and not nest and _is_unrolled(more, less, of_more, of_less):
             found.unrolled.append(changed)
         # `jax.random` has loops, in functions such as `_shuffle`
@@ -160,6 +173,29 @@ def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Re
         less is not None
         and _have_steps(of_more, of_less, (more.iterations, less.iterations, steps))
     )
+
+
+def _is_mapped(loop: _Loop, of_loop: Reserved, other: Reserved) -> bool:
+    """Return True if another program computes most ops of a body for all iterations at once."""
+    body = (*loop.scopes, "body")
+    inside = _largest(each for each in of_loop.values if stem(each.op_name)[: len(body)] == body)
+    outside = _largest(other.values)
+    common = inside.keys() & outside.keys()
+    mapped = [op for op in common if outside[op].vmaps > inside[op].vmaps]
+    # of the others, fusions hide the values of all elements
+    whole = [op for op in mapped if outside[op].elements == loop.iterations * inside[op].elements]
+    return len(whole) >= _LEAST_OPS and len(mapped) >= _LEAST_SHARE * len(common)
+
+
+def _largest(values: Iterable[HeldValue]) -> dict[_Op, _Largest]:
+    """Return the numbers of elements and of `jax.vmap` of the largest value of each op."""
+    found: dict[_Op, _Largest] = {}
+    for value in values:
+        size = prod(dimensions(value.shape) or ())
+        largest = _Largest(size, (value.op_name or "").count("vmap("))
+        for op in _ops(value):
+            found[op] = max(largest, found.get(op, largest))
+    return found
 
 
 def _nest(more: _Loop, less: _Loop, new: Sequence[_Loop]) -> Sequence[_Loop]:

@@ -44,7 +44,9 @@ _LEAST_FACTOR: Final = 2
 """A cause that both sides have is one of the growth if it has this many times the share of all."""
 
 
-class _Found(NamedTuple):
+class FoundCause(NamedTuple):
+    """A cause of one compilation, with its values and edits."""
+
     title: str
     place: str | None
     sum_bytes: int
@@ -60,7 +62,7 @@ class _Found(NamedTuple):
         title = self.title[0].lower() + self.title[1:]
         return f"{title} ({self.place})" if self.place else title
 
-    def joined(self, other: "_Found") -> "_Found":
+    def joined(self, other: "FoundCause") -> "FoundCause":
         """Return both, with the line of the first."""
         return self._replace(
             sum_bytes=self.sum_bytes + other.sum_bytes,
@@ -98,7 +100,7 @@ class _Side:
         savings = replanned_savings(self._program, edits)
         return max(savings.bytes, savings.at_most or 0)
 
-    def _causes(self) -> Iterator[_Found]:
+    def _causes(self) -> Iterator[FoundCause]:
         try:
             if self._program.obstacle is None:
                 for cause in causes_of_values(self._program):
@@ -135,7 +137,7 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     edits: tuple[Edit, ...] = ()
     saved = 0.0
     for reason in covered:
-        best = _best(found, reason)
+        best = best_cause(found, reason)
         if best is None:
             continue
         found.remove(best)
@@ -184,7 +186,7 @@ def join_moved(reasons: Sequence[Reason]) -> list[Reason]:
     return [reason for reason in reasons if reason is not placed]
 
 
-def _grown(side: _Side, other: _Side) -> list[_Found]:
+def _grown(side: _Side, other: _Side) -> list[FoundCause]:
     """Return the causes that a side has and the other has not, or of which it has more.
 
     Of causes with a title that both have, those at single places may be new.
@@ -204,11 +206,12 @@ def _grown(side: _Side, other: _Side) -> list[_Found]:
     return found
 
 
-def _best(causes: Iterable[_Found], reason: Reason) -> _Found | None:
+def best_cause(causes: Iterable[FoundCause], reason: Reason) -> FoundCause | None:
     """Return the cause with most values of a reason; None if none has a fair share."""
-    fitting = [
-        cause for cause in causes if cause.in_parts or reason.subject.kind is not ReasonKind.LOOPED
-    ]
+    fitting = list(causes)
+    if reason.subject.kind is ReasonKind.LOOPED:  # what a loop computes is in parts already
+        is_in_loop = (reason.subject.after == "new") is (reason.growth_bytes > 0)
+        fitting = [cause for cause in fitting if cause.in_parts is not is_in_loop]
     best = max(fitting, key=lambda cause: cause.bytes_of(reason), default=None)
     if best is None:
         return None
@@ -216,16 +219,16 @@ def _best(causes: Iterable[_Found], reason: Reason) -> _Found | None:
     return best if share >= _LEAST_SHARE_OF_REASON else None
 
 
-def _by_title(causes: Iterable[_Found]) -> dict[str, _Found]:
+def _by_title(causes: Iterable[FoundCause]) -> dict[str, FoundCause]:
     """Return the causes of a kind as one, with the line of the largest."""
-    found: dict[str, _Found] = {}
+    found: dict[str, FoundCause] = {}
     for cause in sorted(causes, key=lambda cause: -cause.sum_bytes):
         known = found.get(cause.title)
         found[cause.title] = cause if known is None else known.joined(cause)
     return found
 
 
-def _found(program: PeakProgram, cause: Cause) -> _Found:
+def _found(program: PeakProgram, cause: Cause) -> FoundCause:
     labels = set(cause.labels)
     for value in map(program.by_label.get, cause.labels):
         planned = None if value is None else program.planned(value)
@@ -238,4 +241,4 @@ def _found(program: PeakProgram, cause: Cause) -> _Found:
     place = file_and_line(first["userFile"], first["userLine"])
     edits = () if cause.edit is None else (cause.edit,)
     in_parts = cause.kind is ChangeKind.PARTS
-    return _Found(cause.title, place, cause.sum_bytes, frozenset(labels), edits, in_parts)
+    return FoundCause(cause.title, place, cause.sum_bytes, frozenset(labels), edits, in_parts)

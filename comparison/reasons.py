@@ -35,7 +35,8 @@ class ReasonKind(StrEnum):
     LOOPED = "looped"
     """Same computation, in a loop on one side only."""
     UNROLLED = "unrolled"
-    """Values of a loop whose body one side computes several times in each iteration."""
+    """Values of a loop whose body one side computes several times in each iteration, or for all
+    iterations at once."""
     TURNS = "turns"
     """Other loops that one side runs another number of times. Without bytes."""
     NARROWED = "narrowed"
@@ -114,15 +115,15 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT) or
-    iterations (UNROLLED), ``loop`` if both programs compute the values in a loop (LOOPED),
-    ``products`` if the ops are matrix products (AGAIN), or
+    """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT),
+    old iterations or ``jax.vmap`` (UNROLLED), ``loop`` if both programs compute the values in a
+    loop (LOOPED), ``products`` if the ops are matrix products (AGAIN), or
     ``ops`` if no library, no transformation and no new scope makes the values (NEW_CODE)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
-    (SPLIT) or iterations (UNROLLED), ``new`` or ``gone`` (AGAIN, LOOPED, FUSED, NEW_CODE), scope
-    with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY), or ``policy``
-    for values that the policy of a checkpoint keeps (STACKED, REPLACED)."""
+    (SPLIT), new iterations or ``jax.vmap`` (UNROLLED), ``new`` or ``gone`` (AGAIN, LOOPED, FUSED,
+    NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY),
+    or ``policy`` for values that the policy of a checkpoint keeps (STACKED, REPLACED)."""
 
 
 @dataclass

@@ -9,6 +9,7 @@ from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
+from xlagraph.comparison.repeated_ops import PRODUCTS
 from xlagraph.presentation.byte_sizes import signed_bytes
 
 _MOST: Final = 6
@@ -147,7 +148,10 @@ def _of_no_bytes(
     new.sort(key=lambda reason: (not _is_whole(reason), word not in ("", reason.subject.after)))
     is_known = bool(new) and _is_whole(new[0])
     follows = first.subject.kind in CONSEQUENCES
-    if again and not _is_known_edit(first):
+    # a gradient that only one program has says why it has more products
+    is_said = is_known and new[0].subject.after == word and OF_GRADIENTS.issuperset(new[0].scopes)
+    is_said &= bool(again) and again[0].subject.before == PRODUCTS
+    if again and not is_said and not _is_known_edit(first):
         return [(0, again[0])]
     is_stack = first.subject.kind is ReasonKind.STACKED and not first.is_of_policy
     is_scope = first.subject.kind in (ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW)

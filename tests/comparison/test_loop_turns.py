@@ -55,6 +55,25 @@ def test_a_loop_whose_steps_the_other_program_computes_one_by_one_is_unrolled():
     assert first(after, before)[0] == "a loop of 4 iterations is no longer unrolled (f.py:1)"
 
 
+def test_a_loop_whose_iterations_the_other_program_computes_at_once_is_mapped():
+    before, loop = program(4), program(4)
+    mapped = [
+        each._replace(op_name=f"jit(f)/vmap()/{each.op_name[-3:]}", shape="f32[4,16]", loop=None)
+        for each in loop.values
+        if each.is_computed and each.opcode != "while"
+    ]
+    after = Reserved(tuple(each._replace(held_bytes=256) for each in mapped))
+    assert first(before, after) == (
+        "jax.vmap over 4 elements replaces a loop of as many iterations (f.py:1)",
+        2 * (256 - 64),
+    )
+    assert first(after, before)[0] == (
+        "a loop of 4 iterations replaces jax.vmap over as many elements (f.py:1)"
+    )
+    batch = Reserved(tuple(each._replace(shape="f32[16]") for each in mapped))
+    assert not loop_turns(before, batch).unrolled
+
+
 def test_stacks_with_a_dimension_for_the_steps_show_what_fusions_hide():
     before = program(12, shape="f32[12,16]")
     assert "is unrolled" in first(before, program(3, shape="f32[3,4,16]"))[0]

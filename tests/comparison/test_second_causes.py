@@ -5,6 +5,8 @@ import re
 import pytest
 
 from tests.tiny_dumps import tiny_dump, write_dump
+from xlagraph.comparison.proved_causes import FoundCause, best_cause
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import compare
@@ -137,3 +139,16 @@ def test_gradients_that_both_programs_compute_are_no_cause_of_what_is_live_besid
     texts = told(tmp_path, [("before", APART, 20480), ("after", TOGETHER, 25088)])
     assert texts[0].startswith("same values, "), texts
     assert not any("gradients" in each for each in texts), texts
+
+
+@pytest.mark.parametrize(("depth", "expected"), [("gone", "at once"), ("new", "stacked")])
+def test_what_a_loop_computes_in_parts_is_not_computed_at_once(depth, expected):
+    reason = Reason(Subject(ReasonKind.LOOPED, after=depth), 64)
+    reason.growth_by_label[True, "a"] = 64
+    causes = [
+        FoundCause(title, None, 64, frozenset("a"), (), in_parts=title == "at once")
+        for title in ("at once", "stacked")
+    ]
+    best = best_cause(causes, reason)
+    assert best
+    assert best.title == expected

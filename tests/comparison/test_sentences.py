@@ -161,6 +161,15 @@ def test_a_new_backward_pass_precedes_a_donation_that_explains_nothing():
     ]
 
 
+def test_a_gradient_of_one_program_says_why_it_has_more_products():
+    values = Reason(Subject(ReasonKind.REPLACED), 1000, 0, 7)
+    products = Reason(Subject(ReasonKind.AGAIN, before="products", after="new"), 0, 12, 20)
+    scopes = {"the backward pass of a gradient"}
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 0, 18, scopes)
+    found = sentences_of([values, products, code], ("a", "b"), (10_000, 11_000))
+    assert "made by the backward pass of a gradient" in found[0].text
+
+
 def test_a_checkpoint_precedes_loops_that_are_new_with_it():
     checkpoint = Reason(Subject(ReasonKind.CHECKPOINTED))
     replaced = Reason(Subject(ReasonKind.REPLACED), 640, 1, 18)
