@@ -170,7 +170,13 @@ class PeakProgram:
     @cached_property
     def at_peak(self) -> tuple[StoredValue, ...]:
         """Temporaries whose buffer set has a live member at the peak, largest first."""
-        return tuple(value for value in self.temporaries if self.set_of(value) in self._live_sets)
+        step = self.peak_step
+        live = {
+            value.buffer_set
+            for value in self.program.values
+            if step is not None and value.live_from <= step <= value.live_until
+        }
+        return tuple(value for value in self.temporaries if self.set_of(value) in live)
 
     @cached_property
     def temp_bytes_at_peak(self) -> int:
@@ -178,20 +184,14 @@ class PeakProgram:
         return sum(value.size_bytes for value in self.at_peak)
 
     @cached_property
-    def _live_sets(self) -> frozenset[int | None]:
-        step = self.peak_step
-        if step is None:
-            return frozenset()
-        return frozenset(
-            value.buffer_set
-            for value in self.program.values
-            if value.live_from <= step <= value.live_until
-        )
+    def elsewhere(self) -> tuple[StoredValue, ...]:
+        """Temporaries of the other memory spaces, as in a TPU's VMEM."""
+        return tuple(self._temporaries(is_elsewhere=True))
 
-    def _temporaries(self) -> Iterator[StoredValue]:
+    def _temporaries(self, *, is_elsewhere: bool = False) -> Iterator[StoredValue]:
         for members in self.program.sets.values():
             first = members[0]
-            if first.memory_space != self.memory_space or first.is_table:
+            if (first.memory_space != self.memory_space) != is_elsewhere or first.is_table:
                 continue
             if not any(member.is_stored or member.lives_out for member in members):
                 yield self.values[first.value_id]

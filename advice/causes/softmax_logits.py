@@ -74,7 +74,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     seen: set[int] = set()
     found: defaultdict[tuple[bool, bool], list[tuple[StoredValue, str]]] = defaultdict(list)
     least = _LEAST_IN_LOOP * program.compilation.reserved_bytes.get(program.memory_space, 0)
-    for value in program.temporaries:
+    for value in (*program.temporaries, *program.elsewhere):  # a TPU may make them in VMEM
         loop = program.instructions[value.name].loop
         if value.value_id in seen:
             continue
