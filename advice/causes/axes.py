@@ -1,10 +1,13 @@
 """The dimensions of a program's values, followed through the operations of its module."""
 
 from collections.abc import Iterable
+from functools import cached_property
+from itertools import chain
 
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.dimension_trees import arrays
 from xlagraph.planner.dimensions.following import follow
 from xlagraph.planner.dimensions.module_operations import ModuleOperations
 
@@ -19,6 +22,12 @@ class Axes:
         self.program = program
         self.followed = follow(module)
         self._known: dict[int, frozenset[int]] = {}
+
+    @cached_property
+    def given(self) -> frozenset[int]:
+        """Dimensions of inputs."""
+        trees = self.followed.parameters.values()
+        return frozenset(self.parts(chain.from_iterable(chain.from_iterable(map(arrays, trees)))))
 
     def length(self, axis: int) -> int:
         """Return the length of a dimension."""

@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterator
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
@@ -17,7 +16,6 @@ from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.sliced_reads import share_of_reads
 from xlagraph.hlo.op_names import is_per_example
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.dimensions.dimension_trees import arrays
 from xlagraph.planner.edits.batch import kept_bytes
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
@@ -47,7 +45,7 @@ class MappedAxes(Axes):
             if self.length(axis) == length
         }
         if length not in self._repeated:
-            found -= self._given & self._differentiated
+            found -= self.given & self._differentiated
         found -= {
             axis
             for each in program.program.values
@@ -157,19 +155,13 @@ class MappedAxes(Axes):
         )
 
     @cached_property
-    def _given(self) -> frozenset[int]:
-        """Dimensions of inputs."""
-        trees = self.followed.parameters.values()
-        return frozenset(self.parts(chain.from_iterable(chain.from_iterable(map(arrays, trees)))))
-
-    @cached_property
     def _differentiated(self) -> frozenset[int]:
         """Dimensions that a backward pass has, or all where op names do not tell of passes.
 
         A gradient of a batch needs the activations of all examples, unless it is accumulated.
         """
         if not knows_passes(self.program):
-            return self._given
+            return self.given
         backward = (each for each in self.program.values.values() if each.is_backward)
         return frozenset(axis for value in backward for axis in self.of(value))
 
@@ -275,7 +267,7 @@ class MappedAxes(Axes):
         """
         program, lengths = self.program, self.followed.lengths
         new = {axis: part * self.length(axis) for axis in axes}
-        scaled = lengths.scaled(new, self._given.difference(axes))
+        scaled = lengths.scaled(new, self.given.difference(axes))
         kept = kept_bytes(program.compilation, self.followed, scaled)
         reducing = set(self._reducing(axes))
         inside = {value.value_id for value in program.temporaries}

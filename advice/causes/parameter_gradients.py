@@ -7,6 +7,7 @@ from itertools import combinations
 from math import prod
 from typing import Final
 
+from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import input_name
@@ -86,6 +87,9 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
             is_of_result = value.dimensions[1:] in results
             if is_of_result and _are_summed_products(program, connected):
                 summed |= connected
+    if marked and program.module is not None:
+        axes = Axes(program, program.module)
+        marked = {each for each in marked if _is_of_examples(axes, program.values[each])}
     ops = {
         (value.shape, value.attributed_op_name) for value in candidates if value.value_id in marked
     }
@@ -173,6 +177,16 @@ def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
         and not any(_TWICE_VECTORIZED.search(name) for name in names)
         and not any(_DERIVED_AGAIN.search(name) for name in names)
     )
+
+
+def _is_of_examples(axes: Axes, value: StoredValue) -> bool:
+    """Return True if the first dimension of a value may be that of an input.
+
+    The stages of a solver are no examples, nor are the iterations of a loop.
+    """
+    first = axes.in_order(value)[:1]
+    is_known = bool(first) and axes.length(first[0]) == value.dimensions[0]
+    return not is_known or first[0] in axes.given
 
 
 def _scales_one(

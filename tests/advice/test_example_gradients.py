@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from xlagraph.advice.causes.parameter_gradients import per_example_gradients
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
 def changed(cause):
@@ -43,6 +44,51 @@ def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
 )
 def test_a_jacobian_is_not_a_gradient_of_each_example(programs, forward, backward, examples):
     assert example_gradients(programs, forward, backward, examples) == []
+
+
+@pytest.mark.parametrize(
+    ("stages", "expected"),
+    [
+        pytest.param("broadcast(zero), dimensions={}", [], id="stages of a solver"),
+        pytest.param("broadcast(x), dimensions={0}", ["g"], id="a batch"),
+    ],
+)
+def test_examples_are_a_dimension_of_an_input(programs, stages, expected):
+    opcode = stages.partition("(")[0]
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}
+        2 | 8 | parameter 1, shape |s8[8]| at ShapeIndex {}
+        1 | 16384 | preallocated-temp
+        """,
+        f"""
+        0 | w | s8[32,32]   | 0    | 1024 | 0-3 | parameter(0)
+        2 | x | s8[8]       | 0    | 8    | 0-3 | parameter(1)
+        1 | a | s8[8,32]    | 8192 | 256  | 1-2 | {opcode}() | jit(f)/vmap(jvp())/t
+        1 | g | s8[8,32,32] | 0    | 8192 | 2-3 | fusion(a, w) | jit(f)/vmap(transpose(jvp()))/dot
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+c {{
+  p = s8[8,32]{{1,0}} parameter(0)
+  q = s8[32,32]{{1,0}} parameter(1)
+  b = s8[8,32,32]{{2,1,0}} broadcast(p), dimensions={{0,1}}
+  r = s8[8,32,32]{{2,1,0}} broadcast(q), dimensions={{1,2}}
+  ROOT m = s8[8,32,32]{{2,1,0}} multiply(b, r)
+}}
+
+ENTRY e {{
+  w = s8[32,32]{{1,0}} parameter(0)
+  x = s8[8]{{0}} parameter(1)
+  zero = s8[] constant(0)
+  a = s8[8,32]{{1,0}} {stages}
+  ROOT g = s8[8,32,32]{{2,1,0}} fusion(a, w), kind=kLoop, calls=c
+}}
+""")
+    assert [
+        row["value"] for each in per_example_gradients(program) for row in each.rows
+    ] == expected
 
 
 @pytest.mark.parametrize(("reader", "expected"), [("multiply", ["g"]), ("slice", [])])
