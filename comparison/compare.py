@@ -11,7 +11,7 @@ from xlagraph.comparison.compared_sides import (
     Signature,
     Totals,
 )
-from xlagraph.comparison.explaining import explain_pair, merge_reasons
+from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.groups import By, group_growths
 from xlagraph.comparison.held_values import read_reserved
 from xlagraph.comparison.pairing import Pairing, pair_compilations
@@ -111,7 +111,18 @@ def _reasons(
                     {pair.b.module or "" for pair in others if pair.b},
                 )
             )
-    return merge_reasons(reasons)
+    return _merged(reasons)
+
+
+def _merged(reasons: Iterable[Reason]) -> list[Reason]:
+    """Return one reason for each subject, with its growths added up."""
+    merged: dict[Subject, Reason] = {}
+    for reason in reasons:
+        if known := merged.get(reason.subject):
+            known.merge(reason)
+        else:
+            merged[reason.subject] = reason
+    return list(merged.values())
 
 
 def _compilations(graph: Graph, side: Selection) -> dict[str, ComparedCompilation]:

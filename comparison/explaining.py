@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
 from xlagraph.comparison.changed_loops import ChangedLoops
@@ -59,17 +58,6 @@ def explain_pair(a: Reserved, b: Reserved) -> list[Reason]:
     if bool(a.unknown_bytes) is not bool(b.unknown_bytes):
         a, b = a.without_peak(), b.without_peak()
     return _Explanation(a, b).reasons()
-
-
-def merge_reasons(reasons: Iterable[Reason]) -> list[Reason]:
-    """Return one reason for each subject, with its growths added up."""
-    merged: dict[Subject, Reason] = {}
-    for reason in reasons:
-        if known := merged.get(reason.subject):
-            known.merge(reason)
-        else:
-            merged[reason.subject] = reason
-    return list(merged.values())
 
 
 class _Explanation:
