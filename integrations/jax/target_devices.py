@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _CUDA_PLUGINS: Final = ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12")
 _SKIPS_CUDA_CHECK: Final = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
+_ALLOWS_OTHER_PROCESSES: Final = "ALLOW_MULTIPLE_LIBTPU_LOAD"
+"""Libtpu refuses a second process, as for a TPU; a description of one needs no TPU."""
 
 
 class NoTarget(ValueError):
@@ -50,7 +52,8 @@ def _tpus(topology: str) -> "tuple[jax.Device, ...]":
     from jax.experimental.topologies import get_topology_desc
 
     try:
-        return tuple(get_topology_desc(topology, "tpu").devices)
+        with _set_variable(_ALLOWS_OTHER_PROCESSES, "1"):
+            return tuple(get_topology_desc(topology, "tpu").devices)
     except RuntimeError as error:
         names = ", ".join(GPU_CONFIGURATIONS)
         raise NoTarget(

@@ -227,6 +227,20 @@ def test_an_unknown_target_is_refused_with_the_known_ones(topology, remedy):
     assert str(refused.value).startswith(remedy)
 
 
+def test_processes_compile_for_a_tpu_at_once(monkeypatch):
+    variables = []
+
+    def describe(*_):
+        variables.append(os.environ.get("ALLOW_MULTIPLE_LIBTPU_LOAD"))
+        raise RuntimeError("no libtpu")
+
+    monkeypatch.setattr("jax.experimental.topologies.get_topology_desc", describe)
+    with pytest.raises(NoTarget, match="no libtpu"):
+        devices_of("v9:1x2")
+    assert variables == ["1"]
+    assert "ALLOW_MULTIPLE_LIBTPU_LOAD" not in os.environ
+
+
 def test_another_order_is_compiled_as_foretold_from_the_default_one() -> None:
     def counts(numbers: jax.Array) -> jax.Array:
         chosen = [jnp.bincount(numbers * each % 97, length=4096) for each in range(1, 6)]
