@@ -135,13 +135,13 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield gradients that are returned next to the parameters that they update."""
     inputs = reversed(program.compilation.array_parameters)  # parameters come before their state
     names = {value.dimensions: value.op_name for value in inputs}
-    results = program.own_results
+    updated = _updated_inputs(program)
     found = [
         value
-        for value in results
+        for value in program.own_results
         if value.dimensions and value.dimensions in names
-        if (value.is_backward and _updates_an_input(program, value))
-        or _is_fused_gradient(program, value)
+        if (value.is_backward and _updates_an_input(program, value, updated))
+        or _is_fused_gradient(program, source_of_copies(program, value) or value)
     ]
     if found:
         text = pattern_of(names[value.dimensions] or value.label for value in found)
@@ -237,10 +237,30 @@ def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
     )
 
 
-def _updates_an_input(program: PeakProgram, gradient: StoredValue) -> bool:
+def _updated_inputs(program: PeakProgram) -> frozenset[int]:
+    """Return the results that an input of their dimensions is computed into.
+
+    Of a copy, as a TPU moves a result to HBM, it is what is copied.
+    """
+    inputs = {each.dimensions for each in program.compilation.array_parameters}
+    results = (
+        source_of_copies(program, program.values[each.value_id])
+        for each in program.program.values
+        if each.lives_out
+    )
+    return frozenset(
+        each.value_id
+        for each in results
+        if each is not None and each.dimensions in inputs and not each.is_backward
+    )
+
+
+def _updates_an_input(
+    program: PeakProgram, gradient: StoredValue, updated: Collection[int]
+) -> bool:
     """Return True if an input of its dimensions is computed into a result with this gradient."""
     return any(
-        made.dimensions == gradient.dimensions and _takes_an_input(program, made)
+        made.dimensions == gradient.dimensions and made.value_id in updated
         for source in program.sources_of(gradient)
         for reader in program.readers_of.get(source, ())
         for made in program.made_by.get(reader, ())
@@ -313,15 +333,6 @@ def _leading_to(operations: Mapping[str, Operation], name: str) -> set[str]:
         found |= new
         waiting += new
     return found
-
-
-def _takes_an_input(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for a result that an input of its dimensions is computed into."""
-    planned = program.planned(value)
-    if planned is None or not planned.lives_out:
-        return False
-    inputs = {each.dimensions for each in program.compilation.array_parameters}
-    return value.dimensions in inputs and not value.is_backward
 
 
 def _one_of_each_set(program: PeakProgram, found: Sequence[StoredValue]) -> list[StoredValue]:

@@ -21,7 +21,7 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.dimensions.inlined_calls import without_calls
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
-from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS, loop_stacks
+from xlagraph.planner.edits.loop_stacks import MOVED_ELEMENTS, loop_stacks
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.schedules import Schedule, recomputes_early
 from xlagraph.planner.orders.schedulable import SchedulableProgram
@@ -267,11 +267,11 @@ class PeakProgram:
         return value_id
 
     def sources_of(self, value: StoredValue) -> frozenset[int]:
-        """Return a value and those of whose elements it only changes the order or type."""
+        """Return a value and those of whose elements it only changes order, type or space."""
         found, waiting = frozenset((value.value_id,)), [value.value_id]
         while waiting:
             maker = self.instructions.get(self.values[waiting.pop()].name)
-            if maker is not None and maker.computes_only(SAME_ELEMENTS):
+            if maker is not None and maker.computes_only(MOVED_ELEMENTS):
                 waiting += (near := set(self.read_by.get(maker.name, ())) - found)
                 found |= near
         return found

@@ -70,7 +70,8 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
     inputs = reversed(program.compilation.array_parameters)
     names = {value.dimensions: input_name(value) for value in inputs}
     updates = [value for value in _results(program) if _is_update(program, value)]
-    read = {each for value in updates for each in program.read_by.get(value.name, ())}
+    computed = (source_of_copies(program, value) or value for value in updates)
+    read = {each for value in computed for each in program.read_by.get(value.name, ())}
     given_ids = {value.value_id for value in program.compilation.array_parameters}
     gradients = [
         value

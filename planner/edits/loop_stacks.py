@@ -27,6 +27,8 @@ from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 _HANDING_ON: Final = ("while", "conditional", "parameter", "copy", "broadcast")
 _PASSING_ON: Final = frozenset(("while", "call", "conditional", "get-tuple-element"))
 SAME_ELEMENTS: Final = frozenset(("copy", "bitcast", "convert", "transpose", "reshape"))
+MOVED_ELEMENTS: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
+"""Also of the copies by which a TPU moves values to another memory space."""
 """Opcodes that only change the order or the type of elements."""
 
 

@@ -56,6 +56,34 @@ def test_the_gradient_of_an_updated_parameter_may_be_returned_as_a_copy(returnin
     assert not list(gradients_of_frozen(program))
 
 
+MOVED = """
+    0 | w     | f32[1024] | 0    | 4096 | 0-5 | parameter(0)
+    3 | g     | f32[1024] | 0    | 4096 | 1-3 | dot() | jit(f)/transpose(jvp())/mul
+    1 | moved | f32[1024] | 0    | 4096 | 2-5 | copy-start(g)
+    3 | sub   | f32[1024] | 4096 | 4096 | 3-4 | subtract(w, g) | jit(f)/sub
+    2 | new   | f32[1024] | 0    | 4096 | 4-5 | copy-start(sub)
+"""
+
+
+def test_gradients_and_parameters_may_be_moved_from_the_memory_where_they_are_made(returning):
+    program = returning(
+        PARTS + "    3 | 8192 | color 1, preallocated-temp\n", MOVED, "moved", "new"
+    )
+    (cause,) = returned_gradients(program)
+    assert [row["value"] for row in cause.rows] == ["moved"]
+
+
+def test_a_moved_gradient_of_an_updated_parameter_is_not_that_of_a_frozen_one(returning):
+    frozen = "4 | 4096 | parameter 1, shape |f32[1024]| at ShapeIndex {}\n"
+    program = returning(
+        PARTS + "    3 | 8192 | color 1, preallocated-temp\n    " + frozen,
+        MOVED + "    4 | kept | f32[1024] | 0 | 4096 | 0-5 | parameter(1)\n",
+        "moved",
+        "new",
+    )
+    assert not list(gradients_of_frozen(program))
+
+
 @pytest.mark.parametrize(("read", "gone"), [("w, g", {"copy"}), ("w", {"copy", "g"})])
 def test_what_is_computed_for_a_result_alone_is_not_made_without_it(returning, read, gone):
     values = COPIED.replace("subtract(w, g)", f"subtract({read})")
