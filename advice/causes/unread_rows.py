@@ -25,7 +25,7 @@ from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _LEAST_SHARE: Final = 0.02
-"""Smallest share of the reserved bytes for which a value is searched."""
+"""Smallest share of the reserved bytes of a value, or of one that it is computed from."""
 MOST_READ: Final = Fraction(1, 2)
 """Largest share of a value that is called a part of it."""
 _TAKING: Final = ("slice", "dynamic-slice", "gather")
@@ -54,10 +54,14 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found: dict[str, tuple[StoredValue, str, Fraction]] = {}
     axes: _RowAxes | None = None
+    large = {value.value_id for value in program.temporaries if value.size_bytes >= least}
     for value in program.temporaries:
-        if value.size_bytes < least:
-            break
+        read = program.read_by.get(value.name, ())
+        if value.value_id not in large and large.isdisjoint(read):
+            continue
         readers = readers_of_set(program, value)
+        if not any(_takes(program, name) for name in readers):
+            continue
         share = share_read(program, value, readers)
         if share > MOST_READ or value.label in named or program.module is None:
             continue
@@ -66,7 +70,10 @@ def unread_rows(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]
         place = place_name(program, reader)
         reason = f"{place} reads at most {share} of it"
         gradients = [each for each in program.temporaries if _is_padded(program, each, value)]
-        for each in axes.made_for(value, readers, gradients):
+        made_for = axes.made_for(value, readers, gradients)
+        if all(each.size_bytes < least for each in made_for):
+            continue
+        for each in made_for:
             text = reason if each is value else f"computed only for {value.label}: {reason}"
             found.setdefault(each.label, (each, text, share))
     if found:
@@ -99,13 +106,15 @@ def share_read(program: PeakProgram, value: StoredValue, readers: Collection[str
         if not _is_padded(program, each, value)
     )
     if made > MOST_READ * value.size_bytes or not all(
-        program.instructions[name].loop == maker.loop
-        and any(program.computes_with(name, opcode) for opcode in _TAKING)
-        for name in readers
+        program.instructions[name].loop == maker.loop and _takes(program, name) for name in readers
     ):
         return Fraction(1)
     ids = {each.value_id for each in members}
     return share_of_reads(program, ids, readers, _TAKING)
+
+
+def _takes(program: PeakProgram, instruction: str) -> bool:
+    return any(program.computes_with(instruction, opcode) for opcode in _TAKING)
 
 
 def _makes_others(program: PeakProgram, value: StoredValue) -> bool:

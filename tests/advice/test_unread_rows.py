@@ -78,6 +78,49 @@ def test_what_is_made_for_rows_that_nothing_reads_is_not_needed(programs):
     assert kept(programs) == dict.fromkeys("yhz", Fraction(1, 32))
 
 
+def test_a_small_value_of_each_row_may_be_made_of_large_ones(programs):
+    program = programs(
+        """
+        0 | 128   | parameter 0, shape |f32[8,4]| at ShapeIndex {}
+        1 | 8192  | parameter 1, shape |f32[4,512]| at ShapeIndex {}
+        2 | 16448 | preallocated-temp
+        3 | 4     | maybe-live-out
+        """,
+        """
+        0 | x | f32[8,4]   | 0     | 128   | 0-4 | parameter(0)
+        1 | w | f32[4,512] | 0     | 8192  | 0-4 | parameter(1)
+        2 | y | f32[8,512] | 0     | 16384 | 1-3 | dot(x, w) | jit(f)/dot_general @ f.py:5
+        2 | s | f32[8]     | 16384 | 32    | 2-4 | reduce(y) | jit(f)/reduce_max @ f.py:6
+        3 | r | f32[1]     | 0     | 4     | 3-4 | slice(s)  | jit(f)/slice @ f.py:7
+        """,
+    )
+    program.stored.operations = operations_of_text(
+        """HloModule m
+
+larger {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] maximum(a, b)
+}
+
+ENTRY e {
+  x = f32[8,4]{1,0} parameter(0)
+  w = f32[4,512]{1,0} parameter(1)
+  zero = f32[] constant(0)
+  y = f32[8,512]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[8]{0} reduce(y, zero), dimensions={1}, to_apply=larger
+  ROOT r = f32[1]{0} slice(s), slice={[7:8]}
+}
+"""
+    )
+    with_results(program, "r")
+    (cause,) = unread_rows(program, ())
+    assert {row["value"]: row["reason"] for row in cause.rows} == {
+        "s": "f.py:7 reads at most 1/8 of it",
+        "y": "computed only for s: f.py:7 reads at most 1/8 of it",
+    }
+
+
 def test_gradients_of_a_part_have_no_other_rows_either(programs):
     """Zeros are padded around the gradient of the part."""
     values = VALUES.format(maker="dot", mark="", hidden="tanh", reader="slice(y)")
