@@ -6,6 +6,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
 from xlagraph.advice.causes.names import place_name
+from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
@@ -151,11 +152,15 @@ def _numbers_of_columns(program: PeakProgram) -> Iterator[tuple[StoredValue, str
         maker = program.instructions.get(value.name)
         if maker is None or not program.is_alone(value) or not maker.computes_with("iota"):
             continue
-        readers = program.readers_of.get(value.value_id, ())
-        if not maker.computes_only(_NUMBERING) or not readers:
+        if not maker.computes_only(_NUMBERING):
             continue
+        readers = [
+            name
+            for name in program.readers_of.get(value.value_id, ())
+            if program.instructions[name].opcode not in FORWARDING
+        ]
         indices = [_index_of(program, name, value) for name in readers]
-        if None not in indices:
+        if indices and None not in indices:
             line = place_name(program, readers[0])
             names = ", ".join(dict.fromkeys(_name_of(program, each) for each in indices if each))
             yield value, f"numbers of columns; {line} compares {names} with them and multiplies"

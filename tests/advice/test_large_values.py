@@ -149,6 +149,53 @@ ENTRY %main (ids: s32[64]) -> f32[64,64] {{
     return program
 
 
+@pytest.mark.parametrize(("direction", "named"), [("EQ", ["numbers"]), ("LT", [])])
+def test_a_gpu_stores_the_numbers_of_columns_and_compares_them_in_its_products(
+    programs, direction, named
+):
+    program = programs(
+        """
+        0 | 256  | parameter 0, shape |s32[64]| at ShapeIndex {}
+        1 | 1024 | parameter 1, shape |f32[64,4]| at ShapeIndex {}
+        2 | 17408 | preallocated-temp
+        """,
+        """
+        0 | ids     | s32[64]    | 0     | 256   | 0-4 | parameter(0)
+        1 | table   | f32[64,4]  | 0     | 1024  | 0-4 | parameter(1)
+        2 | numbers | s32[64,64] | 0     | 16384 | 2-4 | fusion()
+        2 | same    | s32[64,64] | 0     | 16384 | 3-4 | bitcast(numbers)
+        2 | rows    | f32[64,4]  | 16384 | 1024  | 4-4 | fusion(ids, numbers, table)
+        """,
+    )
+    for name, opcodes in (("numbers", ("iota",)), ("rows", ("compare", "convert", "dot"))):
+        fused = program.instructions[name]._replace(fused_opcodes=opcodes)
+        program.instructions |= {name: fused}
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+%columns () -> s32[64,64] {{
+  ROOT %i = s32[64,64]{{1,0}} iota(), iota_dimension=1
+}}
+%product (p: s32[64], n: s32[64,64], t: f32[64,4]) -> f32[64,4] {{
+  %p = s32[64]{{0}} parameter(0)
+  %n = s32[64,64]{{1,0}} parameter(1)
+  %t = f32[64,4]{{1,0}} parameter(2)
+  %b = s32[64,64]{{1,0}} broadcast(%p), dimensions={{0}}
+  %c = pred[64,64]{{1,0}} compare(%b, %n), direction={direction}
+  %f = f32[64,64]{{1,0}} convert(%c)
+  ROOT %d = f32[64,4]{{1,0}} dot(%f, %t), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}
+
+ENTRY %main (ids: s32[64], table: f32[64,4]) -> f32[64,4] {{
+  %ids = s32[64]{{0}} parameter(0)
+  %table = f32[64,4]{{1,0}} parameter(1)
+  %numbers = s32[64,64]{{1,0}} fusion(), kind=kLoop, calls=%columns
+  %same = s32[64,64]{{1,0}} bitcast(%numbers)
+  ROOT %rows = f32[64,4]{{1,0}} fusion(%ids, %same, %table), kind=kCustom, calls=%product
+}}
+""")
+    causes = list(one_hot_products(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
 @pytest.mark.parametrize(("direction", "named"), [("EQ", ["hot"]), ("LT", [])])
 def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction, named):
     causes = list(one_hot_products(comparing_labels(programs, direction, "dot")))
