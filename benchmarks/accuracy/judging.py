@@ -89,12 +89,14 @@ class JudgedProgram:
         facts = json.loads((dumps / "variants.json").read_text("utf-8"))
         self.program = Program(**facts["program"])
         self._donated = facts["donated"]
-        if not graph.exists():
+        if self._donated and not graph.exists():
             text_of(graph, "ingest", str(dumps))
-        self._reserved = reserved_bytes(graph)
+        self._reserved = reserved_bytes(graph) if self._donated else {}
 
     def variants(self) -> list[JudgedVariant]:
-        """Return the healthy program and one with each flag, judged."""
+        """Return the healthy program and one with each flag, judged; none if it has no dumps."""
+        if variant_name(()) not in self._donated:  # it needs hardware that is not there
+            return []
         return [self._judged(None), *map(self._judged, self.program.kinds)]
 
     def _judged(self, flag: str | None) -> JudgedVariant:
