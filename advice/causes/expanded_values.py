@@ -17,6 +17,7 @@ from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.advice.causes.softmaxes import PRODUCTS
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
@@ -143,7 +144,7 @@ class _Region:
             values = [program.values[each.value_id] for each in members]
             self.values += values
             for value in values:
-                if value.is_phi and not _makes_random_bits(program, value.name):
+                if value.is_phi and not makes_random_bits(program, value.name):
                     return False
                 for name in (value.name, *program.readers_of.get(value.value_id, ())):
                     found = self._around(name)
@@ -167,7 +168,7 @@ class _Region:
         """Return the sets of the large values that an instruction reads and makes."""
         program = self.program
         known = program.instructions[name]
-        makes_bits = _makes_random_bits(program, name)
+        makes_bits = makes_random_bits(program, name)
         if known.opcode in ("call", "conditional"):
             return None
         if known.opcode in FORWARDING and not makes_bits:
@@ -199,18 +200,10 @@ class _Region:
         return frozenset(map(self.program.set_of, self.program.temporaries))
 
 
-def _makes_random_bits(program: PeakProgram, name: str) -> bool:
-    """Return True for a loop of unsigned integers alone, and for what is in it."""
-    known = program.instructions[name]
-    loop = name if known.opcode == "while" else known.loop
-    states = [each for each in program.made_by.get(loop or "", ()) if each.dimensions]
-    return bool(states) and all((each.dtype or "").startswith("u") for each in states)
-
-
 def _loop_of_rows(program: PeakProgram, name: str) -> str | None:
     """Return the innermost loop around an instruction that does more than make random bits."""
     loop = program.instructions[name].loop
-    while loop is not None and _makes_random_bits(program, loop):
+    while loop is not None and makes_random_bits(program, loop):
         loop = program.instructions[loop].loop
     return loop
 
