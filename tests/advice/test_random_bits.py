@@ -48,7 +48,7 @@ def test_a_product_next_to_what_is_drawn_for_each_of_its_elements_is_no_score(
         1 | y       | f32[64,4]      | 0     | 1024  | 1-6 | tanh(x)
         1 | s       | f32[64,64]     | 1024  | 16384 | 2-5 | dot(y, y)
         1 | loop{{0}} | {dtype}[64,64] | 17408 | 16384 | 3-5 | while(x)
-        1 | r       | f32[64]        | 33792 | 256   | 4-5 | reduce(s, loop{{0}}) | jit(f)/sum @ f.py:9
+        1 | r       | f32[64]        | 33792 | 256   | 4-5 | reduce(s, loop{{0}}) | jit(f)/sum
         1 | o       | f32[64,64]     | 34048 | 16384 | 5-6 | add(s, loop{{0}}) | jit(f)/jvp()/add
         1 | d       | f32[64]        | 50432 | 256   | 6-6 | reduce(o) | jit(f)/sum @ f.py:9
         """,
