@@ -152,17 +152,21 @@ class _Region:
                         return False
                     waiting += found - self.sets
                     self.sets |= found
-        # activations of a backward pass grow by products; a loop over rows computes a few already
+        # a loop over rows computes a few already
         computed = [program.instructions[each] for each in self.names]
-        if any(value.is_backward for value in self.values) and any(
-            each.computes_with(opcode) for each in computed for opcode in PRODUCTS
-        ):
-            return False
         if any(_loop_of_rows(program, each.name) is not None for each in self.values):
             taken = [program.instructions[program.values[each].name] for each in self.given]
             if any(each.computes_with("dynamic-slice") for each in (*computed, *taken)):
                 return False
         return bool(self.ends)
+
+    @property
+    def has_activations(self) -> bool:
+        """True if products make values for a backward pass, which sums over a batch."""
+        computed = [self.program.instructions[each] for each in self.names]
+        return any(value.is_backward for value in self.values) and any(
+            each.computes_with(opcode) for each in computed for opcode in PRODUCTS
+        )
 
     def _around(self, name: str) -> set[int | None] | None:
         """Return the sets of the large values that an instruction reads and makes."""
@@ -214,8 +218,12 @@ class _RegionAxes(Axes):
     def axis_of_parts(self, region: _Region) -> int | None:
         """Return the first dimension along which a loop can compute the values of a region.
 
-        All have it, and what is reduced over it is not read to compute other ones.
+        All have it, and what is reduced over it is not read to compute other ones. Activations are
+        not reduced over it at all, as a batch is, and no product elsewhere is, as over features.
         """
+        kept = set(region.names)
+        if region.has_activations:
+            kept |= region.ends | self._products
         first = max(region.values, key=lambda each: each.size_bytes)
         for axis in self.in_order(first):
             if (
@@ -224,11 +232,16 @@ class _RegionAxes(Axes):
                     any(self._has(axis, alike, first) for alike in self._aliases(each))
                     for each in region.values
                 )
-                and all(self._keeps(axis, name) for name in region.names)
+                and all(self._keeps(axis, name) for name in kept)
                 and self._dependents(axis, region).isdisjoint(region.names | region.ends)
             ):
                 return axis
         return None
+
+    @cached_property
+    def _products(self) -> frozenset[str]:
+        program = self.program
+        return frozenset(name for name in program.made_by if program.computes_with(name, "dot"))
 
     def _has(self, axis: int, value: StoredValue, first: StoredValue) -> bool:
         """Return True if a value has a dimension, of which others of its shape may be repeated.
@@ -270,6 +283,9 @@ class _RegionAxes(Axes):
                 made = results.get(each.name, ())
                 if self._is_in(axis, *read) and not self._is_in(axis, made):
                     return False
+                summed = each.numbers.get("lhs_contracting_dims", ())
+                if any(axis in self.parts([a[i] for i in summed]) for a in arrays(read[0])):
+                    return False  # a layer makes as many features of those that it sums
         return True
 
     def _is_in(self, axis: int, *trees: Tree) -> bool:
