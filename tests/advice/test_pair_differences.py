@@ -55,3 +55,25 @@ def test_stored_differences_are_named(programs, fused, named, loop):
     known = program.instructions["a"]._replace(fused_opcodes=("broadcast", fused), loop=loop)
     program.instructions["a"] = known
     assert [row["value"] for cause in pair_differences(program) for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(
+    ("shape", "fused", "named"),
+    [
+        ("f32[32,32,4]", "subtract", ["a"]),
+        pytest.param("f32[32,32,4]", "multiply", [], id="products"),
+        pytest.param("f32[64,16,4]", "subtract", [], id="no pairs of rows"),
+    ],
+)
+def test_differences_of_the_rows_of_one_array_are_named(programs, shape, fused, named):
+    program = programs(
+        "0 | 512 | parameter 0, shape |f32[32,4]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
+        f"""
+        0 | x | f32[32,4]  | 0     | 512   | 0-3 | parameter(0)
+        1 | a | {shape}    | 0     | 16384 | 1-3 | fusion(x)
+        1 | d | f32[32,32] | 16384 | 4096  | 2-3 | reduce(a) | jit(f)/reduce_sum @ f.py:4
+        """,
+    )
+    known = program.instructions["a"]._replace(fused_opcodes=("broadcast", fused))
+    program.instructions["a"] = known
+    assert [row["value"] for cause in pair_differences(program) for row in cause.rows] == named
