@@ -224,7 +224,10 @@ class _RegionAxes(Axes):
         kept = set(region.names)
         if region.has_activations:
             kept |= region.ends | self._products
-        first = max(region.values, key=lambda each: each.size_bytes)
+        # a repeated number has dimensions of its own
+        first = max(
+            region.values, key=lambda each: (not self._is_of_numbers(each), each.size_bytes)
+        )
         for axis in self.in_order(first):
             if (
                 self.length(axis) >= PARTS
@@ -250,14 +253,19 @@ class _RegionAxes(Axes):
         equal ones, if a dimension that both have is, and none has another place. A mask that is
         computed from no array has any dimension.
         """
-        program = self.program
-        if not any(program.values[each].dimensions for each in program.read_by.get(value.name, ())):
+        if self._is_of_numbers(value):
             return True
         lengths = [each for each in value.dimensions if each > 1]
         return axis in self.of(value) or (
             lengths == [each for each in first.dimensions if each > 1]
             and (len(set(lengths)) == len(lengths) or self._are_aligned(value, first))
         )
+
+    def _is_of_numbers(self, value: StoredValue) -> bool:
+        """Return True if a value is computed from no array."""
+        program = self.program
+        read = program.read_by.get(value.name, ())
+        return not any(program.values[each].dimensions for each in read)
 
     def _are_aligned(self, value: StoredValue, first: StoredValue) -> bool:
         """Return True if two values share dimensions, each at the same place in both."""

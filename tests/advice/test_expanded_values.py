@@ -247,3 +247,52 @@ def test_gradients_of_each_chain_could_be_computed_for_a_few_chains(programs, re
     found = list(expanded_values(program, ()))
     rows = {row["value"] for cause in found for row in cause.rows}
     assert rows == ({"k", "p"} if is_named else set())
+
+
+PAIRS_AND_NUMBER = """HloModule m
+
+summed {
+  a = f32[16,16,6]{2,1,0} parameter(0)
+  b = f32[16,16,6]{2,1,0} parameter(1)
+  no = f32[] constant(0)
+  c = f32[] reduce(a, no), dimensions={0,1,2}, to_apply=add
+  t = f32[] reduce(b, no), dimensions={0,1,2}, to_apply=add
+  ROOT u = f32[] add(c, t)
+}
+
+ENTRY e {
+  x = f32[16,6]{1,0} parameter(0)
+  y = f32[16,6]{1,0} parameter(1)
+  one = f32[] constant(1)
+  rows = f32[16,16,6]{2,1,0} broadcast(one), dimensions={}
+  all = f32[16,16,6]{2,1,0} broadcast(y), dimensions={1,2}
+  d = f32[16,16,6]{2,1,0} subtract(all, all)
+  p = f32[16,16,6]{2,1,0} subtract(d, all)
+  ROOT s = f32[] fusion(p, rows), kind=kLoop, calls=summed
+}
+"""
+
+
+def test_a_repeated_number_that_is_computed_with_pairs_has_any_of_their_rows(programs):
+    program = programs(
+        """
+        0 | 384 | parameter 0, shape |f32[16,6]| at ShapeIndex {}
+        1 | 384 | parameter 1, shape |f32[16,6]| at ShapeIndex {}
+        2 | 24576 | preallocated-temp
+        3 | 4 | maybe-live-out
+        """,
+        """
+        0 | x    | f32[16,6]    | 0     | 384  | 0-6 | parameter(0)
+        1 | y    | f32[16,6]    | 0     | 384  | 0-6 | parameter(1)
+        2 | rows | f32[16,16,6] | 6144  | 6144 | 1-6 | broadcast()
+        2 | all  | f32[16,16,6] | 0     | 6144 | 2-5 | fusion(y)
+        2 | d    | f32[16,16,6] | 12288 | 6144 | 3-5 | fusion(all, all)
+        2 | p    | f32[16,16,6] | 18432 | 6144 | 4-6 | fusion(d, all)
+        3 | s    | f32[]        | 0     | 4    | 5-6 | fusion(p, rows)
+        """,
+    )
+    program.instructions["s"] = program.instructions["s"]._replace(fused_opcodes=("reduce", "add"))
+    program.stored.operations = operations_of_text(PAIRS_AND_NUMBER)
+    with_results(program, "s")
+    (cause,) = expanded_values(program, ())
+    assert {row["value"] for row in cause.rows} == {"all", "rows", "d", "p"}
