@@ -221,9 +221,10 @@ class _RegionAxes(Axes):
         All have it, and what is reduced over it is not read to compute other ones. Activations are
         not reduced over it at all, as a batch is, and no product elsewhere is, as over features.
         """
-        kept = set(region.names)
+        kept, products = set(region.names), frozenset[str]()
         if region.has_activations:
-            kept |= region.ends | self._products
+            products = self._products
+            kept |= region.ends | products
         # a repeated number has dimensions of its own
         first = max(
             region.values, key=lambda each: (not self._is_of_numbers(each), each.size_bytes)
@@ -236,6 +237,7 @@ class _RegionAxes(Axes):
                     for each in region.values
                 )
                 and all(self._keeps(axis, name) for name in kept)
+                and not any(self._contracts(axis, name) for name in products)
                 and self._dependents(axis, region).isdisjoint(region.names | region.ends)
             ):
                 return axis
@@ -291,10 +293,18 @@ class _RegionAxes(Axes):
                 made = results.get(each.name, ())
                 if self._is_in(axis, *read) and not self._is_in(axis, made):
                     return False
-                summed = each.numbers.get("lhs_contracting_dims", ())
-                if any(axis in self.parts([a[i] for i in summed]) for a in arrays(read[0])):
-                    return False  # a layer makes as many features of those that it sums
         return True
+
+    def _contracts(self, axis: int, name: str) -> bool:
+        """Return True if a product sums over a dimension, of which its result may have as many."""
+        operation = self.program.operations.get(name)
+        inside = () if operation is None else self.program.fused_operations(operation)
+        return any(
+            axis in self.parts(array[number] for number in each.numbers["lhs_contracting_dims"])
+            for each in (*inside, *(() if operation is None else (operation,)))
+            if each.opcode == "dot" and "lhs_contracting_dims" in each.numbers
+            for array in arrays(self.followed.results.get(each.operands[0].name, ()))
+        )
 
     def _is_in(self, axis: int, *trees: Tree) -> bool:
         return any(axis in self.parts(array) for tree in trees for array in arrays(tree))

@@ -72,7 +72,10 @@ def _is_made_of(
 
 
 def _is_difference(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for the differences of the rows of two arrays, or of one array with itself."""
+    """Return True for the differences of the rows of two arrays, or of one array with itself.
+
+    With a gradient of their size, `expanded_values` names both: without one, the other remains.
+    """
     opcodes = _REPEATING | {"subtract"}
     if _is_made_of(program, value, 2, opcodes):
         return True
@@ -80,6 +83,9 @@ def _is_difference(program: PeakProgram, value: StoredValue) -> bool:
         _is_made_of(program, value, 1, opcodes)
         and program.computes_with(value.name, "subtract")
         and value.dimensions[-3] == value.dimensions[-2]
+        and not any(
+            each.is_backward and each.dimensions == value.dimensions for each in program.temporaries
+        )
     )
 
 
