@@ -69,22 +69,58 @@ def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _made_for(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
-    """Return the matrices of which only another one is computed, element by element."""
+    """Return what only another matrix is computed of, element by element.
+
+    It may have several numbers for each element, as the differences of two rows.
+    """
+    lengths = value.dimensions
     found = {value.value_id: value}
     while True:
         members = (member for each in found.values() for member in program.members_of(each))
-        names = {program.values[member.value_id].name for member in members}
-        makers = {name for name in names if program.instructions[name].computes_only(_BY_ELEMENT)}
+        makers = {program.values[member.value_id].name for member in members}
         read = {each for name in makers for each in program.read_by.get(name, ())}
         new = {
             each: operand
             for each in sorted(read - found.keys())
-            if (operand := program.values[each]).dimensions == value.dimensions
-            and readers_of_set(program, operand) <= makers
+            if (operand := program.values[each]).dimensions[: len(lengths)] == lengths
+            and (readers := readers_of_set(program, operand)) <= makers
+            and all(_reads_by_element(program, name, operand) for name in readers)
         }
         if not new:
             return list(found.values())[1:]
         found |= new
+
+
+def _reads_by_element(program: PeakProgram, instruction: str, value: StoredValue) -> bool:
+    """Return True if each element of what an instruction makes needs that of a value alone.
+
+    It may sum what a value has for each element, as a library's kernel does squared differences.
+    """
+    if program.instructions[instruction].computes_only(_BY_ELEMENT):
+        return True
+    count = min((len(each.dimensions) for each in program.made_by[instruction]), default=0)
+    outside = program.operations.get(instruction)
+    inside: Sequence[Operation] = () if outside is None else program.fused_operations(outside)
+    own = {program.values[each.value_id].name for each in program.members_of(value)}
+    names = set() if outside is None else _parameters(outside, inside, own)
+    for each in inside:
+        if any(read.name in names for read in each.operands):
+            is_sum = (
+                each.opcode == "reduce" and min(each.numbers.get("dimensions") or (0,)) >= count
+            )
+            if each.opcode not in ELEMENTWISE and not is_sum:
+                return False
+            names.add(each.name)
+    return bool(names)
+
+
+def _parameters(outside: Operation, inside: Sequence[Operation], values: set[str]) -> set[str]:
+    """Return the parameters of a fusion that are some of the values."""
+    return {
+        each.name
+        for each in inside
+        if each.opcode == "parameter" and outside.operands[each.numbers["number"][0]].name in values
+    }
 
 
 def _reads_diagonal(program: PeakProgram, instruction: str, values: set[str]) -> bool:
@@ -97,11 +133,7 @@ def _reads_diagonal(program: PeakProgram, instruction: str, values: set[str]) ->
     if outside is None:
         return False
     inside: Sequence[Operation] = program.fused_operations(outside)
-    names = {
-        each.name
-        for each in inside
-        if each.opcode == "parameter" and outside.operands[each.numbers["number"][0]].name in values
-    }
+    names = _parameters(outside, inside, values)
     if not inside:
         inside, names = (outside,), set(values)
     uses = []

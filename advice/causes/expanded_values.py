@@ -17,6 +17,7 @@ from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.advice.causes.softmaxes import PRODUCTS
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
@@ -143,7 +144,7 @@ class _Region:
             values = [program.values[each.value_id] for each in members]
             self.values += values
             for value in values:
-                if value.is_phi and not _makes_random_bits(program, value.name):
+                if value.is_phi and not makes_random_bits(program, value.name):
                     return False
                 for name in (value.name, *program.readers_of.get(value.value_id, ())):
                     found = self._around(name)
@@ -151,23 +152,27 @@ class _Region:
                         return False
                     waiting += found - self.sets
                     self.sets |= found
-        # activations of a backward pass grow by products; a loop over rows computes a few already
+        # a loop over rows computes a few already
         computed = [program.instructions[each] for each in self.names]
-        if any(value.is_backward for value in self.values) and any(
-            each.computes_with(opcode) for each in computed for opcode in PRODUCTS
-        ):
-            return False
         if any(_loop_of_rows(program, each.name) is not None for each in self.values):
             taken = [program.instructions[program.values[each].name] for each in self.given]
             if any(each.computes_with("dynamic-slice") for each in (*computed, *taken)):
                 return False
         return bool(self.ends)
 
+    @property
+    def has_activations(self) -> bool:
+        """True if products make values for a backward pass, which sums over a batch."""
+        computed = [self.program.instructions[each] for each in self.names]
+        return any(value.is_backward for value in self.values) and any(
+            each.computes_with(opcode) for each in computed for opcode in PRODUCTS
+        )
+
     def _around(self, name: str) -> set[int | None] | None:
         """Return the sets of the large values that an instruction reads and makes."""
         program = self.program
         known = program.instructions[name]
-        makes_bits = _makes_random_bits(program, name)
+        makes_bits = makes_random_bits(program, name)
         if known.opcode in ("call", "conditional"):
             return None
         if known.opcode in FORWARDING and not makes_bits:
@@ -199,18 +204,10 @@ class _Region:
         return frozenset(map(self.program.set_of, self.program.temporaries))
 
 
-def _makes_random_bits(program: PeakProgram, name: str) -> bool:
-    """Return True for a loop of unsigned integers alone, and for what is in it."""
-    known = program.instructions[name]
-    loop = name if known.opcode == "while" else known.loop
-    states = [each for each in program.made_by.get(loop or "", ()) if each.dimensions]
-    return bool(states) and all((each.dtype or "").startswith("u") for each in states)
-
-
 def _loop_of_rows(program: PeakProgram, name: str) -> str | None:
     """Return the innermost loop around an instruction that does more than make random bits."""
     loop = program.instructions[name].loop
-    while loop is not None and _makes_random_bits(program, loop):
+    while loop is not None and makes_random_bits(program, loop):
         loop = program.instructions[loop].loop
     return loop
 
@@ -221,9 +218,17 @@ class _RegionAxes(Axes):
     def axis_of_parts(self, region: _Region) -> int | None:
         """Return the first dimension along which a loop can compute the values of a region.
 
-        All have it, and what is reduced over it is not read to compute other ones.
+        All have it, and what is reduced over it is not read to compute other ones. Activations are
+        not reduced over it at all, as a batch is, and no product elsewhere is, as over features.
         """
-        first = max(region.values, key=lambda each: each.size_bytes)
+        kept, products = set(region.names), frozenset[str]()
+        if region.has_activations:
+            products = self._products
+            kept |= region.ends | products
+        # a repeated number has dimensions of its own
+        first = max(
+            region.values, key=lambda each: (not self._is_of_numbers(each), each.size_bytes)
+        )
         for axis in self.in_order(first):
             if (
                 self.length(axis) >= PARTS
@@ -231,11 +236,17 @@ class _RegionAxes(Axes):
                     any(self._has(axis, alike, first) for alike in self._aliases(each))
                     for each in region.values
                 )
-                and all(self._keeps(axis, name) for name in region.names)
+                and all(self._keeps(axis, name) for name in kept)
+                and not any(self._contracts(axis, name) for name in products)
                 and self._dependents(axis, region).isdisjoint(region.names | region.ends)
             ):
                 return axis
         return None
+
+    @cached_property
+    def _products(self) -> frozenset[str]:
+        program = self.program
+        return frozenset(name for name in program.made_by if program.computes_with(name, "dot"))
 
     def _has(self, axis: int, value: StoredValue, first: StoredValue) -> bool:
         """Return True if a value has a dimension, of which others of its shape may be repeated.
@@ -244,14 +255,19 @@ class _RegionAxes(Axes):
         equal ones, if a dimension that both have is, and none has another place. A mask that is
         computed from no array has any dimension.
         """
-        program = self.program
-        if not any(program.values[each].dimensions for each in program.read_by.get(value.name, ())):
+        if self._is_of_numbers(value):
             return True
         lengths = [each for each in value.dimensions if each > 1]
         return axis in self.of(value) or (
             lengths == [each for each in first.dimensions if each > 1]
             and (len(set(lengths)) == len(lengths) or self._are_aligned(value, first))
         )
+
+    def _is_of_numbers(self, value: StoredValue) -> bool:
+        """Return True if a value is computed from no array."""
+        program = self.program
+        read = program.read_by.get(value.name, ())
+        return not any(program.values[each].dimensions for each in read)
 
     def _are_aligned(self, value: StoredValue, first: StoredValue) -> bool:
         """Return True if two values share dimensions, each at the same place in both."""
@@ -278,6 +294,17 @@ class _RegionAxes(Axes):
                 if self._is_in(axis, *read) and not self._is_in(axis, made):
                     return False
         return True
+
+    def _contracts(self, axis: int, name: str) -> bool:
+        """Return True if a product sums over a dimension, of which its result may have as many."""
+        operation = self.program.operations.get(name)
+        inside = () if operation is None else self.program.fused_operations(operation)
+        return any(
+            axis in self.parts(array[number] for number in each.numbers["lhs_contracting_dims"])
+            for each in (*inside, *(() if operation is None else (operation,)))
+            if each.opcode == "dot" and "lhs_contracting_dims" in each.numbers
+            for array in arrays(self.followed.results.get(each.operands[0].name, ()))
+        )
 
     def _is_in(self, axis: int, *trees: Tree) -> bool:
         return any(axis in self.parts(array) for tree in trees for array in arrays(tree))

@@ -12,8 +12,12 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.names import input_name, knows_passes, pattern_of, place_name
 from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.places_of_reads import PlaceOfRead, place_of_read
-from xlagraph.hlo.metadata import is_installed
+from xlagraph.advice.causes.places_of_reads import (
+    PlaceOfRead,
+    is_in_call,
+    is_same_expression,
+    place_of_read,
+)
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.planned_program import begin_of
@@ -278,9 +282,13 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
             0.2,
             is_fact=True,
         )
-    if all(_is_same_expression(program, reader, old.writer) for reader in old.readers):
-        return None  # no line of the program can be put before another one
     places = [place_of_read(program, reader, old.value_ids) for reader in old.readers]
+    if all(
+        is_same_expression(program, reader, old.writer)
+        or is_in_call(program, place, reader, old.writer)
+        for place, reader in zip(places, old.readers, strict=True)
+    ):
+        return None  # no line of the program can be put before another one
     lines = (_line(program, *each) for each in zip(places, old.readers, strict=True))
     readers = list(dict.fromkeys(lines))
     text = " and ".join(readers[:2])
@@ -305,18 +313,6 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         _CPU if drops_barriers and is_backward else None,
         0.7 if drops_barriers and is_backward else 1.0,
     )
-
-
-def _is_same_expression(program: PeakProgram, one: str, other: str) -> bool:
-    """Return True if two instructions belong to one line and scope, or one call of a library."""
-    place = program.place_of(one)
-    if place[0] is None or place != program.place_of(other):
-        return False
-    both = [program.instructions[each] for each in (one, other)]
-    ops = [each.op_name or "" for each in both]
-    scopes = [op.rpartition("/")[0] for op in ops]
-    is_one = scopes[0] in (scopes[1], ops[1]) or scopes[1] == ops[0]
-    return is_one or all(is_installed(each.source_file or "") for each in both)
 
 
 def _line(program: PeakProgram, place: PlaceOfRead, instruction: str) -> str:

@@ -7,11 +7,13 @@ compiler copies the whole input first, and copies a donated result back afterwar
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import input_name, pattern_of
+from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.planner.compilation.records import StoredValue
@@ -88,9 +90,20 @@ def _copy(program: PeakProgram, value: StoredValue) -> tuple[StoredValue, Stored
             == (copy.dtype, math.prod(copy.dimensions))
             and (len(members) == 1 or program.compilation.is_donated(given.value_id))
             and all(_only_moves(program, name) for name in program.readers_of[given.value_id])
+            and all(map(partial(_is_unchanged, program), program.read_by[copy.name]))
         ):
             return copy, given
     return None
+
+
+def _is_unchanged(program: PeakProgram, value_id: int) -> bool:
+    """Return False for the state of a loop, which is an input in the first iteration alone."""
+    members = [program.values[e.value_id] for e in program.members_of(program.values[value_id])]
+    makers = (program.instructions[each.name] for each in members)
+    return not any(each.is_phi for each in members) or all(
+        each.opcode == "parameter" or each.opcode in FORWARDING or each.computes_only(SAME_ELEMENTS)
+        for each in makers
+    )
 
 
 def _is_reordered(program: PeakProgram, copy: StoredValue) -> bool:

@@ -13,7 +13,7 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
-from xlagraph.hlo.op_names import last_part
+from xlagraph.hlo.op_names import is_checkpointed, last_part
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -117,7 +117,11 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] 
         for name in program.readers_of.get(each.value_id, ())
         if program.instructions[name].opcode not in _FORWARDING
     }
-    loops = {program.instructions[name].loop for name in readers}
+    loops = {
+        program.instructions[name].loop
+        for name in readers
+        if not _is_recomputed_backward(program, name)
+    }
     if maker is None or len(loops) != 1:
         return None
     loop = loops.pop()
@@ -127,6 +131,13 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] 
         return None  # the compiler made it of another op, such as a scatter
     parts = parts_of_reads(program, {each.value_id for each in members}, readers)
     return None if parts is None else (loop, parts)
+
+
+def _is_recomputed_backward(program: PeakProgram, reader: str) -> bool:
+    """Return True for a reader in a backward loop that a checkpoint around the body recomputes."""
+    known = program.instructions[reader]
+    is_backward = known.loop is not None and program.is_backward(known.loop)
+    return is_backward and is_checkpointed(known.op_name)
 
 
 def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[StoredValue] | None:

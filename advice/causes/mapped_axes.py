@@ -89,6 +89,10 @@ def _cause(program: PeakProgram, axes: MappedAxes, length: int, *, is_most: bool
         for value in program.temporaries
         if value.value_id in kept and is_per_example(value.known_op_name)
     ]
+    # others only follow, as the matrix whose diagonal has the dimension
+    own = [value for value in rows if not axes.of(value).isdisjoint(found)]
+    if 2 * sum(value.size_bytes for value in own) < sum(value.size_bytes for value in rows):
+        return None
     size = max(1, length // PARTS)
     return Cause(
         "peak/contributors",

@@ -27,7 +27,7 @@ _IN_LOOP: Final = re.compile(r"while/body/.*vmap\(")
 _JOINING: Final = ("concatenate", "pad")
 _WRITING: Final = (*_JOINING, "scatter", "dynamic-update-slice")
 _MOST_BYTES: Final = 64
-"""Most bytes of the condition of a loop, or of its partial results."""
+"""Most bytes of the condition of a loop."""
 _REPEATING: Final = SAME_ELEMENTS | {"broadcast"}
 
 
@@ -143,16 +143,27 @@ class MappedAxes(Axes):
     def _is_reduced_inside(self, axis: int) -> bool:
         """Return True if the mapped function reduces a dimension, which it then has itself.
 
-        The condition of a mapped loop is a reduction over all: a few bytes. The gradient of a
-        mapped function may reduce its dimension, a mapped gradient does not.
+        The condition of a mapped loop is a reduction over all, perhaps in two steps. The gradient
+        of a mapped function may reduce its dimension, a mapped gradient does not.
         """
         program = self.program
         return any(
             not self._is_outside(name)
             and (not program.is_backward(name) or self._is_derivative(name))
-            and any(value.size_bytes > _MOST_BYTES for value in program.made_by[name])
+            and not self._is_number(name)
+            and not self._is_step_of_number(name)
             for name in self._reducing({axis})
         )
+
+    def _is_number(self, name: str) -> bool:
+        """Return True for an instruction that makes a few bytes, such as a loop's condition."""
+        return all(value.size_bytes <= _MOST_BYTES for value in self.program.made_by.get(name, ()))
+
+    def _is_step_of_number(self, name: str) -> bool:
+        """Return True for partial results of which the next instructions make a few bytes."""
+        made, readers_of = self.program.made_by[name], self.program.readers_of
+        readers = [each for value in made for each in readers_of.get(value.value_id, ())]
+        return bool(readers) and all(map(self._is_number, readers))
 
     @cached_property
     def _differentiated(self) -> frozenset[int]:

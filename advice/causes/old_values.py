@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
@@ -144,7 +145,8 @@ def moved_carries(
 ) -> tuple[dict[int, tuple[str, int, int]], dict[int, tuple[str, int]]]:
     """Return the loop carries that an iteration passes on unchanged in another place, and others.
 
-    By value id: the loop, the place of the carry, and its next place; loop and place of all.
+    By value id: the loop, the place of the carry, and its next place; loop and place of all. The
+    loops of a random number generator are left out: no line of the program moves their carries.
     """
     schedulable = program.schedulable
     found: dict[int, tuple[str, int, int]] = {}
@@ -154,6 +156,8 @@ def moved_carries(
     at = {(name, index): value for value, name, index in program.stored.positions}
     for loop in schedulable.instructions:
         if loop.opcode != "while" or len(loop.callees) < 2:
+            continue
+        if makes_random_bits(program, loop.name):
             continue
         body = schedulable.computations.get(loop.callees[-1])
         if body is None or schedulable.instructions[body.root].opcode != "tuple":

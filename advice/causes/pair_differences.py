@@ -34,7 +34,7 @@ def pair_differences(program: PeakProgram) -> Iterator[Cause]:
     found: list[tuple[StoredValue, str]] = []
     for value in program.temporaries:
         readers = program.readers_of.get(value.value_id, ())
-        is_difference = _is_made_of(program, value, 2, _REPEATING | {"subtract"})
+        is_difference = _is_difference(program, value)
         if (
             readers
             and (is_difference or value.value_id in repeated)
@@ -68,6 +68,24 @@ def _is_made_of(
         maker.computes_only(opcodes)
         and len(rows) == count
         and all(prod(each.dimensions) * _INFLATION <= prod(value.dimensions) for each in rows)
+    )
+
+
+def _is_difference(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for the differences of the rows of two arrays, or of one array with itself.
+
+    With a gradient of their size, `expanded_values` names both: without one, the other remains.
+    """
+    opcodes = _REPEATING | {"subtract"}
+    if _is_made_of(program, value, 2, opcodes):
+        return True
+    return (
+        _is_made_of(program, value, 1, opcodes)
+        and program.computes_with(value.name, "subtract")
+        and value.dimensions[-3] == value.dimensions[-2]
+        and not any(
+            each.is_backward and each.dimensions == value.dimensions for each in program.temporaries
+        )
     )
 
 

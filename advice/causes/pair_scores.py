@@ -12,6 +12,7 @@ from xlagraph.advice.causes.copied_inputs import input_of, multiplies_inputs
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
 from xlagraph.advice.causes.unread_rows import MOST_READ, share_read
@@ -110,13 +111,18 @@ def _is_of_numbers(program: PeakProgram, reduction: str, scores: Collection[int]
 
 
 def _reduction(program: PeakProgram, value: StoredValue, scores: Collection[int]) -> str | None:
-    """Return the first instruction that sums scores; None if anything reads them otherwise."""
+    """Return the first instruction that sums scores; None if anything reads them otherwise.
+
+    What is drawn for each pair is no score: the samples take the memory, not the product.
+    """
     if any(
         each in program.program.by_id and program.program.by_id[each].lives_out for each in scores
     ):
         return None
     size = prod(value.dimensions)
     makers = {program.values[each].name for each in scores}
+    if any(makes_random_bits(program, name) for name in makers):
+        return None
     readers = {name for each in scores for name in program.readers_of.get(each, ())}
     reducing = []
     for name in readers:

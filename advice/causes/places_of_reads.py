@@ -43,6 +43,28 @@ def place_of_read(
     return PlaceOfRead(last_part(own.op_name), file, line)
 
 
+def is_same_expression(program: PeakProgram, one: str, other: str) -> bool:
+    """Return True if two instructions belong to one line and scope, or one call of a library."""
+    place = program.place_of(one)
+    if place[0] is None or place != program.place_of(other):
+        return False
+    both = [program.instructions[each] for each in (one, other)]
+    ops = [each.op_name or "" for each in both]
+    scopes = [op.rpartition("/")[0] for op in ops]
+    is_one = scopes[0] in (scopes[1], ops[1]) or scopes[1] == ops[0]
+    return is_one or all(is_installed(each.source_file or "") for each in both)
+
+
+def is_in_call(program: PeakProgram, place: PlaceOfRead, reader: str, writer: str) -> bool:
+    """Return True if the read and the write are in one line's calls of libraries.
+
+    What a fusion of another line reads may be computed there again.
+    """
+    makers = [program.instructions[each] for each in (reader, writer)]
+    is_one = place.file is not None and (place.file, place.line) == program.place_of(writer)
+    return is_one and all(is_installed(each.source_file or "") for each in makers)
+
+
 def _stated_place(program: PeakProgram, fusion: str, operation: str) -> PlaceOfRead | None:
     """Return the place of an operation of a fusion; None if the module has no call stacks."""
     module = program.stored.operations

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_avoidable
+from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
@@ -46,9 +47,7 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         value
         for value in program.own_results
         if value.dimensions
-        if all(
-            program.stack_of(program.values[source]) is None for source in program.sources_of(value)
-        )
+        if not any(_is_of_steps(program, each) for each in program.sources_of(value))
         # a cast of an updated parameter follows from its gradient
         if not any(_is_of_gradient(program.values[each]) for each in _leading_to(program, [value]))
     ]
@@ -202,6 +201,12 @@ def held_by_results(program: PeakProgram) -> frozenset[str]:
 def _is_of_gradient(value: StoredValue) -> bool:
     """Return True for a value of the backward pass that a checkpoint does not compute again."""
     return value.is_backward and not is_recomputed(value.attributed_op_name)
+
+
+def _is_of_steps(program: PeakProgram, value_id: int) -> bool:
+    """Return True for a stack of a loop with a carry, which another cause names."""
+    stack = program.stack_of(program.values[value_id])
+    return stack is not None and has_carry(program, stack.stack_loop or "")
 
 
 def _leading_to(program: PeakProgram, results: Iterable[StoredValue]) -> set[int]:

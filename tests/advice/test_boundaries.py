@@ -290,20 +290,28 @@ def test_a_stack_may_be_returned_in_another_order_of_dimensions(
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
-def test_a_returned_stack_in_another_order_is_one_cause_only(returning):
+@pytest.mark.parametrize(
+    ("carry", "named"),
+    [
+        ("f32[128]", ["acts"]),  # another cause names the stack
+        pytest.param("u32[128]", ["out", "acts"], id="jax.lax.map"),
+    ],
+)
+def test_a_returned_stack_in_another_order_is_one_cause_only(returning, carry, named):
     program = returning(
-        f"{BLOCKS}6 | 8192 | preallocated-temp\n7 | 8192 | maybe-live-out\n",
+        f"{BLOCKS}6 | 8704 | preallocated-temp\n7 | 8192 | maybe-live-out\n",
         STEP.format("old, d")
-        + """
+        + f"""
+    6 | loop{{1}} (phi) | {carry} | 8192 | 512 | 0-3 | while()
     6 | s   | f32[16,128] | 0 | 8192 | 1-3 | fusion(w) | jit(f)/jvp()/while/body/mul
     7 | out | f32[128,16] | 0 | 8192 | 2-4 | transpose(s) | jit(f)/jvp()/transpose
 """,
         *("acts", "g", "new", "out"),
     )
-    stack = program.by_label["s"]._replace(stack_loop="w", stack_turns=16)
+    stack = program.by_label["s"]._replace(stack_loop="loop", stack_turns=16)
     program.compilation.values[stack.value_id] = stack
     (cause,) = returned_forward_values(program)
-    assert [row["value"] for row in cause.rows] == ["acts"]
+    assert [row["value"] for row in cause.rows] == named
 
 
 def test_the_frozen_parameters_next_to_updated_ones_are_needed_afterwards(returning):

@@ -100,3 +100,54 @@ def test_a_reader_of_another_opcode_needs_the_matrix(programs):
 )
 def test_what_is_computed_for_the_matrix_alone_is_named_with_it(programs, made, values):
     assert [value for value, _ in named(programs, GATHERED, made=made)] == values
+
+
+@pytest.mark.parametrize(
+    ("lengths", "computed", "values"),
+    [
+        ("64,64", "add(%p0, %d)", ["all", "raw"]),
+        pytest.param("64,64", "transpose(%p0), dimensions={1,0}", ["all"], id="in another order"),
+        ("64,64,2", "reduce(%p0, %zero), dimensions={2}, to_apply=%add", ["all", "raw"]),
+        pytest.param(
+            "64,64,64", "reduce(%p0, %zero), dimensions={1}, to_apply=%add", ["all"], id="rows"
+        ),
+    ],
+)
+def test_a_kernel_that_computes_with_each_element_of_another_matrix_is_all_that_needs_it(
+    programs, lengths, computed, values
+):
+    program = programs(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        f"""
+        0 | x    | s8[64]    | 0    | 64   | 0-4 | parameter(0)
+        1 | raw  | s8[{lengths}] | 4096 | 4096 | 1-3 | dot(x)
+        1 | all  | s8[64,64] | 0    | 4096 | 2-4 | fusion(x, raw)
+        1 | diag | s8[64]    | 8192 | 64   | 3-4 | fusion(all) | jit(f)/diagonal @ f.py:3
+        """,
+    )
+    kernel = program.instructions["all"]._replace(fused_opcodes=("reduce", "add", "transpose"))
+    program.instructions["all"] = kernel
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+
+%kernel (p0: s8[{lengths}], p1: s8[64]) -> s8[64,64] {{
+  %p0 = s8[{lengths}] parameter(0)
+  %p1 = s8[64]{{0}} parameter(1)
+  %b = s8[64,64,2]{{2,1,0}} broadcast(%p1), dimensions={{0}}
+  %zero = s8[] constant(0)
+  %d = s8[64,64]{{1,0}} reduce(%b, %zero), dimensions={{2}}, to_apply=%add
+  ROOT %sum = s8[64,64]{{1,0}} {computed}
+}}
+
+%reading (p: s8[64,64]) -> s8[64] {{
+  %p = s8[64,64]{{1,0}} parameter(0)
+  %zero.1 = s8[] constant(0){GATHERED}}}
+
+ENTRY %main (x: s8[64]) -> s8[64] {{
+  %x = s8[64]{{0}} parameter(0)
+  %raw = s8[{lengths}] dot(%x, %x)
+  %all = s8[64,64]{{1,0}} fusion(%raw, %x), kind=kCustom, calls=%kernel
+  ROOT %diag = s8[64]{{0}} fusion(%all), kind=kLoop, calls=%reading
+}}
+""")
+    (cause,) = read_diagonals(program)
+    assert [row["value"] for row in cause.rows] == values

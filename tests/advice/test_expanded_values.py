@@ -197,3 +197,102 @@ def test_pairs_of_one_batch_have_their_rows_in_one_order(programs):
     with_results(program, "s")
     (cause,) = expanded_values(program, ())
     assert {row["value"] for row in cause.rows} == {"all", "rows", "d", "p"}
+
+
+CHAINS = """HloModule m
+
+ENTRY e {
+  w = f32[16,2]{1,0} parameter(0)
+  x = f32[64,2]{1,0} parameter(1)
+  k = f32[16,64]{1,0} dot(w, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  p = f32[16,64]{1,0} logistic(k)
+  g = f32[16,2]{1,0} dot(p, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT h = {last}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "last", "is_named"),
+    [
+        ("g", "f32[16,2]{1,0} multiply(g, g)", True),
+        pytest.param(
+            "p",
+            "f32[64,2]{1,0} dot(p, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+            False,
+            id="both factors have gradients",
+        ),
+        pytest.param("g", "f32[2,2]{1,0} dot(g, g), lhs_contracting_dims={0}", False, id="mixed"),
+    ],
+)
+def test_gradients_of_each_chain_could_be_computed_for_a_few_chains(programs, read, last, is_named):
+    program = programs(
+        """
+        0 | 128 | parameter 0, shape |f32[16,2]| at ShapeIndex {}
+        1 | 512 | parameter 1, shape |f32[64,2]| at ShapeIndex {}
+        2 | 8704 | preallocated-temp
+        3 | 128 | maybe-live-out
+        """,
+        f"""
+        0 | w | f32[16,2]  | 0    | 128  | 0-5 | parameter(0)
+        1 | x | f32[64,2]  | 0    | 512  | 0-5 | parameter(1)
+        2 | k | f32[16,64] | 0    | 4096 | 1-3 | dot(w, x) | jvp(vmap())/dot_general @ f.py:5
+        2 | p | f32[16,64] | 4096 | 4096 | 2-5 | logistic(k) | transpose(jvp(vmap()))/mul @ f.py:5
+        2 | g | f32[16,2]  | 8192 | 512  | 3-5 | dot(p, x) | transpose(jvp(vmap()))/dot @ f.py:5
+        3 | h | f32[16,2]  | 0    | 128  | 4-5 | dot({read})
+        """,
+    )
+    program.stored.operations = operations_of_text(CHAINS.replace("{last}", last))
+    with_results(program, "h")
+    found = list(expanded_values(program, ()))
+    rows = {row["value"] for cause in found for row in cause.rows}
+    assert rows == ({"k", "p"} if is_named else set())
+
+
+PAIRS_AND_NUMBER = """HloModule m
+
+summed {
+  a = f32[16,16,6]{2,1,0} parameter(0)
+  b = f32[16,16,6]{2,1,0} parameter(1)
+  no = f32[] constant(0)
+  c = f32[] reduce(a, no), dimensions={0,1,2}, to_apply=add
+  t = f32[] reduce(b, no), dimensions={0,1,2}, to_apply=add
+  ROOT u = f32[] add(c, t)
+}
+
+ENTRY e {
+  x = f32[16,6]{1,0} parameter(0)
+  y = f32[16,6]{1,0} parameter(1)
+  one = f32[] constant(1)
+  rows = f32[16,16,6]{2,1,0} broadcast(one), dimensions={}
+  all = f32[16,16,6]{2,1,0} broadcast(y), dimensions={1,2}
+  d = f32[16,16,6]{2,1,0} subtract(all, all)
+  p = f32[16,16,6]{2,1,0} subtract(d, all)
+  ROOT s = f32[] fusion(p, rows), kind=kLoop, calls=summed
+}
+"""
+
+
+def test_a_repeated_number_that_is_computed_with_pairs_has_any_of_their_rows(programs):
+    program = programs(
+        """
+        0 | 384 | parameter 0, shape |f32[16,6]| at ShapeIndex {}
+        1 | 384 | parameter 1, shape |f32[16,6]| at ShapeIndex {}
+        2 | 24576 | preallocated-temp
+        3 | 4 | maybe-live-out
+        """,
+        """
+        0 | x    | f32[16,6]    | 0     | 384  | 0-6 | parameter(0)
+        1 | y    | f32[16,6]    | 0     | 384  | 0-6 | parameter(1)
+        2 | rows | f32[16,16,6] | 6144  | 6144 | 1-6 | broadcast()
+        2 | all  | f32[16,16,6] | 0     | 6144 | 2-5 | fusion(y)
+        2 | d    | f32[16,16,6] | 12288 | 6144 | 3-5 | fusion(all, all)
+        2 | p    | f32[16,16,6] | 18432 | 6144 | 4-6 | fusion(d, all)
+        3 | s    | f32[]        | 0     | 4    | 5-6 | fusion(p, rows)
+        """,
+    )
+    program.instructions["s"] = program.instructions["s"]._replace(fused_opcodes=("reduce", "add"))
+    program.stored.operations = operations_of_text(PAIRS_AND_NUMBER)
+    with_results(program, "s")
+    (cause,) = expanded_values(program, ())
+    assert {row["value"] for row in cause.rows} == {"all", "rows", "d", "p"}

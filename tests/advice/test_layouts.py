@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.advice.small_compilations import with_values
+from tests.advice.small_compilations import share_one_buffer_set, with_values
 from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.layout_edit import PassInLayout
@@ -69,3 +69,26 @@ def test_an_input_whose_copy_is_in_another_memory_space_takes_the_bytes_of_its_n
     compilation = cache(programs, donated=DONATED).compilation
     given = compilation.array_parameters[0].value_id
     assert replan(compilation, [PassInLayout({}, {given: 8192 + 4096})]).saved_bytes() == -4096
+
+
+@pytest.mark.parametrize(("opcode", "is_named"), [("bitcast", True), ("fusion", False)])
+def test_the_state_of_a_loop_is_an_input_only_if_no_iteration_changes_it(
+    programs, opcode, is_named
+):
+    program = programs(
+        """
+        0 | 8192 | parameter 0, shape |f32[32,64]| at ShapeIndex {}
+        2 | 16640 | preallocated-temp
+        """,
+        f"""
+        0 | cache | f32[32,64]{{1,0}} | 0     | 8192 | 0-6 | parameter(0)
+        2 | first | f32[32,64]{{1,0}} | 0     | 8192 | 1-2 | copy(cache)
+        2 | w{{0}} (phi) | f32[32,64]{{1,0}} | 0 | 8192 | 2-3 | while(first)
+        2 | next  | f32[32,64]{{1,0}} | 0     | 8192 | 3-6 | {opcode}(w{{0}})
+        2 | copy  | f32[32,64]{{0,1}} | 8192  | 8192 | 3-5 | copy(w{{0}})
+        2 | out   | f32[64]{{0}}      | 16384 | 256  | 5-6 | add(copy)
+        """,
+    )
+    share_one_buffer_set(program, "first", "w{0}", "next")
+    rows = [row["value"] for cause in copies_in_other_layouts(program) for row in cause.rows]
+    assert rows == (["copy"] if is_named else [])

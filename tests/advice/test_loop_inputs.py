@@ -146,3 +146,22 @@ def test_a_fusion_reads_a_part_if_all_that_it_does_with_an_operand_is_to_slice_i
 ):
     program = program_of(programs, reader=reader)
     assert parts_of_reads(program, {program.by_label["all"].value_id}, {"part"}) == parts
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_named"),
+    [
+        ("checkpoint/rematted_computation/", True),
+        pytest.param("", False, id="without a checkpoint the loop would keep them"),
+    ],
+)
+def test_a_checkpointed_body_computes_its_part_again(programs, scope, is_named):
+    loop = "1 | back{0} | f32[64] | 12544 | 256 | 5-5 | while(last) | jit(f)/transpose(jvp())/while"
+    program = program_of(programs, last="fusion(x, all)", more=loop)
+    known = program.instructions
+    op_name = f"jit(f)/transpose(jvp())/while/body/closed_call/{scope}add"
+    known["last"] = known["last"]._replace(loop="back", op_name=op_name)
+    again = "  last = f32[64]{0} fusion(x.1, all.1), kind=kLoop, calls=fused\n}\n"
+    module = MODULE.format(SLICED).removesuffix("}\n") + again
+    program.stored.operations = operations_of_text(module)
+    assert bool(list(computed_ahead(program))) == is_named

@@ -253,3 +253,82 @@ ENTRY e {{
     )
     with_results(program, "two")
     assert bool(list(mapped_axes(program))) == is_named
+
+
+@pytest.mark.parametrize(
+    ("last", "size", "is_named"),
+    [("pred[]", 1, True), ("pred[128]", 128, False)],
+)
+def test_the_condition_of_a_mapped_loop_may_be_reduced_in_two_steps(programs, last, size, is_named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        1 | 8448 | preallocated-temp
+        2 | 256 | maybe-live-out
+        """,
+        f"""
+        0 | x     | f32[64]    | 0    | 256    | 0-6 | parameter(0)
+        1 | h     | f32[16,64] | 0    | 4096   | 1-5 | multiply(x) | jit(f)/vmap()/mul @ f.py:5
+        1 | some  | pred[1024] | 4096 | 1024   | 2-3 | compare(h) | jit(f)/vmap()/lt @ f.py:6
+        1 | parts | pred[128]  | 8192 | 128    | 3-4 | reduce-window(some) | vmap()/while
+        1 | last  | {last}     | 8320 | {size} | 4-5 | reduce(parts) | vmap()/while
+        2 | mean  | f32[64]    | 0    | 256    | 5-6 | reduce(h) | jit(f)/reduce_sum @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text(
+        """HloModule m
+
+ENTRY e {
+  x = f32[64]{0} parameter(0)
+  keys = f32[16]{0} iota(), iota_dimension=0
+  noise = f32[16,64]{1,0} broadcast(keys), dimensions={0}
+  all = f32[16,64]{1,0} broadcast(x), dimensions={1}
+  h = f32[16,64]{1,0} multiply(noise, all)
+  flat = f32[1024]{0} bitcast(h)
+  some = pred[1024]{0} compare(flat, flat), direction=LT
+  no = pred[] constant(0)
+  parts = pred[128]{0} reduce-window(some, no), window={size=8 stride=8}, to_apply=or
+  last = pred[] reduce(parts, no), dimensions={0}, to_apply=or
+  zero = f32[] constant(0)
+  ROOT mean = f32[64]{0} reduce(h, zero), dimensions={0}, to_apply=add
+}
+"""
+    )
+    with_results(program, "mean")
+    assert bool(list(mapped_axes(program))) == is_named
+
+
+def test_the_matrix_whose_diagonal_has_a_dimension_is_not_mapped_over_it(programs):
+    program = programs(
+        """
+        0 | 16384 | parameter 0, shape |f32[64,64]| at ShapeIndex {}
+        1 | 33280 | preallocated-temp
+        2 | 4 | maybe-live-out
+        """,
+        """
+        0 | x    | f32[64,64] | 0     | 16384 | 0-5 | parameter(0)
+        1 | h    | f32[64,64] | 0     | 16384 | 1-5 | multiply(x) | transpose(jvp(vmap()))/mul
+        1 | g    | f32[64,64] | 16384 | 16384 | 2-5 | exponential(h) | transpose(jvp(vmap()))/exp
+        1 | diag | f32[64]    | 32768 | 256   | 3-5 | gather(x) | transpose(jvp(vmap()))/gather
+        1 | part | f32[]      | 33024 | 4     | 4-5 | reduce(diag) | jit(f)/reduce_sum @ f.py:8
+        2 | mean | f32[]      | 0     | 4     | 5-5 | reduce(g, h) | jit(f)/reduce_sum @ f.py:9
+        """,
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+
+ENTRY e {
+  x = f32[64,64]{1,0} parameter(0)
+  h = f32[64,64]{1,0} multiply(x, x)
+  g = f32[64,64]{1,0} exponential(h)
+  i = s32[64,1]{1,0} iota(), iota_dimension=0
+  n = s32[64,2]{1,0} concatenate(i, i), dimensions={1}
+  rows = f32[64,1,1]{2,1,0} gather(x, n), offset_dims={1,2}, start_index_map={0,1}, \
+index_vector_dim=1, slice_sizes={1,1}
+  diag = f32[64]{0} bitcast(rows)
+  zero = f32[] constant(0)
+  part = f32[] reduce(diag, zero), dimensions={0}, to_apply=add
+  ROOT mean = f32[] reduce(g, zero), dimensions={0,1}, to_apply=add
+}
+""")
+    with_results(program, "mean")
+    assert list(mapped_axes(program)) == []

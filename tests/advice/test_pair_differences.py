@@ -55,3 +55,27 @@ def test_stored_differences_are_named(programs, fused, named, loop):
     known = program.instructions["a"]._replace(fused_opcodes=("broadcast", fused), loop=loop)
     program.instructions["a"] = known
     assert [row["value"] for cause in pair_differences(program) for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(
+    ("shape", "fused", "scope", "named"),
+    [
+        ("f32[32,32,4]", "subtract", "jvp()", ["a"]),
+        pytest.param("f32[32,32,4]", "multiply", "jvp()", [], id="products"),
+        pytest.param("f32[64,16,4]", "subtract", "jvp()", [], id="no pairs of rows"),
+        pytest.param("f32[32,32,4]", "subtract", "transpose(jvp())", [], id="with a gradient"),
+    ],
+)
+def test_differences_of_the_rows_of_one_array_are_named(programs, shape, fused, scope, named):
+    program = programs(
+        "0 | 512 | parameter 0, shape |f32[32,4]| at ShapeIndex {}\n1 | 36864 | preallocated-temp",
+        f"""
+        0 | x | f32[32,4]  | 0     | 512   | 0-3 | parameter(0)
+        1 | a | {shape}    | 0     | 16384 | 1-3 | fusion(x)
+        1 | d | f32[32,32] | 16384 | 4096  | 2-3 | reduce(a) | jit(f)/reduce_sum @ f.py:4
+        1 | g | {shape}    | 20480 | 16384 | 3-3 | sine(x) | jit(f)/{scope}/mul
+        """,
+    )
+    known = program.instructions["a"]._replace(fused_opcodes=("broadcast", fused))
+    program.instructions["a"] = known
+    assert [row["value"] for cause in pair_differences(program) for row in cause.rows] == named

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlagraph.advice.causes.places_of_reads import place_of_read
+from xlagraph.advice.causes.places_of_reads import PlaceOfRead, is_in_call, place_of_read
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 MODULE = """HloModule m
@@ -76,3 +76,26 @@ def test_who_reads_elements_in_another_order_reads_the_value(programs):
     )
     place = place_of_read(program, "moved", {program.by_label["old"].value_id})
     assert place == ("reduce_sum", "f.py", 9)
+
+
+@pytest.mark.parametrize(
+    ("line", "library", "is_one"),
+    [
+        (5, "site-packages/optimizer.py", True),
+        pytest.param(4, "site-packages/optimizer.py", False, id="another line reads it"),
+        pytest.param(5, "f.py", False, id="the line itself reads it"),
+    ],
+)
+def test_the_read_and_write_of_one_call_cannot_change_their_order(programs, line, library, is_one):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | old     | f32[1024] | 0    | 4096 | 0-2 | iota()
+        0 | updated | f32[1024] | 4096 | 4096 | 1-2 | fusion(old) | jit(f)/add @ f.py:6
+        0 | new     | f32[1024] | 8192 | 4096 | 2-2 | fusion(old) | jit(f)/select_n @ f.py:5
+        """,
+    )
+    for name, file in (("updated", "site-packages/update.py"), ("new", library)):
+        program.instructions[name] = program.instructions[name]._replace(source_file=file)
+    place = PlaceOfRead("mul", program.place_of("new")[0], line)
+    assert is_in_call(program, place, "updated", "new") == is_one
