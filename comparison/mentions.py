@@ -9,11 +9,16 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.counted_loops import counted_loops
 from xlagraph.comparison.recomputed_ops import WAITS_FOR_GRADIENT, recomputes_forward_ops
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import StackFrame, from_packages, is_installed
 from xlagraph.hlo.module_text import parse_stack_frames
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
-_FRAME: Final = re.compile(rb" stack_frame_id=(\d{1,18})\}")
+_FRAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)" stack_frame_id=(\d{1,18})\}')
+_INNER_FUNCTION: Final = re.compile(r"/(?=p?jit\()")
+_TRANSFORMATION: Final = re.compile(
+    r"(?:transpose|jvp|vmap)\(|\)|(?:rematted_computation|checkpoint)/"
+)
 _OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
 
 
@@ -69,7 +74,14 @@ class Mentions:
         if b"\nStackFrames" not in self._contents:
             return Counter()
         frames = parse_stack_frames(self._contents.decode(errors="replace"))
-        counts = Counter(int(number) for number in _FRAME.findall(self._contents))
+        found_frames = Counter(_FRAME.findall(self._contents))
+        inner = {name: _inner_functions(name.decode(errors="replace")) for name, _ in found_frames}
+        places = grouped(each for found in inner.values() for each in found)
+        counts: Counter[int] = Counter()
+        for (name, number), count in found_frames.items():
+            # a function that is traced once has the stack of its first call wherever it is called
+            if all(len(set(places[function])) == 1 for function, _ in inner[name]):
+                counts[int(number)] += count
         stacks: dict[int, CallStack] = {}
         found: Counter[CallStack] = Counter()
         for number in frames:
@@ -94,6 +106,16 @@ class Mentions:
     def _contents(self) -> bytes:
         module = None if self._stored is None else self._stored.module
         return b"" if module is None else module.contents()
+
+
+def _inner_functions(op_name: str) -> list[tuple[str, str]]:
+    """Return each function within the compiled one that contains an op, and where it is called."""
+    parts = _INNER_FUNCTION.split(op_name)
+    return [
+        (part.partition("/")[0], _TRANSFORMATION.sub("", "/".join(parts[:place])))
+        for place, part in enumerate(parts)
+        if place
+    ]
 
 
 def _call_stack(

@@ -29,7 +29,6 @@ _WEIGHT_OF_CAUSE: Final = 4
 """A cause precedes what is not proved to be one, unless that has so many times its bytes."""
 _EDITED: Final = {
     ReasonKind.CONSTANTS,
-    ReasonKind.OUTPUTS,
     ReasonKind.REPEATED,
     ReasonKind.SIZE,
 }
@@ -140,22 +139,24 @@ def _of_no_bytes(
         for before in ("", "ops")
     )
     kind = first.subject.kind
-    is_first = bool(code) and code[0][0] == 0
+    above = next((reason for place, reason in code if place == 0), None)
     if is_plain_edit(first):
         return code
     gradients = [each for each in reasons if _is_gradient(each)]
-    if is_first and (code[0][1].subject.kind is ReasonKind.AGAIN or code[0][1] in gradients):
-        return code
+    word = "new" if first.growth_bytes > 0 else "gone"
+    if above is not None:
+        is_again = above.subject.kind is ReasonKind.AGAIN
+        # what one program computes less often makes it no larger
+        if above in gradients or (is_again and (not functions or above.subject.after == word)):
+            return code
     is_explained = bool(first.cause) and kind not in INDIRECT
     if functions:
         called = gradients or functions
         return [(1 if is_explained or kind in _EDITED else 0, called[0])]
     is_generic = kind in CONSEQUENCES - {ReasonKind.COPIES} and not first.cause
-    is_grown = first.growth_bytes > 0
     # ops of the side with more bytes say more than code of the other one
-    is_said = is_first and (
-        not (ops and ops[0].scopes and ops[0].inputs)
-        or (code[0][1].subject.after == "new") is is_grown
+    is_said = above is not None and (
+        not (ops and ops[0].scopes and ops[0].inputs) or above.subject.after == word
     )
     is_generic &= not (is_said or first.is_of_policy)
     return [(0, ops[0])] if ops and is_generic else code
@@ -185,6 +186,8 @@ def _of_code(
     # a gradient that only one program has says why it has more products
     is_said = is_known and new[0].subject.after == word and OF_GRADIENTS.issuperset(new[0].scopes)
     is_said &= bool(again) and again[0].subject.before == PRODUCTS
+    is_few = bool(again) and 2 * again[0].count_b < again[0].of[1]
+    is_said |= is_few and first.subject.kind is ReasonKind.INPUTS
     if again and not is_said and not is_known_edit(first):
         return [(0, again[0])]
     is_stack = first.subject.kind is ReasonKind.STACKED and not first.is_of_policy
