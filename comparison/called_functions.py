@@ -107,20 +107,20 @@ def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
     Of each op name, the first part that the other program has nowhere counts. What only moves data
     depends on shapes and on the compiler.
     """
-    names = [
-        Counter({scope_names(name): 0 for name in side.mentions.op_names if ";" not in name})
-        for side in sides
-    ]
-    for side, found in zip(sides, names, strict=True):
+    names = []
+    for side in sides:
+        found: Counter[tuple[str, ...]] = Counter()
         for name, count in side.mentions.op_names.items():
-            if ";" not in name:
+            # a conversion of an argument has its name, and a joined name is of no one op
+            if "/" in name and ";" not in name:
                 found[scope_names(name)] += count
-    known = tuple({pattern(part) for name in found for part in name} for found in names)
+        names.append(found)
+    known = tuple({pattern(part) for name in each for part in name} for each in names)
     common = len(known[0] & known[1])
     if common < _LEAST_COMMON * min(map(len, known)) or not common:
         return
     gone, new = (_parts_of_one(names[side], known[1 - side]) for side in (0, 1))
-    if not (gone or new):
+    if gone.total() + new.total() < _LEAST_OPS:
         return
     reason = reasons.of(ReasonKind.CALLED, before="ops")
     reason.count_a, reason.count_b = gone.total(), new.total()

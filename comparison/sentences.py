@@ -27,11 +27,7 @@ _MOST: Final = 6
 """Maximum number of sentences; other reasons are summed."""
 _WEIGHT_OF_CAUSE: Final = 4
 """A cause precedes what is not proved to be one, unless that has so many times its bytes."""
-_EDITED: Final = {
-    ReasonKind.CONSTANTS,
-    ReasonKind.REPEATED,
-    ReasonKind.SIZE,
-}
+_EDITED: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
 """Other kinds that say more of an edit than the functions that only one program calls."""
 
 
@@ -110,6 +106,9 @@ def sentences_of(
     ][:_MOST]
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
+    inputs = [each for each in reasons if _is_of_named_floats(each)]
+    if told and inputs and _is_generic(told[0]):  # who adds one edits more than its bytes
+        told = [*inputs, *(each for each in told if each not in inputs)]
     found = [_sentence(reason, names) for reason in told]
     if told and not told[0].code:
         # without bytes, it names what is new
@@ -140,8 +139,9 @@ def _of_no_bytes(
     )
     kind = first.subject.kind
     above = next((reason for place, reason in code if place == 0), None)
-    if is_plain_edit(first):
-        return code
+    if is_plain_edit(first):  # a library makes a checkpoint, too
+        is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
+        return [(1, reason) for _, reason in code] if is_checkpoint else code
     gradients = [each for each in reasons if _is_gradient(each)]
     word = "new" if first.growth_bytes > 0 else "gone"
     if above is not None:
@@ -153,13 +153,25 @@ def _of_no_bytes(
     if functions:
         called = gradients or functions
         return [(1 if is_explained or kind in _EDITED else 0, called[0])]
-    is_generic = kind in CONSEQUENCES - {ReasonKind.COPIES} and not first.cause
+    is_generic = kind is not ReasonKind.COPIES and _is_generic(first)
     # ops of the side with more bytes say more than code of the other one
     is_said = above is not None and (
         not (ops and ops[0].scopes and ops[0].inputs) or above.subject.after == word
     )
-    is_generic &= not (is_said or first.is_of_policy)
-    return [(0, ops[0])] if ops and is_generic else code
+    return [(0, ops[0])] if ops and is_generic and not is_said else code
+
+
+def _is_generic(reason: Reason) -> bool:
+    """Return True for a reason that only says which values differ."""
+    is_named = reason.cause or reason.code or reason.is_of_policy
+    return reason.subject.kind in CONSEQUENCES and not is_named
+
+
+def _is_of_named_floats(reason: Reason) -> bool:
+    """Return True for inputs that only one side has, unless they are numbers for a generator."""
+    largest = [value for value in reason.largest if value]
+    are_floats = any((value.dtype or "").startswith(("f", "bf")) for value in largest)
+    return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
 
 
 def _is_gradient(reason: Reason) -> bool:

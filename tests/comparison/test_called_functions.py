@@ -15,6 +15,7 @@ from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subjec
 from xlagraph.comparison.sentences import sentences_of
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.queries import compare
 
 PACKAGES = "/env/lib/python3.12/site-packages"
@@ -50,6 +51,14 @@ ENTRY %main (x: f32[16]) -> f32[16] {{
   %a = f32[16]{{0}} exponential(%x), metadata={{op_name="jit(f)/mul" stack_frame_id=3}}
   ROOT %b = f32[16]{{0}} exponential(%x), metadata={{op_name="jit(f)/mul" stack_frame_id=3}}
 }}
+"""
+LION = "scale_by_lion.<locals>.update_fn"
+OF_CLIP = '%b = f32[16]{0} exponential(%x), metadata={op_name="jit(f)/loss/jit(clip)/max"'
+AGAIN = """
+%other (y: f32[16]) -> f32[16] {
+  %y = f32[16]{0} parameter(0), metadata={op_name="y"}
+  ROOT %z = f32[16]{0} exponential(%y), metadata={op_name="jit(f)/jit(clip)/max" stack_frame_id=3}
+}
 """
 STEP = Function("train.py", "step", False)
 CHAIN = Function("optim/chain.py", "chain.<locals>.update_fn", True)
@@ -196,3 +205,46 @@ def test_an_input_of_another_type_is_no_repeated_part():
     ]
     found = explain_pair(Reserved(tuple(x)), Reserved((*x, key._replace(name="k", op_name="x[2]"))))
     assert [each.subject.kind for each in found] == [ReasonKind.INPUTS]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "first"), [("f32", "1 new input: p['g']"), ("u32", "same values, but more of them")]
+)
+def test_new_inputs_precede_what_only_says_which_values_differ(dtype, first):
+    value = VALUE._replace(part=ReservedPart.INPUTS, opcode="parameter", dtype=dtype)
+    inputs = Reason(Subject(ReasonKind.INPUTS), inputs={"p['g']"})
+    inputs.count(None, value)
+    live = Reason(Subject(ReasonKind.PEAK), 6400, count_a=1, count_b=1)
+    found = sentences_of([live, inputs], ("a", "b"), (64, 6528))
+    assert found[0].text.startswith(first)
+    assert sum(each.growth_bytes for each in found) == 6464
+
+
+def test_a_function_precedes_ops_that_a_larger_program_computes_less_often():
+    again = Reason(Subject(ReasonKind.AGAIN, after="gone"), count_a=6, count_b=6, of=(9, 9))
+    again.turns, again.inputs = {(3, 2)}, {"f.py:1"}
+    called = Reason(Subject(ReasonKind.CALLED), count_b=9, inputs={"Normal of stats"})
+    for bytes_, first in ((64, "9 ops made by Normal"), (-64, "6 of 9 ops computed 2/3")):
+        live = Reason(Subject(ReasonKind.PEAK), bytes_, count_a=1, count_b=1)
+        found = sentences_of([live, called, again], ("a", "b"), (128, 128 + bytes_))
+        assert found[0].text.startswith(first)
+
+
+def test_a_function_that_is_traced_once_has_no_call_stack_where_it_is_called_again(tmp_path):
+    text = MODULE.format(packages=PACKAGES, file="lion")
+    inner = text.replace('%b = f32[16]{0} exponential(%x), metadata={op_name="jit(f)/mul"', OF_CLIP)
+    for name, module, count in (("a", text, 2), ("b", inner, 2), ("c", inner + AGAIN, 1)):
+        path = write_dump(
+            tmp_path / "runs" / name,
+            1,
+            "jit_f",
+            tiny_dump(
+                f"{PARAMETER}\n1 | 128 | preallocated-temp", DUMP.format(at=64, end=3, start=2)
+            ),
+        )
+        path.with_name(path.name.replace("-buffer-assignment", "")).write_text(module)
+        with open_graph(tmp_path / f"{name}.lbug", create=True) as graph:
+            assert ingest(graph, path.parent, jobs=1).ok
+            (key,) = [row[0] for row in graph.query("MATCH (c:Compilation) RETURN c.key").rows]
+            stacks = Mentions(StoredCompilation(graph, str(key))).call_stacks
+        assert [stack[-1].name for stack in stacks.elements()] == [LION] * count
