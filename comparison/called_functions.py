@@ -87,12 +87,9 @@ def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Counts:
     found: defaultdict[_Caller, Counter[Function]] = defaultdict(Counter)
     for stack, count in stacks.items():
         for place, function in enumerate(stack if count else ()):
-            if not function.is_installed or function in others:
-                continue
             name = _outermost(function)
-            if (function.file, name) in outer:  # a function within one that both have
-                name = function.name.rpartition(_LOCALS)[2]
-            if "<" in name:
+            # a closure of a function that both have, such as a wrapper, says nothing
+            if not function.is_installed or (function.file, name) in outer or "<" in name:
                 continue
             callers = [each.name for each in stack[:place] if each in others]
             caller = _Caller(callers[-1], True) if callers else _Caller("", False)

@@ -27,6 +27,7 @@ _MOST: Final = 6
 """Maximum number of sentences; other reasons are summed."""
 _WEIGHT_OF_CAUSE: Final = 4
 """A cause precedes what is not proved to be one, unless that has so many times its bytes."""
+_DONATIONS: Final = {ReasonKind.DONATED, ReasonKind.UNDONATED}
 _EDITED: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
 """Other kinds that say more of an edit than the functions that only one program calls."""
 
@@ -91,6 +92,8 @@ def sentences_of(
         key=lambda reason: (
             reason.subject.kind is not ReasonKind.PLATFORM,
             not reason.is_of_all_inputs,
+            # one without bytes follows from what is returned no longer
+            not is_same and reason.subject.kind in _DONATIONS and abs(reason.growth_bytes) < least,
             rank(reason, explaining),
             # if bytes cancel out, those of an edit may be fewer
             is_same and not (reason.cause or is_known_edit(reason)),
