@@ -201,7 +201,9 @@ def _of_code(
     # a gradient that only one program has says why it has more products
     is_said = is_known and new[0].subject.after == word and OF_GRADIENTS.issuperset(new[0].scopes)
     is_said &= bool(again) and again[0].subject.before == PRODUCTS
-    is_few = bool(again) and 2 * again[0].count_b < again[0].of[1]
+    is_few = bool(again) and (
+        again[0].subject.before == PRODUCTS or 2 * again[0].count_b < again[0].of[1]
+    )
     is_said |= is_few and first.subject.kind is ReasonKind.INPUTS
     if again and not is_said and not is_known_edit(first):
         return [(0, again[0])]

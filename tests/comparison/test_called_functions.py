@@ -248,3 +248,9 @@ def test_a_function_that_is_traced_once_has_no_call_stack_where_it_is_called_aga
             (key,) = [row[0] for row in graph.query("MATCH (c:Compilation) RETURN c.key").rows]
             stacks = Mentions(StoredCompilation(graph, str(key))).call_stacks
         assert [stack[-1].name for stack in stacks.elements()] == [LION] * count
+
+
+def test_a_closure_of_a_function_that_both_call_says_nothing():
+    shared, other = (of_package(f"remat.<locals>.{name}") for name in ("inner", "wrapper"))
+    stacks = [(STEP, CHAIN, shared)], [(STEP, CHAIN, shared), *[(STEP, CHAIN, other)] * 9]
+    assert told_of_stacks(*stacks) == []
