@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from typing import Final
 
+from xlagraph.comparison.called_functions import name_called
 from xlagraph.comparison.changed_loops import ChangedLoops
 from xlagraph.comparison.checkpoints import (
     ChangedCheckpoints,
@@ -141,6 +142,7 @@ class _Explanation:
         join_order(self.sides, self.reasons_found)
         if not self.turns.unrolled and Subject(ReasonKind.REPEATED) not in self.found:
             name_repeated_ops((self.a, self.b), self.reasons_found)
+        name_called((self.a, self.b), self.reasons_found)
         name_new_code(self.sides, self.reasons_found)
         name_collectives(self.sides, self.reasons_found)
         return list(self.found.values())

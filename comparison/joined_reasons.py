@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.argument_names import are_repeated, branches, stacked
+from xlagraph.comparison.argument_names import are_repeated, branches, pattern, stacked
 from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.library_calls import library
@@ -15,6 +15,7 @@ from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subjec
 from xlagraph.comparison.size_changes import element_factor
 from xlagraph.comparison.value_matching import Matching
 from xlagraph.hlo.op_names import has_checkpoint, own_op_name
+from xlagraph.hlo.shapes import dimensions
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
 _FLOAT: Final = re.compile(r"b?f\d")
@@ -92,7 +93,8 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     covered = sum(name.startswith(tuple(inputs.inputs)) for name in own)
     if covered > len(only):  # some of these are paired with inputs of other names
         inputs.scopes = set(branches(sorted(others - own), own))
-    if not are_repeated(names, others):
+    own_side, other_side = (sides.b, sides.a) if only_b else (sides.a, sides.b)
+    if not are_repeated(names, others) or not _kinds(own_side, names) <= _kinds(other_side, others):
         return
     del reasons.found[inputs.subject]
     repeated = reasons.of(ReasonKind.REPEATED)
@@ -104,6 +106,15 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
                 is_new = bool(reason.count_b)
                 if is_new is bool(only_b):
                     repeated.join(reasons.found.pop(reason.subject))
+
+
+def _kinds(side: Reserved, names: Collection[str]) -> set[tuple[str, str | None, int]]:
+    """Return the patterns of the names of inputs with their types and numbers of dimensions."""
+    return {
+        (pattern(value.op_name), value.dtype, len(dimensions(value.shape) or ()))
+        for value in side.values
+        if value.is_input and value.op_name in names and value.op_name
+    }
 
 
 def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:

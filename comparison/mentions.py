@@ -2,14 +2,37 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Final
+from pathlib import PurePath
+from typing import Final, NamedTuple
 
 from xlagraph.comparison.counted_loops import counted_loops
 from xlagraph.comparison.recomputed_ops import WAITS_FOR_GRADIENT, recomputes_forward_ops
+from xlagraph.hlo.grouping import grouped
+from xlagraph.hlo.metadata import StackFrame, from_packages, is_installed
+from xlagraph.hlo.module_text import parse_stack_frames
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
+_FRAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)" stack_frame_id=(\d{1,18})\}')
+_INNER_FUNCTION: Final = re.compile(r"/(?=p?jit\()")
+_TRANSFORMATION: Final = re.compile(
+    r"(?:transpose|jvp|vmap)\(|\)|(?:rematted_computation|checkpoint)/"
+)
 _OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
+
+
+class Function(NamedTuple):
+    """A function that makes instructions, or calls another one."""
+
+    file: str
+    """From ``site-packages`` on for one of an installed package, else without folders."""
+    name: str
+    is_installed: bool
+
+
+CallStack = tuple[Function, ...]
+"""Functions that call each other, outermost first."""
 
 
 class Mentions:
@@ -43,6 +66,29 @@ class Mentions:
         return Counter(name.decode(errors="replace") for name in found)
 
     @cached_property
+    def call_stacks(self) -> Counter[CallStack]:
+        """Number of instructions by call stack, including those inside of fusions.
+
+        Stacks of no instruction count 0. Empty for a module that has none, or no text.
+        """
+        if b"\nStackFrames" not in self._contents:
+            return Counter()
+        frames = parse_stack_frames(self._contents.decode(errors="replace"))
+        found_frames = Counter(_FRAME.findall(self._contents))
+        inner = {name: _inner_functions(name.decode(errors="replace")) for name, _ in found_frames}
+        places = grouped(each for found in inner.values() for each in found)
+        counts: Counter[int] = Counter()
+        for (name, number), count in found_frames.items():
+            # a function that is traced once has the stack of its first call wherever it is called
+            if all(len(set(places[function])) == 1 for function, _ in inner[name]):
+                counts[int(number)] += count
+        stacks: dict[int, CallStack] = {}
+        found: Counter[CallStack] = Counter()
+        for number in frames:
+            found[_call_stack(number, frames, stacks)] += counts[number]
+        return found
+
+    @cached_property
     def is_recomputing(self) -> bool:
         """True if `tf.recompute_grad`, of which no op name tells, computes ops again."""
         if not self.has(WAITS_FOR_GRADIENT) or self._stored is None:
@@ -60,3 +106,39 @@ class Mentions:
     def _contents(self) -> bytes:
         module = None if self._stored is None else self._stored.module
         return b"" if module is None else module.contents()
+
+
+def _inner_functions(op_name: str) -> list[tuple[str, str]]:
+    """Return each function within the compiled one that contains an op, and where it is called."""
+    parts = _INNER_FUNCTION.split(op_name)
+    return [
+        (part.partition("/")[0], _TRANSFORMATION.sub("", "/".join(parts[:place])))
+        for place, part in enumerate(parts)
+        if place
+    ]
+
+
+def _call_stack(
+    number: int, frames: Mapping[int, StackFrame], known: dict[int, CallStack]
+) -> CallStack:
+    """Return the functions of a frame and its callers; those without a name are left out."""
+    path = []
+    at: int | None = number
+    while at is not None and at not in known:
+        path.append(at)
+        at = frames[at].caller
+    for each in reversed(path):
+        frame = frames[each]
+        callers = () if frame.caller is None else known[frame.caller]
+        own = _function(frame)
+        # a function is called once, whatever lines of it are on the stack
+        known[each] = callers if own is None or own in callers[-1:] else (*callers, own)
+    return known[number]
+
+
+def _function(frame: StackFrame) -> Function | None:
+    if not frame.function or not frame.file:
+        return None
+    is_of_package = is_installed(frame.file)
+    file = from_packages(frame.file) if is_of_package else PurePath(frame.file).name
+    return Function(file, frame.function, is_of_package)

@@ -45,6 +45,7 @@ _MARKS_OF_BOTH: Final[Mapping[str, re.Pattern[str]]] = {
 }
 """Parts of op names that both programs must have."""
 _LEAST_SHARES: Final[Mapping[str, float]] = {
+    _BACKWARD: 0.05,
     "the gradient of a gradient": 0.0,
     "the backward pass of a gradient": 0.0,
 }

@@ -3,6 +3,7 @@
 from typing import Final
 
 from xlagraph.comparison.argument_names import folded
+from xlagraph.comparison.called_functions import called_text
 from xlagraph.comparison.held_values import SourceLine, place
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.loop_texts import looped, repeated, shapes, times, turns, unrolled
@@ -73,6 +74,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _narrowed(reason, before or after)
         case ReasonKind.NEW_CODE:
             return _code(reason)
+        case ReasonKind.CALLED:
+            return called_text(reason)
         case ReasonKind.COLLECTIVES:
             return f"collectives: {', '.join(sorted(reason.scopes))}"
         case ReasonKind.SIZE:

@@ -44,6 +44,9 @@ class ReasonKind(StrEnum):
     NEW_CODE = "newCode"
     """Files of libraries, or scopes and primitives, that make more values on one side.
     Without bytes: it only names what is new in a program that other reasons describe."""
+    CALLED = "called"
+    """Functions of installed packages that only one program calls, and those that they replace,
+    or else scopes and primitives that only one has. Without bytes."""
     COLLECTIVES = "collectives"
     """Instructions between devices that one side has more often. Without bytes."""
     ORDER = "order"
@@ -118,7 +121,8 @@ class Subject(NamedTuple):
     """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT),
     old iterations or ``jax.vmap`` (UNROLLED), ``loop`` if both programs compute the values in a
     loop (LOOPED), ``products`` if the ops are matrix products (AGAIN), or
-    ``ops`` if no library, no transformation and no new scope makes the values (NEW_CODE)."""
+    ``ops`` if no library, no transformation and no new scope makes the values (NEW_CODE), or for
+    ops rather than functions (CALLED)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
     (SPLIT), new iterations or ``jax.vmap`` (UNROLLED), ``new`` or ``gone`` (AGAIN, LOOPED, FUSED,
@@ -140,11 +144,11 @@ class Reason:
     """Names of the scopes, for kinds that concern scopes; those that a loop replaces (LOOPED);
     constants of `repeated_ops` (AGAIN); ``checkpoint`` if it has values of other sizes (SIZE);
     source lines of loops (UNROLLED, TURNS); names of other inputs that only one side has
-    (INPUTS); modules of the first side (UNPAIRED)."""
+    (INPUTS); functions of the first side (CALLED); modules of the first side (UNPAIRED)."""
     inputs: set[str] = field(default_factory=set)
     """Names of inputs, or the branches of them that only one side has; modules of the second side
-    (UNPAIRED); ``gone`` or ``added`` for the checkpoint in a loop (UNROLLED); the line with most
-    ops (AGAIN)."""
+    (UNPAIRED); functions of the second side (CALLED); ``gone`` or ``added`` for the checkpoint in a
+    loop (UNROLLED); the line with most ops (AGAIN)."""
     input_count: int = 0
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None

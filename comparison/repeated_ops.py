@@ -33,7 +33,7 @@ _TOLERANCE: Final = 0.05
 _MOST_PASSES: Final = 3
 """Maximum of the smaller term of a ratio: 3/2 if a network is applied once more than twice."""
 _PRODUCTS: Final = frozenset(("dot_general", "conv_general_dilated"))
-_LEAST_FACTOR: Final = 1.5
+_LEAST_FACTOR: Final = 4 / 3
 """Minimum number of products of one program, divided by that of the other."""
 _MOVING: Final = frozenset(("bitcast", "broadcast", "copy", "iota", "tuple", "while"))
 

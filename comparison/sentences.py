@@ -5,46 +5,31 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from xlagraph.comparison.edits_of_programs import (
+    INDIRECT,
+    LEAST_OF_CODE,
+    LEAST_SHARE,
+    LEAST_SHARE_OF_ALL,
+    explains,
+    is_edit,
+    is_known_edit,
+    is_plain_edit,
+    rank,
+)
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
+from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
 from xlagraph.presentation.byte_sizes import signed_bytes
 
 _MOST: Final = 6
 """Maximum number of sentences; other reasons are summed."""
-_LEAST_SHARE: Final = 0.01
-"""Minimum share of the growth for a sentence."""
-_LEAST_SHARE_OF_ALL: Final = 0.001
-"""Minimum share of the reserved bytes for a sentence."""
-_LEAST_SHARE_OF_CHANGE: Final = 0.1
-"""Share of the growth with which a change of the program precedes larger consequences."""
-_LEAST_OF_CODE: Final = 5
-"""Minimum number of values of code or a loop that precede consequences which they may not explain.
-"""
 _WEIGHT_OF_CAUSE: Final = 4
 """A cause precedes what is not proved to be one, unless that has so many times its bytes."""
-_ALWAYS: Final = {
-    ReasonKind.UNDONATED,
-    ReasonKind.DONATED,
-    ReasonKind.UNCHECKPOINTED,
-    ReasonKind.CHECKPOINTED,
-    ReasonKind.COLLECTIVES,
-    ReasonKind.FUSED,
-    ReasonKind.LIBRARY,
-    ReasonKind.LOOPED,
-    ReasonKind.NARROWED,
-    ReasonKind.PLATFORM,
-    ReasonKind.SPLIT,
-    ReasonKind.UNROLLED,
-}
-"""Kinds that always get a sentence, even without growth, because someone edits them."""
-
-_LEAST_SHARE_AGAINST: Final = 0.4
-"""Share of the growth with which inputs or outputs that change the other way explain it, too."""
-_OF_INPUTS: Final = {ReasonKind.DTYPE, ReasonKind.SIZE}
-"""Kinds that someone edits where inputs have them, even if other bytes outweigh theirs."""
+_DONATIONS: Final = {ReasonKind.DONATED, ReasonKind.UNDONATED}
+_EDITED: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
+"""Other kinds that say more of an edit than the functions that only one program calls."""
 
 
 class Sentence(NamedTuple):
@@ -93,23 +78,25 @@ def sentences_of(
     reasons, so all sentences add up to the growth.
     """
     growth = reserved_bytes[1] - reserved_bytes[0]
-    explaining = [each for each in reasons if _explains(each, growth, max(reserved_bytes))]
+    explaining = [each for each in reasons if explains(each, growth, max(reserved_bytes))]
     if any(each.input_example for each in reasons):  # a stack is larger with what it stacks
         explaining = [
             each
             for each in explaining
             if each.subject.kind is not ReasonKind.STACKED or each.cause or each.is_of_policy
         ]
-    least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
-    is_same = abs(growth) < _LEAST_SHARE * max(reserved_bytes)
+    least = max(LEAST_SHARE * abs(growth), LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)
+    is_same = abs(growth) < LEAST_SHARE * max(reserved_bytes)
     ranked = sorted(
         reasons,
         key=lambda reason: (
             reason.subject.kind is not ReasonKind.PLATFORM,
             not reason.is_of_all_inputs,
-            _rank(reason, explaining),
+            # one without bytes follows from what is returned no longer
+            not is_same and reason.subject.kind in _DONATIONS and abs(reason.growth_bytes) < least,
+            rank(reason, explaining),
             # if bytes cancel out, those of an edit may be fewer
-            is_same and not (reason.cause or _is_known_edit(reason)),
+            is_same and not (reason.cause or is_known_edit(reason)),
             -abs(reason.growth_bytes) * (_WEIGHT_OF_CAUSE if reason.cause else 1),
             reason.subject.kind in CONSEQUENCES,
             reason.subject,
@@ -118,15 +105,22 @@ def sentences_of(
     told = [
         reason
         for reason in ranked
-        if abs(reason.growth_bytes) >= least or _is_edit(reason, explaining)
+        if abs(reason.growth_bytes) >= least or is_edit(reason, explaining)
     ][:_MOST]
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
+    inputs = [each for each in reasons if _is_of_named_floats(each)]
+    if told and inputs and _is_generic(told[0]):  # who adds one edits more than its bytes
+        told = [*inputs, *(each for each in told if each not in inputs)]
     found = [_sentence(reason, names) for reason in told]
-    if told and not (told[0].cause or told[0].code):
+    if told and not told[0].code:
         # without bytes, it names what is new
         for place, reason in _of_no_bytes(told[0], explaining, reasons):
-            found.insert(place, _sentence(reason, names))
+            if told[0].cause and place:  # both say why
+                text = f"{reason_text(reason, names)}; {found[0].text}"
+                found[0] = found[0]._replace(text=text)
+            else:
+                found.insert(place, _sentence(reason, names))
     rest = growth - sum(sentence.growth_bytes for sentence in found)
     if rest:
         found.append(Sentence("everything else", rest, "", {}))
@@ -137,6 +131,62 @@ def _of_no_bytes(
     first: Reason, explaining: Sequence[Reason], reasons: Sequence[Reason]
 ) -> list[tuple[int, Reason]]:
     """Return up to one reason without bytes that says more than the first one, and its place.
+
+    A function that only one program calls says more than where its values are, and less than a
+    gradient, which it may contain, or than what someone edits.
+    """
+    code = [] if first.cause else _of_code(first, explaining, reasons)
+    functions, ops = (
+        [each for each in reasons if each.subject == Subject(ReasonKind.CALLED, before)]
+        for before in ("", "ops")
+    )
+    kind = first.subject.kind
+    above = next((reason for place, reason in code if place == 0), None)
+    if is_plain_edit(first):  # a library makes a checkpoint, too
+        is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
+        return [(1, reason) for _, reason in code] if is_checkpoint else code
+    gradients = [each for each in reasons if _is_gradient(each)]
+    word = "new" if first.growth_bytes > 0 else "gone"
+    if above is not None:
+        is_again = above.subject.kind is ReasonKind.AGAIN
+        # what one program computes less often makes it no larger
+        if above in gradients or (is_again and (not functions or above.subject.after == word)):
+            return code
+    is_explained = bool(first.cause) and kind not in INDIRECT
+    if functions:
+        called = gradients or functions
+        return [(1 if is_explained or kind in _EDITED else 0, called[0])]
+    is_generic = kind is not ReasonKind.COPIES and _is_generic(first)
+    # ops of the side with more bytes say more than code of the other one
+    is_said = above is not None and (
+        not (ops and ops[0].scopes and ops[0].inputs) or above.subject.after == word
+    )
+    return [(0, ops[0])] if ops and is_generic and not is_said else code
+
+
+def _is_generic(reason: Reason) -> bool:
+    """Return True for a reason that only says which values differ."""
+    is_named = reason.cause or reason.code or reason.is_of_policy
+    return reason.subject.kind in CONSEQUENCES and not is_named
+
+
+def _is_of_named_floats(reason: Reason) -> bool:
+    """Return True for inputs that only one side has, unless they are numbers for a generator."""
+    largest = [value for value in reason.largest if value]
+    are_floats = any((value.dtype or "").startswith(("f", "bf")) for value in largest)
+    return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
+
+
+def _is_gradient(reason: Reason) -> bool:
+    """Return True for a gradient that only one side has."""
+    is_code = reason.subject.kind is ReasonKind.NEW_CODE and _is_whole(reason)
+    return is_code and not OF_GRADIENTS.isdisjoint(reason.scopes)
+
+
+def _of_code(
+    first: Reason, explaining: Sequence[Reason], reasons: Sequence[Reason]
+) -> list[tuple[int, Reason]]:
+    """Return up to one of repeated ops, new code and other loops, and its place.
 
     It is the first one if only one side has it, or else what the first one follows from.
     """
@@ -151,7 +201,11 @@ def _of_no_bytes(
     # a gradient that only one program has says why it has more products
     is_said = is_known and new[0].subject.after == word and OF_GRADIENTS.issuperset(new[0].scopes)
     is_said &= bool(again) and again[0].subject.before == PRODUCTS
-    if again and not is_said and not _is_known_edit(first):
+    is_few = bool(again) and (
+        again[0].subject.before == PRODUCTS or 2 * again[0].count_b < again[0].of[1]
+    )
+    is_said |= is_few and first.subject.kind is ReasonKind.INPUTS
+    if again and not is_said and not is_known_edit(first):
         return [(0, again[0])]
     is_stack = first.subject.kind is ReasonKind.STACKED and not first.is_of_policy
     is_scope = first.subject.kind in (ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW)
@@ -170,65 +224,7 @@ def _is_whole(reason: Reason) -> bool:
     """Return True for code that only one side has, or most of it, and that makes some values."""
     is_one_sided = reason.is_only_one_side or not reason.scopes.isdisjoint(OF_GRADIENTS)
     is_code = is_one_sided and not reason.subject.before
-    return is_code and reason.count_a + reason.count_b >= _LEAST_OF_CODE
-
-
-def _rank(reason: Reason, explaining: Sequence[Reason]) -> int:
-    """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2.
-
-    If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
-    A library without bytes is a choice of the compiler, which follows from other changes.
-    """
-    if reason.subject.kind is ReasonKind.LIBRARY and not reason.growth_bytes:
-        return 2
-    is_named = reason.cause or (reason.code and reason.code.is_only_one_side) or reason.is_of_policy
-    if reason in explaining:
-        follows = reason.subject.kind in CONSEQUENCES or (
-            reason.subject.kind is ReasonKind.STACKED
-            and any(_is_known_edit(each) or each.inputs or each.is_of_policy for each in explaining)
-        )
-        return int(follows and not is_named)
-    return 2 if explaining or _is_loose(reason) or not _is_edit(reason, explaining) else 0
-
-
-def _is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
-    """Return True for what someone edits: its bytes may be few, but others follow from it."""
-    if _is_loose(reason):
-        return reason in explaining or max(reason.count_a, reason.count_b) >= _LEAST_OF_CODE
-    is_of_input = reason.input_example is not None and not explaining
-    is_of_input |= reason.is_of_all_inputs
-    # its bytes moved: temporary values have as many
-    is_moved = reason.subject.kind is ReasonKind.OUTPUTS and bool(reason.placed_bytes)
-    return reason.subject.kind in _ALWAYS or is_of_input or is_moved
-
-
-def _explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
-    """Return True for a change of the program with a fair share of the growth.
-
-    If the reserved bytes are almost the same, every change with a sentence of its own is one.
-    """
-    is_named = reason.cause or reason.code or reason.is_of_policy
-    if not growth_bytes or (reason.subject.kind in CONSEQUENCES and not is_named):
-        return False
-    if abs(growth_bytes) < _LEAST_SHARE * reserved_bytes and reason.growth_bytes:
-        return abs(reason.growth_bytes) >= _LEAST_SHARE_OF_ALL * reserved_bytes
-    share = reason.growth_bytes / growth_bytes
-    is_edit = _is_known_edit(reason) and not _is_loose(reason)
-    if reason.subject.kind in (ReasonKind.INPUTS, ReasonKind.OUTPUTS):
-        is_edit = share <= -_LEAST_SHARE_AGAINST
-    return (abs(share) if is_edit else share) >= _LEAST_SHARE_OF_CHANGE
-
-
-def _is_loose(reason: Reason) -> bool:
-    """Return True for single values in more or fewer loops, which has many reasons."""
-    return reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)
-
-
-def _is_known_edit(reason: Reason) -> bool:
-    """Return True for what someone edits, whatever its bytes."""
-    is_of_inputs = bool(reason.input_count or reason.input_example)
-    kind = reason.subject.kind
-    return kind in _ALWAYS or (kind in _OF_INPUTS and is_of_inputs)
+    return is_code and reason.count_a + reason.count_b >= LEAST_OF_CODE
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:
@@ -264,6 +260,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             | ReasonKind.FUSED
             | ReasonKind.LIBRARY
             | ReasonKind.NEW_CODE
+            | ReasonKind.CALLED
             | ReasonKind.COLLECTIVES
             | ReasonKind.UNROLLED
             | ReasonKind.TURNS

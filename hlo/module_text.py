@@ -142,6 +142,12 @@ def parse_module_text(text: str, plan_texts: Mapping[str, str] = NO_TEXTS) -> Pr
     )
 
 
+def parse_stack_frames(text: str) -> dict[int, StackFrame]:
+    """Return the frames of a module text, by number; its tables precede all computations."""
+    head = text.replace("\r\n", "\n").partition("\n  ")[0]
+    return _frames(_tables(line.rstrip() for line in head.split("\n")))
+
+
 def _only_planned(
     plan_texts: Mapping[str, str], named: Collection[str]
 ) -> dict[str, PrintedInstruction]:

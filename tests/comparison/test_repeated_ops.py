@@ -31,6 +31,7 @@ class Names(Mentions):
     """The op names of a module."""
 
     def __init__(self, *names):
+        super().__init__()
         self._names = names
 
     @property

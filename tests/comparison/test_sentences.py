@@ -156,8 +156,8 @@ def test_a_new_backward_pass_precedes_a_donation_that_explains_nothing():
     found = sentences_of([donation, replaced, code], ("a", "b"), (1000, 1644))
     assert [each.text.split(",")[0] for each in found] == [
         "53 values made by the backward pass",
-        "1 input is now donated",
         "1 value replaced by 18 others at the peak",
+        "1 input is now donated",
     ]
 
 

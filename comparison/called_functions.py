@@ -1,0 +1,182 @@
+"""Name functions that make instructions of one program, and that the other does not call.
+
+    step → diffeqsolve → Dopri8.step → prod    of one program
+    step → diffeqsolve → Euler.step            of the other one
+
+Of each call stack, the first function that the other program has nowhere counts: what it calls
+follows from it. Functions that both programs call from the same one replace each other.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Set
+from typing import Final, NamedTuple
+
+from xlagraph.comparison.argument_names import folded, pattern
+from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.mentions import CallStack, Function
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
+from xlagraph.hlo.op_names import scope_names
+from xlagraph.presentation.byte_sizes import counted
+
+_LOCALS: Final = ".<locals>."
+_OF: Final = " of "
+_LEAST_SHARE: Final = 0.25
+"""Number of instructions of a function that is named, divided by that of the first one."""
+_MOVING: Final = frozenset(
+    (
+        "add_any", "broadcast_in_dim", "concatenate", "convert_element_type", "copy", "copy_p",
+        "dynamic_slice", "dynamic_update_slice", "gather", "iota", "neg", "pad",
+        "reduce_precision", "reshape", "rev", "select_n", "slice", "squeeze", "transpose",
+    )
+)  # fmt: skip
+"""Primitives that compute nothing, which other shapes or another order may need."""
+_LEAST_OPS: Final = 5
+"""Minimum number of instructions of functions that replace no others."""
+_LEAST_COMMON: Final = 0.5
+"""Minimum share of the functions of one program that the other one has, too."""
+
+
+class _Caller(NamedTuple):
+    """What calls a function: the innermost one that both programs have."""
+
+    name: str
+    is_known: bool
+    """False for a function that no other one calls."""
+
+
+_Counts = dict[_Caller, Counter[Function]]
+"""Numbers of instructions by function, of each caller."""
+
+
+def name_called(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
+    """Name functions that only one program calls, and ops that only one has, without bytes."""
+    _name_functions(sides, reasons)
+    _name_ops(sides, reasons)
+
+
+def _name_functions(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
+    """Name the functions of installed packages that only one program calls.
+
+    The names of other functions change with each edit of a file.
+    """
+    stacks = tuple(side.mentions.call_stacks for side in sides)
+    known = tuple({function for stack in each for function in stack} for each in stacks)
+    common = len(known[0] & known[1])
+    if common < _LEAST_COMMON * min(map(len, known)) or not common:
+        return
+    gone, new = (_only(stacks[side], known[1 - side]) for side in (0, 1))
+    counts = {
+        caller: gone.get(caller, Counter()).total() + new.get(caller, Counter()).total()
+        for caller in {**gone, **new}
+    }
+    caller = max(counts, key=lambda each: (counts[each], each), default=None)
+    if caller is None:
+        return
+    before, after = gone.get(caller, Counter()), new.get(caller, Counter())
+    is_replaced = bool(before and after)
+    if counts[caller] < _LEAST_OPS and not is_replaced:  # XLA may have folded them
+        return
+    reason = reasons.of(ReasonKind.CALLED)
+    reason.count_a, reason.count_b = before.total(), after.total()
+    reason.scopes, reason.inputs = map(_names, (before, after))
+
+
+def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Counts:
+    """Return the functions that another program has not, by what calls them."""
+    outer = {(each.file, _outermost(each)) for each in others}
+    found: defaultdict[_Caller, Counter[Function]] = defaultdict(Counter)
+    for stack, count in stacks.items():
+        for place, function in enumerate(stack if count else ()):
+            name = _outermost(function)
+            # a closure of a function that both have, such as a wrapper, says nothing
+            if not function.is_installed or (function.file, name) in outer or "<" in name:
+                continue
+            callers = [each.name for each in stack[:place] if each in others]
+            caller = _Caller(callers[-1], True) if callers else _Caller("", False)
+            found[caller][function._replace(name=name)] += count
+            break
+    return found
+
+
+def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
+    """Name scopes and primitives that only one program has, wherever XLA fused them.
+
+    Of each op name, the first part that the other program has nowhere counts. What only moves data
+    depends on shapes and on the compiler.
+    """
+    names = []
+    for side in sides:
+        found: Counter[tuple[str, ...]] = Counter()
+        for name, count in side.mentions.op_names.items():
+            # a conversion of an argument has its name, and a joined name is of no one op
+            if "/" in name and ";" not in name:
+                found[scope_names(name)] += count
+        names.append(found)
+    known = tuple({pattern(part) for name in each for part in name} for each in names)
+    common = len(known[0] & known[1])
+    if common < _LEAST_COMMON * min(map(len, known)) or not common:
+        return
+    gone, new = (_parts_of_one(names[side], known[1 - side]) for side in (0, 1))
+    if gone.total() + new.total() < _LEAST_OPS:
+        return
+    reason = reasons.of(ReasonKind.CALLED, before="ops")
+    reason.count_a, reason.count_b = gone.total(), new.total()
+    reason.scopes, reason.inputs = map(_frequent, (gone, new))
+
+
+def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for name, count in names.items():
+        parts = (pattern(part) for part in name)
+        first = next((part for part in parts if part not in others), None)
+        if first is not None and first not in _MOVING:
+            found[first] += count
+    return found
+
+
+def _frequent(counts: Counter[str]) -> set[str]:
+    most = max(counts.values(), default=0)
+    return {name for name, count in counts.items() if count >= _LEAST_SHARE * most}
+
+
+def _outermost(function: Function) -> str:
+    """Return ``scale_by_adam`` of ``scale_by_adam.<locals>.update_fn``; ``Dense`` of its call."""
+    return function.name.partition(_LOCALS)[0].removesuffix(".__call__")
+
+
+def _names(counts: Counter[Function]) -> set[str]:
+    """Return the names of the functions with most instructions, with their packages."""
+    most = max(counts.values(), default=0)
+    often = {each for each, count in counts.items() if count >= _LEAST_SHARE * most}
+    return {f"{each.name}{_OF}{each.file.partition('/')[0]}" for each in often}
+
+
+def called_text(reason: Reason) -> str:
+    """Return which functions make instructions, and which ones they replace."""
+    if reason.subject.before:
+        return _of_ops(reason)
+    gone, new = map(_listed, (reason.scopes, reason.inputs))
+    if gone and new:
+        return f"{new} {'replaces' if len(reason.inputs) == 1 else 'replace'} {gone}"
+    if new:
+        return f"{counted(reason.count_b, 'op')} made by {new}, none before"
+    return f"{counted(reason.count_a, 'op')} made by {gone} before, none now"
+
+
+def _of_ops(reason: Reason) -> str:
+    parts = []
+    for names, count, when in (
+        (reason.inputs, reason.count_b, ", none before"),
+        (reason.scopes, reason.count_a, " before, none now"),
+    ):
+        if names:
+            parts.append(f"{counted(count, 'op')} of {folded(names)}{when}")
+    return "; ".join(parts)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return names with their package, once if it is that of all."""
+    packages = {name.partition(_OF)[2] for name in names}
+    if len(packages) != 1:
+        return folded(names)
+    return f"{folded(name.partition(_OF)[0] for name in names)}{_OF}{packages.pop()}"

@@ -1,0 +1,114 @@
+"""Decide which reasons say what someone edited, and which of them follow from it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
+
+LEAST_SHARE: Final = 0.01
+"""Minimum share of the growth for a sentence."""
+LEAST_SHARE_OF_ALL: Final = 0.001
+"""Minimum share of the reserved bytes for a sentence."""
+_LEAST_SHARE_OF_CHANGE: Final = 0.1
+"""Share of the growth with which a change of the program precedes larger consequences."""
+LEAST_OF_CODE: Final = 5
+"""Minimum number of values of code or a loop that precede consequences which they may not explain.
+"""
+_ALWAYS: Final = {
+    ReasonKind.UNDONATED,
+    ReasonKind.DONATED,
+    ReasonKind.UNCHECKPOINTED,
+    ReasonKind.CHECKPOINTED,
+    ReasonKind.COLLECTIVES,
+    ReasonKind.FUSED,
+    ReasonKind.LIBRARY,
+    ReasonKind.LOOPED,
+    ReasonKind.NARROWED,
+    ReasonKind.PLATFORM,
+    ReasonKind.SPLIT,
+    ReasonKind.UNROLLED,
+}
+"""Kinds that always get a sentence, even without growth, because someone edits them."""
+INDIRECT: Final = {
+    ReasonKind.COPIES,
+    ReasonKind.FRAGMENTATION,
+    ReasonKind.IDLE,
+    ReasonKind.ORDER,
+    ReasonKind.PEAK,
+    ReasonKind.PLACED,
+}
+"""Kinds whose causes follow from what is called, as the values are those of both programs."""
+_OF_WHOLE: Final = {ReasonKind.INPUTS, ReasonKind.REPEATED, ReasonKind.UNROLLED}
+"""Kinds of edits that change which values a program has, and so what is copied."""
+_CHOSEN: Final = {ReasonKind.FUSED, ReasonKind.LIBRARY}
+"""Kinds that a compiler chooses, which follows from what is called."""
+_LEAST_SHARE_AGAINST: Final = 0.4
+"""Share of the growth with which inputs or outputs that change the other way explain it, too."""
+_OF_INPUTS: Final = {ReasonKind.DTYPE, ReasonKind.SIZE}
+"""Kinds that someone edits where inputs have them, even if other bytes outweigh theirs."""
+
+
+def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
+    """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2.
+
+    If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
+    A library without bytes is a choice of the compiler, which follows from other changes.
+    """
+    if reason.subject.kind is ReasonKind.LIBRARY and not reason.growth_bytes:
+        return 2
+    is_named = reason.cause or (reason.code and reason.code.is_only_one_side) or reason.is_of_policy
+    if reason.cause and reason.subject.kind in INDIRECT:  # it may follow from what was edited
+        is_named = all(each.subject.kind not in _OF_WHOLE for each in explaining)
+    if reason in explaining:
+        follows = reason.subject.kind in CONSEQUENCES or (
+            reason.subject.kind is ReasonKind.STACKED
+            and any(is_known_edit(each) or each.inputs or each.is_of_policy for each in explaining)
+        )
+        return int(follows and not is_named)
+    return 2 if explaining or is_loose(reason) or not is_edit(reason, explaining) else 0
+
+
+def is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:
+    """Return True for what someone edits: its bytes may be few, but others follow from it."""
+    if is_loose(reason):
+        return reason in explaining or max(reason.count_a, reason.count_b) >= LEAST_OF_CODE
+    is_of_input = reason.input_example is not None and not explaining
+    is_of_input |= reason.is_of_all_inputs
+    # its bytes moved: temporary values have as many
+    is_moved = reason.subject.kind is ReasonKind.OUTPUTS and bool(reason.placed_bytes)
+    return reason.subject.kind in _ALWAYS or is_of_input or is_moved
+
+
+def explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
+    """Return True for a change of the program with a fair share of the growth.
+
+    If the reserved bytes are almost the same, every change with a sentence of its own is one.
+    """
+    is_named = reason.cause or reason.code or reason.is_of_policy
+    if not growth_bytes or (reason.subject.kind in CONSEQUENCES and not is_named):
+        return False
+    if abs(growth_bytes) < LEAST_SHARE * reserved_bytes and reason.growth_bytes:
+        return abs(reason.growth_bytes) >= LEAST_SHARE_OF_ALL * reserved_bytes
+    share = reason.growth_bytes / growth_bytes
+    is_edit = is_known_edit(reason) and not is_loose(reason)
+    if reason.subject.kind in (ReasonKind.INPUTS, ReasonKind.OUTPUTS):
+        is_edit = share <= -_LEAST_SHARE_AGAINST
+    return (abs(share) if is_edit else share) >= _LEAST_SHARE_OF_CHANGE
+
+
+def is_loose(reason: Reason) -> bool:
+    """Return True for single values in more or fewer loops, which has many reasons."""
+    return reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)
+
+
+def is_known_edit(reason: Reason) -> bool:
+    """Return True for what someone edits, whatever its bytes."""
+    is_of_inputs = bool(reason.input_count or reason.input_example)
+    kind = reason.subject.kind
+    return kind in _ALWAYS or (kind in _OF_INPUTS and is_of_inputs)
+
+
+def is_plain_edit(reason: Reason) -> bool:
+    """Return True for what someone edits, unless a compiler may choose it, too."""
+    is_chosen = reason.subject.kind in _CHOSEN or is_loose(reason)
+    return is_known_edit(reason) and not is_chosen
