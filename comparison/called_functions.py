@@ -9,7 +9,7 @@ follows from it. Functions that both programs call from the same one replace eac
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Set
-from typing import Final, NamedTuple
+from typing import Final
 
 from xlagraph.comparison.argument_names import folded, pattern
 from xlagraph.comparison.held_values import Reserved
@@ -36,16 +36,8 @@ _LEAST_COMMON: Final = 0.5
 """Minimum share of the functions of one program that the other one has, too."""
 
 
-class _Caller(NamedTuple):
-    """What calls a function: the innermost one that both programs have."""
-
-    name: str
-    is_known: bool
-    """False for a function that no other one calls."""
-
-
-_Counts = dict[_Caller, Counter[Function]]
-"""Numbers of instructions by function, of each caller."""
+_Counts = dict[str, Counter[Function]]
+"""Numbers of instructions by function, for each caller that both programs have; ``""`` for none."""
 
 
 def name_called(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
@@ -84,7 +76,7 @@ def _name_functions(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> 
 def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Counts:
     """Return the functions that another program has not, by what calls them."""
     outer = {(each.file, _outermost(each)) for each in others}
-    found: defaultdict[_Caller, Counter[Function]] = defaultdict(Counter)
+    found: defaultdict[str, Counter[Function]] = defaultdict(Counter)
     for stack, count in stacks.items():
         for place, function in enumerate(stack if count else ()):
             name = _outermost(function)
@@ -92,7 +84,7 @@ def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Counts:
             if not function.is_installed or (function.file, name) in outer or "<" in name:
                 continue
             callers = [each.name for each in stack[:place] if each in others]
-            caller = _Caller(callers[-1], True) if callers else _Caller("", False)
+            caller = callers[-1] if callers else ""
             found[caller][function._replace(name=name)] += count
             break
     return found

@@ -23,7 +23,7 @@ _FOLLOWING: Final = {
     ReasonKind.PEAK,
     ReasonKind.PLACED,
 }
-"""Kinds that may only say where the gradients are, and what else lives beside them."""
+"""Kinds that may only say where the gradients are, and what is live at the same time."""
 _LEAST_SHARE: Final = 0.5
 """Minimum share of the growth that following reasons have, and that the gradients have."""
 _LEAST_SHARE_OF_OTHERS: Final = 0.1
@@ -90,8 +90,9 @@ def _waiting(program: PeakProgram) -> _Waiting:
     # sets of gradients, as bits: what a value depends on, and what it is or copies
     same = {value.value_id: 1 << place for place, value in enumerate(gradients)}
     every: defaultdict[int, int] = defaultdict(int, same)
-    # gradients that are read beside numbers, by these; a fusion may join the numbers of each
-    beside: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    # gradients that an instruction reads together with numbers, by these numbers; a fusion may
+    # make the numbers of several gradients
+    read_with: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
     for value_id in depth_first(reads, lambda each: reads.get(each, ())):
         operands = reads.get(value_id, ())
         every[value_id] |= _union(every[each] for each in operands)
@@ -100,10 +101,10 @@ def _waiting(program: PeakProgram) -> _Waiting:
             same[value_id] = read
         numbers = tuple(each for each in operands if _is_number(program.values[each]))
         if both := read & _union(every[each] for each in numbers):
-            beside[numbers].append(both)
+            read_with[numbers].append(both)
     waiting = {
         numbers: _union(found)
-        for numbers, found in beside.items()
+        for numbers, found in read_with.items()
         if len(found) > 1 or len(numbers) == 1
     }
     numbers = max(waiting, key=lambda each: waiting[each].bit_count(), default=())

@@ -173,7 +173,7 @@ def _is_of_loop_around(program: PeakProgram, old: StoredValue, stack: StoredValu
 
 
 def _is_read_in_parts(program: PeakProgram, value: StoredValue, loop: str | None) -> bool:
-    """Return True if a loop reads slices of a value, or of a copy, and nothing else of it."""
+    """Return True if a loop reads only slices of a value or of a copy of it."""
     values = {value.value_id} | {
         made.value_id
         for name in program.readers_of.get(value.value_id, ())

@@ -84,7 +84,7 @@ class MappedAxes(Axes):
 
     @cached_property
     def _of_data(self) -> dict[str, list[StoredValue]]:
-        """What the forward pass computes of data outside of mapped functions, by maker."""
+        """Values that the forward pass computes from data outside of mapped functions, by maker."""
         program = self.program
         return {
             name: values

@@ -6,6 +6,13 @@ from tests.advice.small_compilations import with_dependences, with_results
 from xlagraph.advice.causes.mapped_axes import mapped_axes
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
+ALLOCATIONS = """
+    0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+    3 | 4096 | parameter 1, shape |f32[16,64]| at ShapeIndex {}
+    1 | 12288 | preallocated-temp
+    2 | 4096 | maybe-live-out
+"""
+
 
 @pytest.mark.parametrize(
     ("op", "factor", "last", "is_named"),
@@ -19,12 +26,7 @@ from xlagraph.planner.dimensions.stored_operations import operations_of_text
 )
 def test_derivatives_in_several_directions_are_linear_in_them(programs, op, factor, last, is_named):
     program = programs(
-        """
-        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
-        3 | 4096 | parameter 1, shape |f32[16,64]| at ShapeIndex {}
-        1 | 12288 | preallocated-temp
-        2 | 4096 | maybe-live-out
-        """,
+        ALLOCATIONS,
         f"""
         0 | x  | f32[64]    | 0    | 256  | 0-5 | parameter(0)
         3 | vs | f32[16,64] | 0    | 4096 | 0-5 | parameter(1)
@@ -66,12 +68,7 @@ ENTRY e {{
 def test_data_on_which_derivatives_depend_have_no_directions(programs, product, is_named):
     """A network that is linear in its examples has a dimension of them like one of directions."""
     program = programs(
-        """
-        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
-        3 | 4096 | parameter 1, shape |f32[16,64]| at ShapeIndex {}
-        1 | 12288 | preallocated-temp
-        2 | 4096 | maybe-live-out
-        """,
+        ALLOCATIONS,
         f"""
         0 | x  | f32[64]    | 0    | 256  | 0-5 | parameter(0)
         3 | vs | f32[16,64] | 0    | 4096 | 0-5 | parameter(1)

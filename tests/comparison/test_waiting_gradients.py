@@ -1,4 +1,4 @@
-"""Gradients that wait for their norm are named if an update reads each of them beside it."""
+"""Gradients wait for their norm if each update reads a gradient and the norm."""
 
 import pytest
 
