@@ -27,9 +27,9 @@ from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 _HANDING_ON: Final = ("while", "conditional", "parameter", "copy", "broadcast")
 _PASSING_ON: Final = frozenset(("while", "call", "conditional", "get-tuple-element"))
 SAME_ELEMENTS: Final = frozenset(("copy", "bitcast", "convert", "transpose", "reshape"))
+"""Opcodes that only change the order or the type of elements."""
 MOVED_ELEMENTS: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
 """Also of the copies by which a TPU moves values to another memory space."""
-"""Opcodes that only change the order or the type of elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,11 @@ def stacks_of(
 ) -> frozenset[int]:
     """Return the writers of stacks that collect one of these values in each iteration."""
     named = frozenset(value_ids)
+    readers = {reader for value_id in named for reader in compilation.readers.get(value_id, ())}
+    candidates = [program.by_id[reader] for reader in readers if reader in program.by_id]
     return frozenset(
         writer.value_id
-        for writer, parts in _writers(compilation, program)
+        for writer, parts in _writers(compilation, program, candidates)
         if any(part.value_id in named for part in parts)
     )
 
@@ -65,7 +67,7 @@ def stacks_of_scope(
     """Return the writers of stacks in which a forward loop collects values of a scope."""
     return frozenset(
         writer.value_id
-        for writer, parts in _writers(compilation, program)
+        for writer, parts in _writers(compilation, program, program.values)
         if not compilation.values[writer.value_id].is_backward
         if any(_lies_in(scope, compilation.values[part.value_id]) for part in parts)
     )
@@ -76,10 +78,10 @@ def _lies_in(scope: str, value: StoredValue) -> bool:
 
 
 def _writers(
-    compilation: PlannableCompilation, program: PlannedProgram
+    compilation: PlannableCompilation, program: PlannedProgram, values: Iterable[PlannedValue]
 ) -> Iterator[tuple[PlannedValue, list[PlannedValue]]]:
-    """Yield each writer of a part of a stack, with the values of that size that it reads."""
-    for value in program.values:
+    """Yield which of the values write a part of a stack, each with what it reads of that size."""
+    for value in values:
         if not _writes_a_part(compilation, value):
             continue
         members = {member.value_id for member in program.sets[value.buffer_set]}
