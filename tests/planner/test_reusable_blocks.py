@@ -32,9 +32,9 @@ def test_live_ranges_may_meet_in_a_step():
     reusable, block = ReusableBlocks(), Block(16, 0)
     reusable.add(block)
     reusable.hold(block, [value(1, 5, 9)])
-    assert reusable.without_overlap([value(2, 0, 5)]) == [block]
-    assert reusable.without_overlap([value(3, 9, 12)]) == [block]
-    assert reusable.without_overlap([value(4, 8, 12)]) == []
+    assert list(reusable.without_overlap([value(2, 0, 5)])) == [block]
+    assert list(reusable.without_overlap([value(3, 9, 12)])) == [block]
+    assert list(reusable.without_overlap([value(4, 8, 12)])) == []
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -45,7 +45,7 @@ def test_the_blocks_without_an_overlap_are_found(seed):
     states = []
     for number in range(40):
         members = [value(number, *some_steps(chance)) for _ in range(chance.choice((1, 1, 1, 3)))]
-        free = reusable.without_overlap(members)
+        free = list(reusable.without_overlap(members))
         assert free == free_of_overlap(blocks, members)
         states.append((reusable.held_count, members, [block.reusable_number for block in free]))
         # members of one set may overlap, and a value may overwrite its operand
@@ -66,5 +66,5 @@ def test_a_value_may_live_longer_than_all_that_are_held():
     reusable, block = ReusableBlocks(), Block(16, 0)
     reusable.add(block)
     reusable.hold(block, [value(1, 1, 4)])
-    assert reusable.without_overlap([value(2, 40, 50)]) == [block]
-    assert reusable.without_overlap([value(3, 0, 50)]) == []
+    assert list(reusable.without_overlap([value(2, 40, 50)])) == [block]
+    assert list(reusable.without_overlap([value(3, 0, 50)])) == []
