@@ -18,6 +18,7 @@ from xlagraph.queries import (
 from xlagraph.queries.runner.run import known_parameters, reading_ahead, run_query
 from xlagraph.report.packed_tables import ColumnKind, PackedColumn, PagePart
 from xlagraph.report.reproduction import reproduction_of_query
+from xlagraph.runtime.memory import collector_paused
 
 ROWS_SHOWN: Final = 100
 """Most rows of each answer in a page."""
@@ -25,6 +26,7 @@ ROWS_SHOWN: Final = 100
 Facts = dict[str, object]
 
 
+@collector_paused()
 def advice_and_answers(
     graph: Graph,
     compilation: str,
@@ -70,7 +72,7 @@ def _other_order(stored: StoredCompilation) -> tuple[Facts, PackedColumn]:
     """
     nothing = PackedColumn(ColumnKind.WIDE_NUMBER, ())
     try:
-        orders = live_orders(stored)
+        orders = live_orders(stored, 0)
     except QueryError as error:
         return {"name": None, "note": str(error)}, nothing
     name = f"{orders.chosen.rule.value} order"

@@ -14,7 +14,10 @@ Found = TypeVar("Found")
 def kept(
     function: Callable[Concatenate[StoredCompilation, Others], Found],
 ) -> Callable[Concatenate[StoredCompilation, Others], Found]:
-    """Run a function once for each compilation and choice of the other arguments."""
+    """Run a function once for each compilation and choice of the other arguments.
+
+    The function has no defaults: a call that leaves one out would run it again.
+    """
     results: WeakKeyDictionary[StoredCompilation, dict[object, Found]] = WeakKeyDictionary()
 
     @wraps(function)

@@ -42,7 +42,7 @@ class LiveOrders:
 
 
 @kept
-def live_orders(stored: StoredCompilation, memory_space: int = 0) -> LiveOrders:
+def live_orders(stored: StoredCompilation, memory_space: int) -> LiveOrders:
     """Count the live bytes of both orders; raises QueryError if another cannot be planned."""
     compilation = plannable_compilation(stored)
     found = reordering_of(stored, compilation)
