@@ -7,7 +7,7 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.advice.causes.returned_values import (
     held_by_results,
-    is_gradient_only,
+    needed_after_gradients,
     without_new_value,
 )
 from xlagraph.advice.causes.wide_checkpoints import recomputed_groups
@@ -30,12 +30,8 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
             held = held_by_results(program)
             return [row for row in rows if row["value"] not in held]
         case ChangeKind.DONATE:
-            needed = without_new_value(program)
-            return [
-                row
-                for row in rows
-                if row["value"] not in needed and not is_gradient_only(program, str(row["value"]))
-            ]
+            needed = without_new_value(program) | needed_after_gradients(program)
+            return [row for row in rows if row["value"] not in needed]
         case ChangeKind.LATE:
             waiting = _waiting_for_others(program)
             return [row for row in rows if row["value"] in waiting]

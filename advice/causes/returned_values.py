@@ -3,12 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_avoidable
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -137,24 +139,26 @@ def source_of_copies(program: PeakProgram, value: StoredValue) -> StoredValue | 
         maker = program.instructions.get(value.name)
         if maker is None or not (maker.computes_only(_COPYING) or maker.target == JOINED_PARTS):
             return value
-        read = [program.values[each] for each in program.wholes_read_by(value.name)]
-        whole = [each for each in read if each.dimensions == value.dimensions]
+        read = map(program.values.__getitem__, program.wholes_read_by(value.name))
+        whole = list(islice((each for each in read if each.dimensions == value.dimensions), 2))
         if len(whole) != 1:
             return None
         value = whole[0]
     return None
 
 
-def is_gradient_only(program: PeakProgram, label: str) -> bool:
-    """Return True for an input whose bytes only gradients could take.
+def needed_after_gradients(program: PeakProgram) -> frozenset[str]:
+    """Return the inputs whose bytes only gradients could take.
 
     A caller needs the parameters after their gradients, so that they cannot be donated.
     """
-    value = program.by_label.get(label)
-    if value is None:
-        return False
-    takers = [each for each in program.own_results if each.shape == value.shape]
-    return bool(takers) and all(each.is_backward for each in takers)
+    takers = grouped((each.shape, each.is_backward) for each in program.own_results)
+    only_gradients = {shape for shape, are_backward in takers.items() if all(are_backward)}
+    return frozenset(
+        value.label
+        for value in program.compilation.array_parameters
+        if value.shape in only_gradients
+    )
 
 
 def without_new_value(program: PeakProgram) -> frozenset[str]:

@@ -13,7 +13,7 @@ from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
-    is_gradient_only,
+    needed_after_gradients,
     returned_forward_values,
     unchanged_inputs,
     without_new_value,
@@ -192,8 +192,7 @@ def test_a_step_that_updates_needs_no_activations_and_no_gradients_of_others(
         for causes in (returned_forward_values, gradients_of_frozen)
     ]
     assert found == named
-    assert is_gradient_only(program, "w")  # only its gradient could take the bytes of w
-    assert not is_gradient_only(program, "old")
+    assert needed_after_gradients(program) == {"w"}  # only its gradient could take its bytes
 
 
 @pytest.mark.parametrize("place", [pytest.param(1, id="donated"), pytest.param(5, id="own")])
