@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from xlagraph.advice.causes.boundaries import DOUBLE_PRECISION
 from xlagraph.advice.causes.cause import evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
@@ -26,9 +27,13 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
     match change:
         case ChangeKind.RECOMPUTE:
             return [row for row in rows if _is_recomputable(program, str(row["value"]))]
-        case ChangeKind.HALF:  # a result keeps its type
+        case ChangeKind.HALF:  # a result keeps its type; a cause names all values of float64
             held = held_by_results(program)
-            return [row for row in rows if row["value"] not in held]
+            return [
+                row
+                for row in rows
+                if row["value"] not in held and row.get("dtype") not in DOUBLE_PRECISION
+            ]
         case ChangeKind.DONATE:
             needed = without_new_value(program) | needed_after_gradients(program)
             return [row for row in rows if row["value"] not in needed]

@@ -24,6 +24,8 @@ from xlagraph.planner.edits.resizing import Remove, Scale
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
+DOUBLE_PRECISION: Final = ("f64", "c128")
+"""Element types of which `wide_floats` names all values."""
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _LIKELIHOOD_OF_RETURNED: Final = 0.75
 """Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
@@ -201,7 +203,7 @@ def wide_floats(program: PeakProgram) -> Iterator[Cause]:
     found = [
         value
         for planned in program.program.values
-        if (value := program.values[planned.value_id]).dtype in ("f64", "c128")
+        if (value := program.values[planned.value_id]).dtype in DOUBLE_PRECISION
         and value.memory_space == program.memory_space
     ]
     shown = _one_of_each_set(program, found)

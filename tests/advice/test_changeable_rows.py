@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set
+from xlagraph.advice.causes.boundaries import wide_floats
 from xlagraph.advice.causes.returned_values import unchanged_inputs
 from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -25,8 +26,32 @@ def test_a_result_in_another_order_of_dimensions_keeps_its_type(returning):
         """,
         "out",
     )
-    rows = [{"value": "act"}, {"value": "new"}]
-    assert changeable_rows(program, ChangeKind.HALF, rows) == [{"value": "act"}]
+    rows = [{"value": "act", "dtype": "f32"}, {"value": "new", "dtype": "f32"}]
+    assert changeable_rows(program, ChangeKind.HALF, rows) == rows[:1]
+
+
+def test_values_of_float64_are_left_to_the_cause_that_names_all(returning):
+    program = returning(
+        """
+        0 | 2048 | parameter 0, shape |f64[256]| at ShapeIndex {}
+        1 | 4096 | preallocated-temp
+        2 | 2048 | maybe-live-out
+        """,
+        """
+        0 | w     | f64[256]  | 0    | 2048 | 0-4 | parameter(0)
+        1 | act   | f64[256]  | 0    | 2048 | 1-3 | tanh(w)
+        1 | index | s64[256]  | 2048 | 2048 | 2-3 | convert(w)
+        2 | out   | f64[256]  | 0    | 2048 | 3-4 | gather(act, index)
+        """,
+        "out",
+    )
+    assert [row["value"] for cause in wide_floats(program) for row in cause.rows] == [
+        "w",
+        "act",
+        "out",
+    ]
+    rows = [{"value": "act", "dtype": "f64"}, {"value": "index", "dtype": "s64"}]
+    assert changeable_rows(program, ChangeKind.HALF, rows) == rows[1:]
 
 
 def test_an_input_that_is_fetched_first_and_returned_unchanged_is_not_donated(returning):
