@@ -134,7 +134,8 @@ class Diagnosis(Tabular):
     problems: tuple[str, ...] = ()
     """Files of queries that failed, each with the reason. Their findings are missing."""
     hidden: int = 0
-    """Number of findings that are not listed because they save less than `least_share`."""
+    """Number of findings that are not listed: each saves less than `least_share`, or may save
+    nothing."""
     least_share: float = 0.0
 
     def __iter__(self) -> Iterator[Finding]:
@@ -145,7 +146,7 @@ class Diagnosis(Tabular):
         """Sentence for a diagnosis without findings."""
         if not self.hidden:
             return "No findings."
-        return f"No finding saves {self.least_share:.0%} or more here."
+        return f"No finding is likely to save {self.least_share:.0%} or more here."
 
     def __repr__(self) -> str:
         notes = (*self.notes, *self.problems)

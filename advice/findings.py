@@ -19,7 +19,7 @@ from xlagraph.advice.causes.search import (
     UNUSED_DONATIONS,
     find_causes,
 )
-from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches
+from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches, wider_than_others
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.edits_of_rows import edit_of_rows
 from xlagraph.advice.planned_donations import best_donation, naming_arguments
@@ -68,7 +68,7 @@ class CompilationFindings:
     """Notes in order, each once."""
     problems: list[str] = field(default_factory=list)
     hidden: int = 0
-    """Number of findings that save less than the least share, or nothing on this platform."""
+    """Number of findings that save less than the least share, or may save nothing."""
 
 
 def find(
@@ -216,10 +216,12 @@ class _Search:
         saving = rows_with_savings(rows, advice, self._program.memory_space)
         if not self._is_enough(_sum(saving, advice.column), advice.measure):
             return None
-        is_cpu = compilation.platform == "cpu"
-        if is_cpu and advice.change is ChangeKind.HALF and self._least_share:  # replanning is slow
-            self._found.hidden += 1
-            return None
+        if advice.change is ChangeKind.HALF and self._least_share:
+            is_cpu = compilation.platform == "cpu"  # it computes in f32 whatever the program says
+            saving = () if is_cpu else wider_than_others(self._program, saving)
+            if not self._is_enough(_sum(saving, advice.column), advice.measure):
+                self._found.hidden += 1
+                return None
         return self._of_rows(query, advice, saving)
 
     def _is_ordered_for_memory(self) -> bool:

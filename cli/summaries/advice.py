@@ -55,7 +55,7 @@ def _write_hidden(
     if hidden:
         reasons = ["beyond the limit"] if not_shown else []
         if diagnosis.hidden:
-            reasons.append(f"saving less than {diagnosis.least_share:.0%} here")
+            reasons.append(f"not likely to save {diagnosis.least_share:.0%} here")
         why = ", or ".join(reasons)
         noun = "more finding" if diagnosis.findings else "finding"
         _write_text(

@@ -7,7 +7,7 @@ import pytest
 from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.boundaries import wide_floats
 from xlagraph.advice.causes.returned_values import unchanged_inputs
-from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches
+from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches, wider_than_others
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 
@@ -122,3 +122,30 @@ def test_values_that_a_tpu_fetches_for_the_backward_pass_are_kept_for_it(
     )
     program.compilation = replace(program.compilation, platform=platform)
     assert [row["value"] for row in kept_for_fetches(program, ())] == kept
+
+
+@pytest.mark.parametrize(
+    ("cast", "wide"),
+    [
+        pytest.param("bf16", ["act", "index"], id="some-are-half-as-wide"),
+        pytest.param("s32", ["index"], id="all-floats-are-f32"),
+    ],
+)
+def test_floats_are_wide_only_next_to_those_of_half_the_width(returning, cast, wide):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 16384 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | w     | f32[1024]    | 0     | 4096 | 0-5 | parameter(0)
+        1 | act   | f32[1024]    | 0     | 4096 | 1-4 | tanh(w)
+        1 | index | s64[1024]    | 4096  | 8192 | 2-4 | iota()
+        1 | cast  | {cast}[1024] | 12288 | 2048 | 3-4 | convert(act)
+        2 | out   | f32[1024]    | 0     | 4096 | 4-5 | gather(act, index, cast)
+        """,
+        "out",
+    )
+    rows = [{"value": "act", "dtype": "f32"}, {"value": "index", "dtype": "s64"}]
+    assert [row["value"] for row in wider_than_others(program, rows)] == wide
