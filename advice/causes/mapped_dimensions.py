@@ -75,7 +75,8 @@ class MappedAxes(Axes):
             if self.length(axis) == length
         }
         lengths = self.followed.lengths
-        alone = {axis for axis in found if not lengths.is_group(axis)}
+        # a loop that stacks computes one at a time already
+        alone = {axis for axis in found if not (lengths.is_group(axis) or lengths.is_stacked(axis))}
         return frozenset(
             axis
             for axis in alone

@@ -98,3 +98,59 @@ ENTRY e {{
                      f"h = multiply({product})", "g = negate(h)", "k = add(g, h)",
                      "y = negate(k)")  # fmt: skip
     assert bool(list(mapped_axes(program))) == is_named
+
+
+@pytest.mark.parametrize(("part", "is_named"), [("stack", False), ("vs", True)])
+def test_what_a_loop_has_stacked_has_no_directions(programs, part, is_named):
+    """A loop that writes a dimension one element at a time does not compute it at once."""
+    program = programs(
+        ALLOCATIONS,
+        """
+        0 | x  | f32[64]    | 0    | 256  | 0-5 | parameter(0)
+        3 | vs | f32[16,64] | 0    | 4096 | 0-5 | parameter(1)
+        1 | h  | f32[16,64] | 0    | 4096 | 1-4 | negate(vs) | jit(f)/vmap(jvp())/mul
+        1 | g  | f32[16,64] | 4096 | 4096 | 2-4 | negate(h)  | jit(f)/vmap(jvp())/neg
+        1 | k  | f32[16,64] | 8192 | 4096 | 3-4 | add(h, g)  | jit(f)/vmap(jvp())/add
+        2 | y  | f32[16,64] | 0    | 4096 | 4-5 | negate(k)  | jit(f)/vmap(jvp())/neg
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+body {{
+  state = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  row = f32[64]{{0}} get-tuple-element(state), index=1
+  old = f32[16,64]{{1,0}} get-tuple-element(state), index=2
+  zero = s32[] constant(0)
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  part = f32[1,64]{{1,0}} reshape(row)
+  new = f32[16,64]{{1,0}} dynamic-update-slice(old, part, i, zero)
+  ROOT all = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) tuple(next, row, new)
+}}
+
+cond {{
+  state = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] constant(16)
+  ROOT c = pred[] compare(i, n), direction=LT
+}}
+
+ENTRY e {{
+  x = f32[64]{{0}} parameter(0)
+  vs = f32[16,64]{{1,0}} parameter(1)
+  zero = s32[] constant(0)
+  number = f32[] constant(0)
+  empty = f32[16,64]{{1,0}} broadcast(number), dimensions={{}}
+  first = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) tuple(zero, x, empty)
+  loop = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) while(first), condition=cond, body=body
+  stack = f32[16,64]{{1,0}} get-tuple-element(loop), index=2
+  h = f32[16,64]{{1,0}} negate({part})
+  g = f32[16,64]{{1,0}} negate(h)
+  k = f32[16,64]{{1,0}} add(h, g)
+  ROOT y = f32[16,64]{{1,0}} negate(k)
+}}
+""")
+    with_results(program, "y")
+    titles = [cause.title for cause in mapped_axes(program)]
+    assert ("Derivatives in all of 16 directions are computed at once" in titles) == is_named
