@@ -14,7 +14,7 @@ from xlagraph.advice.causes.names import knows_passes
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.sliced_reads import share_of_reads
-from xlagraph.hlo.op_names import is_per_example
+from xlagraph.hlo.op_names import is_backward, is_per_example, of_first_computation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.batch import kept_bytes
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -35,7 +35,10 @@ class MappedAxes(Axes):
     """The dimensions of values, and which of them only mapped functions have."""
 
     def mapped(self, length: int) -> frozenset[int]:
-        """Return the dimensions of this length that only a mapped function has, and no result."""
+        """Return the dimensions of this length that only a mapped function has.
+
+        A result may have one number of each element, such as the fitness of each member.
+        """
         program = self.program
         found = {
             axis
@@ -49,7 +52,7 @@ class MappedAxes(Axes):
         found -= {
             axis
             for each in program.program.values
-            if each.lives_out
+            if each.lives_out and not self._is_number_of_each(program.values[each.value_id])
             for axis in self._of_id(each.value_id)
         }
         # a mapped op that reduces a dimension has another one; a layer or data have a batch
@@ -125,18 +128,27 @@ class MappedAxes(Axes):
     def _have(self, axis: int, values: Collection[StoredValue]) -> bool:
         return any(axis in self.of(each) for each in values)
 
+    def _is_number_of_each(self, value: StoredValue) -> bool:
+        """Return True for a small array of one dimension that a mapped function makes."""
+        is_mapped = is_per_example(value.known_op_name)
+        return is_mapped and len(self.of(value)) == 1 and value.size_bytes < self._least
+
+    @cached_property
+    def _least(self) -> float:
+        """Bytes of a value that is not small next to the largest one at the peak."""
+        return max((value.size_bytes for value in self.program.at_peak), default=0) / PARTS
+
     def _read_one_by_one(self, axes: Collection[int]) -> set[int]:
         """Return the dimensions of which slices take more than a half: each element is needed.
 
         A loop can keep what is small, such as a loss of each element.
         """
         program = self.program
-        least = max((value.size_bytes for value in program.at_peak), default=0) / PARTS
         slicing = {name for name in self._reducing(axes) if program.computes_with(name, "slice")}
         found: set[int] = set()
         for value in program.temporaries if slicing else ():
             readers = slicing.intersection(program.readers_of.get(value.value_id, ()))
-            if value.size_bytes >= least and readers and not self.of(value).isdisjoint(axes):
+            if value.size_bytes >= self._least and readers and not self.of(value).isdisjoint(axes):
                 share = share_of_reads(program, {value.value_id}, readers, ("slice",))
                 found |= self.of(value) if share > _MOST_READ else set()
         return found
@@ -150,11 +162,16 @@ class MappedAxes(Axes):
         program = self.program
         return any(
             not self._is_outside(name)
-            and (not program.is_backward(name) or self._is_derivative(name))
+            and (not self._is_differentiated(name) or self._is_derivative(name))
             and not self._is_number(name)
             and not self._is_step_of_number(name)
             for name in self._reducing({axis})
         )
+
+    def _is_differentiated(self, name: str) -> bool:
+        """Return True for an instruction of the backward pass that no checkpoint recomputes."""
+        made = self.program.made_by.get(name, ())
+        return any(is_backward(of_first_computation(each.known_op_name)) for each in made)
 
     def _is_number(self, name: str) -> bool:
         """Return True for an instruction that makes a few bytes, such as a loop's condition."""
