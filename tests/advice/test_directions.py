@@ -154,3 +154,50 @@ ENTRY e {{
     with_results(program, "y")
     titles = [cause.title for cause in mapped_axes(program)]
     assert ("Derivatives in all of 16 directions are computed at once" in titles) == is_named
+
+
+@pytest.mark.parametrize(("turns", "is_named"), [(4, False), (None, True)])
+def test_stacked_gradients_of_each_example_are_no_directions(programs, turns, is_named):
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[4,64]| at ShapeIndex {}
+        1 | 49152 | preallocated-temp
+        2 | 1024 | maybe-live-out
+        """,
+        """
+        0 | w    | f32[4,64]    | 0     | 1024  | 0-5 | parameter(0)
+        1 | loop | s32[]        | 0     | 4     | 1-1 | iota()
+        1 | g    | f32[4,16,64] | 0     | 16384 | 2-4 | fusion(w) | jit(f)/vmap(transpose(jvp()))/mul
+        1 | h    | f32[4,16,64] | 16384 | 16384 | 3-4 | negate(w) | jit(f)/vmap(jvp())/neg
+        1 | k    | f32[4,16,64] | 32768 | 16384 | 3-4 | negate(h) | jit(f)/vmap(jvp())/neg
+        2 | sum  | f32[4,64]    | 0     | 1024  | 4-5 | reduce(g) | jit(f)/reduce_sum @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+
+repeat {
+  p = f32[4,64]{1,0} parameter(0)
+  ROOT b = f32[4,16,64]{2,1,0} broadcast(p), dimensions={0,2}
+}
+
+sum {
+  one = f32[] parameter(0)
+  other = f32[] parameter(1)
+  ROOT both = f32[] add(one, other)
+}
+
+ENTRY e {
+  w = f32[4,64]{1,0} parameter(0)
+  zero = f32[] constant(0)
+  g = f32[4,16,64]{2,1,0} fusion(w), kind=kLoop, calls=repeat
+  h = f32[4,16,64]{2,1,0} negate(g)
+  k = f32[4,16,64]{2,1,0} negate(h)
+  ROOT sum = f32[4,64]{1,0} reduce(g, zero), dimensions={1}, to_apply=sum
+}
+""")
+    with_results(program, "sum")
+    stack = program.by_label["g"]
+    if turns is not None:
+        stack = stack._replace(stack_loop="loop", stack_turns=turns)
+    program.compilation.values[stack.value_id] = stack
+    assert bool(list(mapped_axes(program))) == is_named
