@@ -24,6 +24,8 @@ _OF_DATA: Final = ("dot", "convolution", "gather", "dynamic-slice")
 """Opcodes outside of a mapped function that tell of a batch: rows of data, or layers of them."""
 _IN_LOOP: Final = re.compile(r"while/body/.*vmap\(")
 """Op names of a function that is mapped in the body of a loop."""
+_AROUND_LOOP: Final = re.compile(r"vmap\(.*while/body/(?!.*vmap\()")
+"""Op names of a loop in a function that is mapped, and maps nothing itself."""
 _JOINING: Final = ("concatenate", "pad")
 _WRITING: Final = (*_JOINING, "scatter", "dynamic-update-slice")
 _MOST_BYTES: Final = 64
@@ -219,17 +221,20 @@ class MappedAxes(Axes):
 
     @cached_property
     def _stacked_by_loops(self) -> frozenset[int]:
-        """Dimensions of the results that a loop over groups stacks: few at a time already."""
+        """Dimensions of the results that a loop over groups stacks: few at a time already.
+
+        What is mapped around a loop has its dimension in stacks that the body does not map, too.
+        """
         program = self.program
-        stacks = (program.stack_of(value) for value in program.temporaries)
-        return frozenset(
-            axis
-            for stack in stacks
-            if stack is not None
-            and stack.value_id not in program.backward_stacks
-            and _IN_LOOP.search(stack.known_op_name or "")
-            for axis in self.of(stack)
-        )
+        inside, around = set[int](), set[int]()
+        for value in program.temporaries:
+            stack = program.stack_of(value)
+            name = "" if stack is None else stack.known_op_name or ""
+            if stack is not None and _AROUND_LOOP.search(name):
+                around |= self.of(stack)
+            elif stack is not None and stack.value_id not in program.backward_stacks:
+                inside |= self.of(stack) if _IN_LOOP.search(name) else set()
+        return frozenset(inside - around)
 
     @cached_property
     def _repeated(self) -> frozenset[int]:

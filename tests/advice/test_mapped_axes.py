@@ -131,6 +131,36 @@ def test_what_is_returned_for_each_sample_is_needed(programs):
     assert samples(programs, returned, result="g") == []
 
 
+@pytest.mark.parametrize(
+    ("scope", "is_named"),
+    [
+        pytest.param("vmap()/while/body/exp", True, id="mapped around the loop"),
+        pytest.param("vmap()/while/body/vmap()/exp", False, id="perhaps mapped in it alone"),
+    ],
+)
+def test_what_a_mapped_loop_stacks_is_no_group_of_a_loop_in_it(programs, scope, is_named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        1 | 8448 | preallocated-temp
+        2 | 256 | maybe-live-out
+        """,
+        f"""
+        0 | x    | f32[64]    | 0    | 256  | 0-5 | parameter(0)
+        1 | loop | s32[]      | 8192 | 4    | 1-1 | iota()
+        1 | h    | f32[16,64] | 0    | 4096 | 2-3 | multiply(x) | vmap()/while/body/vmap()/mul
+        1 | g    | f32[16,64] | 4096 | 4096 | 3-4 | exponential(h) | {scope}
+        2 | mean | f32[64]    | 0    | 256  | 4-5 | reduce(g) | jit(f)/reduce_sum @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text(SAMPLES)
+    for label in ("h", "g"):
+        value = program.by_label[label]._replace(stack_loop="loop", stack_turns=5)
+        program.compilation.values[value.value_id] = value
+    with_results(program, "mean")
+    assert bool(list(mapped_axes(program))) == is_named
+
+
 @pytest.mark.parametrize(("mark", "is_named"), [("vmap()/", True), ("", False)])
 def test_a_number_of_each_member_may_be_returned(programs, mark, is_named):
     program = programs(
