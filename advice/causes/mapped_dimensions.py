@@ -161,7 +161,6 @@ class MappedAxes(Axes):
         The condition of a mapped loop is a reduction over all, perhaps in two steps. The gradient
         of a mapped function may reduce its dimension, a mapped gradient does not.
         """
-        program = self.program
         return any(
             not self._is_outside(name)
             and (not self._is_differentiated(name) or self._is_derivative(name))

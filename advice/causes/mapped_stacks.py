@@ -77,9 +77,7 @@ def mapped_forms(axes: Axes, stack: StoredValue, ids: Collection[int]) -> frozen
     return frozenset() if is_returned else frozenset(found)
 
 
-def _is_known(
-    axes: Axes, stack: StoredValue, found: Collection[int], value: StoredValue
-) -> bool:
+def _is_known(axes: Axes, stack: StoredValue, found: Collection[int], value: StoredValue) -> bool:
     """Return True for one of the values found, a step of its reduction, or what the loop knows."""
     program = axes.program
     if value.value_id in found or is_known_in_loop(program, stack, value):

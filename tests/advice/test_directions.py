@@ -167,7 +167,7 @@ def test_stacked_gradients_of_each_example_are_no_directions(programs, turns, is
         """
         0 | w    | f32[4,64]    | 0     | 1024  | 0-5 | parameter(0)
         1 | loop | s32[]        | 0     | 4     | 1-1 | iota()
-        1 | g    | f32[4,16,64] | 0     | 16384 | 2-4 | fusion(w) | jit(f)/vmap(transpose(jvp()))/mul
+        1 | g    | f32[4,16,64] | 0     | 16384 | 2-4 | fusion(w) | vmap(transpose(jvp()))/mul
         1 | h    | f32[4,16,64] | 16384 | 16384 | 3-4 | negate(w) | jit(f)/vmap(jvp())/neg
         1 | k    | f32[4,16,64] | 32768 | 16384 | 3-4 | negate(h) | jit(f)/vmap(jvp())/neg
         2 | sum  | f32[4,64]    | 0     | 1024  | 4-5 | reduce(g) | jit(f)/reduce_sum @ f.py:8
