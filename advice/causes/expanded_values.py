@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
@@ -76,7 +77,7 @@ def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Ca
         axes = axes or _RegionAxes(program, program.module)
         axis = axes.axis_of_parts(region)
         if axis is not None:
-            found.append((region, axes.length(axis)))
+            found.append((region, axes.rows(axis, region)))
     if found:
         yield _cause(program, found)
 
@@ -214,6 +215,16 @@ def _loop_of_rows(program: PeakProgram, name: str) -> str | None:
 
 class _RegionAxes(Axes):
     """The dimensions of values, and along which of them a loop can compute a region."""
+
+    def rows(self, axis: int, region: _Region) -> int:
+        """Return the length of the dimension of a region's values that an axis is a factor of.
+
+        What a compiler sums in two steps, or a kernel reads in blocks, has factors of the rows.
+        """
+        lengths = self.followed.lengths
+        wholes = (self.followed.at(each.name, ()) or () for each in region.values)
+        found = [each for each in chain.from_iterable(wholes) if axis in lengths.parts(each)]
+        return min(map(lengths.length, found), default=lengths.length(axis))
 
     def axis_of_parts(self, region: _Region) -> int | None:
         """Return the first dimension along which a loop can compute the values of a region.

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.names import input_name, knows_passes, pattern_of, place_name
 from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -27,8 +28,6 @@ _DONATED: Final = "a donated input"
 _STATE: Final = "the state of a loop"
 _LEAST_SHARE: Final = 0.001
 """Smallest share of the reserved bytes for which a copy's reader is searched."""
-_FILLING: Final = frozenset(("broadcast", "constant"))
-"""Opcodes of instructions that repeat a number."""
 _MOVED: Final = {
     "jax": "Do two steps in one iteration, so that each carry ends where it began, instead of"
     " returning a carry in the place of another one.",
@@ -186,7 +185,7 @@ def _reason(
 ) -> _Reason | None:
     source = program.program.by_id[case.copies[0].value_id].operands[0]
     copied = program.values[source]
-    if _repeats_a_number(program, copied) or _is_copied_again(program, case.copies[0], copied):
+    if repeats_a_number(program, copied) or _is_copied_again(program, case.copies[0], copied):
         return None
     if source in moved:
         return _of_move(program, moved[source], moved)
@@ -226,17 +225,6 @@ def _is_copied_again(program: PeakProgram, copy: StoredValue, source: StoredValu
         if at is not None and schedulable.instructions[at].opcode == "while":
             return True
     return False
-
-
-def _repeats_a_number(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True for arrays of one number: the compiler merges them, wherever they are made."""
-    maker = program.instructions.get(value.name)
-    read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    return (
-        maker is not None
-        and maker.computes_only(_FILLING)
-        and all(each.dimensions == () for each in read)
-    )
 
 
 def _lives_out(program: PeakProgram, value: StoredValue) -> bool:

@@ -1,7 +1,7 @@
 """Find values that are computed from much smaller ones: masks, and one-hot matrices."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
@@ -26,6 +26,7 @@ _MAKE_ONE_HOT: Final = _REPEATING.union(
 """Opcodes that make a one-hot matrix, a product of two, or one with a weight of each row."""
 _MAKE_MULTI_HOT: Final = _MAKE_ONE_HOT | {"reduce"}
 """Opcodes that make the sum of several one-hot rows, too."""
+_CONVERTING: Final = frozenset(("convert", "bitcast", "reshape", "copy", "parameter"))
 _PADDING: Final = frozenset(("pad", "constant", "bitcast"))
 _SAME_NUMBERS: Final = frozenset(
     ("broadcast", "bitcast", "reshape", "convert", "transpose", "copy")
@@ -134,6 +135,8 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             reason = f"{name} compared with column numbers; {line} multiplies by it"
             found.append((value, reason))
             found += [(each, f"made of {value.label}; {line} multiplies by it") for each in made_of]
+            tables = _converted_tables(program, value, products)
+            found += [(each, f"all rows, of which {line} needs some") for each in tables]
     if found:
         yield of_avoidable(
             program.compilation,
@@ -195,6 +198,25 @@ def _sums_of_rows(program: PeakProgram, value: StoredValue) -> list[StoredValue]
         if program.computes_with(name, "reduce")
         for made in program.made_by.get(name, ())
         if made.dimensions in shapes and _products(program, made) and program.is_alone(made)
+    ]
+
+
+def _converted_tables(
+    program: PeakProgram, value: StoredValue, products: Sequence[str]
+) -> list[StoredValue]:
+    """Return the tables that are converted only to multiply them by a one-hot matrix of rows.
+
+    The rows that an index takes can be converted instead.
+    """
+    read = {each: program.values[each] for name in products for each in program.read_by[name]}
+    return [
+        table
+        for table in read.values()
+        if table.dimensions[:1] == value.dimensions[-1:]
+        and program.instructions[table.name].computes_only(_CONVERTING)
+        and program.computes_with(table.name, "convert")
+        and program.is_alone(table)
+        and {*program.readers_of.get(table.value_id, ())}.issubset(products)
     ]
 
 

@@ -17,6 +17,8 @@ from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _CALLBACK = "callback"
+_FILLING: Final = frozenset(("broadcast", "constant"))
+"""Opcodes of instructions that repeat a number."""
 _FLOATS: Final = ("f", "bf", "c")
 _OF_ARRAYS: Final = (*_FLOATS, "s")
 """Types of a carry: a scalar integer may be a counter, and unsigned ones a key."""
@@ -55,6 +57,17 @@ def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int
             near += [program.values[read] for read in program.read_by.get(value.name, ())]
         waiting += [each.value_id for each in near if each.shape == value.shape]
     return frozenset(found)
+
+
+def repeats_a_number(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for arrays of one number: the compiler merges them, wherever they are made."""
+    maker = program.instructions.get(value.name)
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    return (
+        maker is not None
+        and maker.computes_only(_FILLING)
+        and all(each.dimensions == () for each in read)
+    )
 
 
 def _is_check(program: PeakProgram, instruction: str) -> bool:

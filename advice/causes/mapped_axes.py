@@ -13,8 +13,9 @@ from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.mapped_dimensions import MappedAxes
 from xlagraph.advice.causes.names import place_name
-from xlagraph.advice.causes.parameter_gradients import per_example_gradients
+from xlagraph.advice.causes.parameter_gradients import PER_EXAMPLE, per_example_gradients
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.hlo.op_names import is_per_example
 from xlagraph.planner.edits.resizing import ComputeInParts, Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -109,7 +110,8 @@ def _are_derivatives(program: PeakProgram, cause: Cause) -> bool:
     """Return True if another cause names the values, as a Jacobian or gradients of each example."""
     if any(2 * each.sum_bytes >= cause.sum_bytes for each in per_example_gradients(program)):
         return True
-    named: set[str] = set()
+    stacks = reduced_stacks(program)
+    named = {label for each in stacks if each.remedies is PER_EXAMPLE for label in each.labels}
     for each in (*derivatives_at_once(program), *stored_jacobians(program)):
         named |= each.labels
         if isinstance(each.edit, Remove):  # with what makes a Jacobian

@@ -14,7 +14,7 @@ from xlagraph.advice.causes.names import knows_passes
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.sliced_reads import share_of_reads
-from xlagraph.hlo.op_names import is_per_example
+from xlagraph.hlo.op_names import is_backward, is_per_example, of_first_computation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.batch import kept_bytes
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -24,6 +24,8 @@ _OF_DATA: Final = ("dot", "convolution", "gather", "dynamic-slice")
 """Opcodes outside of a mapped function that tell of a batch: rows of data, or layers of them."""
 _IN_LOOP: Final = re.compile(r"while/body/.*vmap\(")
 """Op names of a function that is mapped in the body of a loop."""
+_AROUND_LOOP: Final = re.compile(r"vmap\(.*while/body/(?!.*vmap\()")
+"""Op names of a loop in a function that is mapped, and maps nothing itself."""
 _JOINING: Final = ("concatenate", "pad")
 _WRITING: Final = (*_JOINING, "scatter", "dynamic-update-slice")
 _MOST_BYTES: Final = 64
@@ -35,7 +37,10 @@ class MappedAxes(Axes):
     """The dimensions of values, and which of them only mapped functions have."""
 
     def mapped(self, length: int) -> frozenset[int]:
-        """Return the dimensions of this length that only a mapped function has, and no result."""
+        """Return the dimensions of this length that only a mapped function has.
+
+        A result may have one number of each element, such as the fitness of each member.
+        """
         program = self.program
         found = {
             axis
@@ -49,7 +54,7 @@ class MappedAxes(Axes):
         found -= {
             axis
             for each in program.program.values
-            if each.lives_out
+            if each.lives_out and not self._is_number_of_each(program.values[each.value_id])
             for axis in self._of_id(each.value_id)
         }
         # a mapped op that reduces a dimension has another one; a layer or data have a batch
@@ -75,7 +80,8 @@ class MappedAxes(Axes):
             if self.length(axis) == length
         }
         lengths = self.followed.lengths
-        alone = {axis for axis in found if not lengths.is_group(axis)}
+        # a loop that stacks computes one at a time already
+        alone = {axis for axis in found if not (lengths.is_group(axis) or lengths.is_stacked(axis))}
         return frozenset(
             axis
             for axis in alone
@@ -124,18 +130,27 @@ class MappedAxes(Axes):
     def _have(self, axis: int, values: Collection[StoredValue]) -> bool:
         return any(axis in self.of(each) for each in values)
 
+    def _is_number_of_each(self, value: StoredValue) -> bool:
+        """Return True for a small array of one dimension that a mapped function makes."""
+        is_mapped = is_per_example(value.known_op_name)
+        return is_mapped and len(self.of(value)) == 1 and value.size_bytes < self._least
+
+    @cached_property
+    def _least(self) -> float:
+        """Bytes of a value that is not small next to the largest one at the peak."""
+        return max((value.size_bytes for value in self.program.at_peak), default=0) / PARTS
+
     def _read_one_by_one(self, axes: Collection[int]) -> set[int]:
         """Return the dimensions of which slices take more than a half: each element is needed.
 
         A loop can keep what is small, such as a loss of each element.
         """
         program = self.program
-        least = max((value.size_bytes for value in program.at_peak), default=0) / PARTS
         slicing = {name for name in self._reducing(axes) if program.computes_with(name, "slice")}
         found: set[int] = set()
         for value in program.temporaries if slicing else ():
             readers = slicing.intersection(program.readers_of.get(value.value_id, ()))
-            if value.size_bytes >= least and readers and not self.of(value).isdisjoint(axes):
+            if value.size_bytes >= self._least and readers and not self.of(value).isdisjoint(axes):
                 share = share_of_reads(program, {value.value_id}, readers, ("slice",))
                 found |= self.of(value) if share > _MOST_READ else set()
         return found
@@ -146,14 +161,18 @@ class MappedAxes(Axes):
         The condition of a mapped loop is a reduction over all, perhaps in two steps. The gradient
         of a mapped function may reduce its dimension, a mapped gradient does not.
         """
-        program = self.program
         return any(
             not self._is_outside(name)
-            and (not program.is_backward(name) or self._is_derivative(name))
+            and (not self._is_differentiated(name) or self._is_derivative(name))
             and not self._is_number(name)
             and not self._is_step_of_number(name)
             for name in self._reducing({axis})
         )
+
+    def _is_differentiated(self, name: str) -> bool:
+        """Return True for an instruction of the backward pass that no checkpoint recomputes."""
+        made = self.program.made_by.get(name, ())
+        return any(is_backward(of_first_computation(each.known_op_name)) for each in made)
 
     def _is_number(self, name: str) -> bool:
         """Return True for an instruction that makes a few bytes, such as a loop's condition."""
@@ -201,17 +220,20 @@ class MappedAxes(Axes):
 
     @cached_property
     def _stacked_by_loops(self) -> frozenset[int]:
-        """Dimensions of the results that a loop over groups stacks: few at a time already."""
+        """Dimensions of the results that a loop over groups stacks: few at a time already.
+
+        What is mapped around a loop has its dimension in stacks that the body does not map, too.
+        """
         program = self.program
-        stacks = (program.stack_of(value) for value in program.temporaries)
-        return frozenset(
-            axis
-            for stack in stacks
-            if stack is not None
-            and stack.value_id not in program.backward_stacks
-            and _IN_LOOP.search(stack.known_op_name or "")
-            for axis in self.of(stack)
-        )
+        inside, around = set[int](), set[int]()
+        for value in program.temporaries:
+            stack = program.stack_of(value)
+            name = "" if stack is None else stack.known_op_name or ""
+            if stack is not None and _AROUND_LOOP.search(name):
+                around |= self.of(stack)
+            elif stack is not None and stack.value_id not in program.backward_stacks:
+                inside |= self.of(stack) if _IN_LOOP.search(name) else set()
+        return frozenset(inside - around)
 
     @cached_property
     def _repeated(self) -> frozenset[int]:

@@ -12,6 +12,7 @@ from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.loop_states import is_known_in_loop
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.reduction_steps import is_step
 from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import arrays
@@ -34,7 +35,7 @@ def may_be_mapped(program: PeakProgram, stack: StoredValue, ids: Collection[int]
     around = program.instructions[stack.stack_loop or ""].loop
     return any(
         program.instructions[name].loop == around
-        and stack.stack_turns in made.dimensions
+        and any(each % (stack.stack_turns or each + 1) == 0 for each in made.dimensions)
         and not made.is_backward
         for name in _readers(program, ids)
         for made in program.made_by.get(name, ())
@@ -45,7 +46,7 @@ def mapped_forms(axes: Axes, stack: StoredValue, ids: Collection[int]) -> frozen
     """Return a stack's ids and those of all that is computed of it for each iteration apart.
 
     Empty if the program returns any of it, or if something else depends on several iterations,
-    other than by a reduction of all.
+    other than by a reduction of all. What is small the loop can stack instead.
     """
     program, lengths = axes.program, axes.in_order(stack)
     if not lengths or axes.length(lengths[0]) != stack.stack_turns:
@@ -61,21 +62,34 @@ def mapped_forms(axes: Axes, stack: StoredValue, ids: Collection[int]) -> frozen
             read = program.read_by[name]
             if (
                 not all(has_axis)
-                or not all(
-                    each in found or is_known_in_loop(program, stack, program.values[each])
-                    for each in read
-                )
+                or not all(_is_known(axes, stack, found, program.values[each]) for each in read)
                 or not _is_of_each(axes, name, lengths[0])
             ):
                 return frozenset()
-            found |= new
-            waiting += new
+            if any(2 * each.size_bytes > stack.size_bytes for each in made):
+                found |= new
+                waiting += new
     is_returned = any(
         member.lives_out
         for each in found - set(ids)
         for member in program.members_of(program.values[each])
     )
     return frozenset() if is_returned else frozenset(found)
+
+
+def _is_known(axes: Axes, stack: StoredValue, found: Collection[int], value: StoredValue) -> bool:
+    """Return True for one of the values found, a step of its reduction, or what the loop knows."""
+    program = axes.program
+    if value.value_id in found or is_known_in_loop(program, stack, value):
+        return True
+    return (
+        is_step(program.instructions.get(value.name))
+        and axes.in_order(stack)[0] in axes.of(value)
+        and all(
+            _is_known(axes, stack, found, program.values[each])
+            for each in program.read_by[value.name]
+        )
+    )
 
 
 def is_read_one_by_one(

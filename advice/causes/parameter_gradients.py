@@ -89,6 +89,8 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
                 summed |= connected
     if marked and program.module is not None:
         axes = Axes(program, program.module)
+        if any(_is_summed_inside(axes, program.values[each]) for each in marked):
+            marked = set()  # gradients of pairs, such as those of two clouds of points
         marked = {each for each in marked if _is_of_examples(axes, program.values[each])}
     ops = {
         (value.shape, value.attributed_op_name) for value in candidates if value.value_id in marked
@@ -187,6 +189,21 @@ def _is_of_examples(axes: Axes, value: StoredValue) -> bool:
     first = axes.in_order(value)[:1]
     is_known = bool(first) and axes.length(first[0]) == value.dimensions[0]
     return not is_known or first[0] in axes.given
+
+
+def _is_summed_inside(axes: Axes, value: StoredValue) -> bool:
+    """Return True if something keeps the examples and sums over only some other dimensions.
+
+    Of the gradient of a parameter all are summed, as for a norm, or none.
+    """
+    program, (first, *inner) = axes.program, axes.in_order(value) or [0]
+    return any(
+        program.computes_with(name, "reduce")
+        and first in axes.of(made)
+        and 0 < len(axes.of(made).intersection(inner)) < len({*inner})
+        for name in program.readers_of.get(value.value_id, ())
+        for made in program.made_by.get(name, ())
+    )
 
 
 def _scales_one(

@@ -58,11 +58,13 @@ def is_same_expression(program: PeakProgram, one: str, other: str) -> bool:
 def is_in_call(program: PeakProgram, place: PlaceOfRead, reader: str, writer: str) -> bool:
     """Return True if the read and the write are in one line's calls of libraries.
 
-    What a fusion of another line reads may be computed there again.
+    What a fusion of another line reads may be computed there again. A reader that the compiler has
+    made for itself, without a file, belongs to the call.
     """
-    makers = [program.instructions[each] for each in (reader, writer)]
+    read, written = (program.instructions[each].source_file for each in (reader, writer))
     is_one = place.file is not None and (place.file, place.line) == program.place_of(writer)
-    return is_one and all(is_installed(each.source_file or "") for each in makers)
+    is_of_library = read is None or is_installed(read)
+    return is_one and is_of_library and is_installed(written or "")
 
 
 def _stated_place(program: PeakProgram, fusion: str, operation: str) -> PlaceOfRead | None:

@@ -12,6 +12,7 @@ from xlagraph.advice.causes.loop_states import (
     depends_on_loop,
     handed_on,
     is_state_around,
+    repeats_a_number,
 )
 from xlagraph.advice.causes.mapped_stacks import (
     adds_iterations,
@@ -146,7 +147,9 @@ def reads_of_parts(
     None if anything else reads it, or if the program returns it or a copy of it, or a loop around
     keeps one as its state. A backward loop reads one part in each iteration.
     """
-    read_whole = {name for each in ids for name in program.readers_of.get(each, ())}
+    # another stack may begin as a copy of the same zeros
+    written = [each for each in ids if not repeats_a_number(program, program.values[each])]
+    read_whole = {name for each in written for name in program.readers_of.get(each, ())}
     copies = [
         made
         for name in read_whole

@@ -22,7 +22,7 @@ def readers_without_steps(
     steps = {
         values[value_id].name: value_id
         for value_id, names in readers.items()
-        if _is_step(instructions.get(values[value_id].name))
+        if is_step(instructions.get(values[value_id].name))
         and all(_reduces(instructions.get(name)) for name in names)
     }
     for use in uses:
@@ -35,10 +35,10 @@ def readers_without_steps(
                 yield use.value_id, name
 
 
-def _is_step(known: StoredInstruction | None) -> bool:
+def is_step(known: StoredInstruction | None) -> bool:
     """Return True for a reduction of windows that has no op name: the compiler added it."""
     return known is not None and known.op_name is None and known.computes_only(("reduce-window",))
 
 
 def _reduces(known: StoredInstruction | None) -> bool:
-    return known is not None and (_is_step(known) or known.computes_with("reduce"))
+    return known is not None and (is_step(known) or known.computes_with("reduce"))

@@ -98,3 +98,106 @@ ENTRY e {{
                      f"h = multiply({product})", "g = negate(h)", "k = add(g, h)",
                      "y = negate(k)")  # fmt: skip
     assert bool(list(mapped_axes(program))) == is_named
+
+
+@pytest.mark.parametrize(("part", "is_named"), [("stack", False), ("vs", True)])
+def test_what_a_loop_has_stacked_has_no_directions(programs, part, is_named):
+    """A loop that writes a dimension one element at a time does not compute it at once."""
+    program = programs(
+        ALLOCATIONS,
+        """
+        0 | x  | f32[64]    | 0    | 256  | 0-5 | parameter(0)
+        3 | vs | f32[16,64] | 0    | 4096 | 0-5 | parameter(1)
+        1 | h  | f32[16,64] | 0    | 4096 | 1-4 | negate(vs) | jit(f)/vmap(jvp())/mul
+        1 | g  | f32[16,64] | 4096 | 4096 | 2-4 | negate(h)  | jit(f)/vmap(jvp())/neg
+        1 | k  | f32[16,64] | 8192 | 4096 | 3-4 | add(h, g)  | jit(f)/vmap(jvp())/add
+        2 | y  | f32[16,64] | 0    | 4096 | 4-5 | negate(k)  | jit(f)/vmap(jvp())/neg
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+body {{
+  state = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  row = f32[64]{{0}} get-tuple-element(state), index=1
+  old = f32[16,64]{{1,0}} get-tuple-element(state), index=2
+  zero = s32[] constant(0)
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  part = f32[1,64]{{1,0}} reshape(row)
+  new = f32[16,64]{{1,0}} dynamic-update-slice(old, part, i, zero)
+  ROOT all = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) tuple(next, row, new)
+}}
+
+cond {{
+  state = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] constant(16)
+  ROOT c = pred[] compare(i, n), direction=LT
+}}
+
+ENTRY e {{
+  x = f32[64]{{0}} parameter(0)
+  vs = f32[16,64]{{1,0}} parameter(1)
+  zero = s32[] constant(0)
+  number = f32[] constant(0)
+  empty = f32[16,64]{{1,0}} broadcast(number), dimensions={{}}
+  first = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) tuple(zero, x, empty)
+  loop = (s32[], f32[64]{{0}}, f32[16,64]{{1,0}}) while(first), condition=cond, body=body
+  stack = f32[16,64]{{1,0}} get-tuple-element(loop), index=2
+  h = f32[16,64]{{1,0}} negate({part})
+  g = f32[16,64]{{1,0}} negate(h)
+  k = f32[16,64]{{1,0}} add(h, g)
+  ROOT y = f32[16,64]{{1,0}} negate(k)
+}}
+""")
+    with_results(program, "y")
+    titles = [cause.title for cause in mapped_axes(program)]
+    assert ("Derivatives in all of 16 directions are computed at once" in titles) == is_named
+
+
+@pytest.mark.parametrize(("turns", "is_named"), [(4, False), (None, True)])
+def test_stacked_gradients_of_each_example_are_no_directions(programs, turns, is_named):
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[4,64]| at ShapeIndex {}
+        1 | 49152 | preallocated-temp
+        2 | 1024 | maybe-live-out
+        """,
+        """
+        0 | w    | f32[4,64]    | 0     | 1024  | 0-5 | parameter(0)
+        1 | loop | s32[]        | 0     | 4     | 1-1 | iota()
+        1 | g    | f32[4,16,64] | 0     | 16384 | 2-4 | fusion(w) | vmap(transpose(jvp()))/mul
+        1 | h    | f32[4,16,64] | 16384 | 16384 | 3-4 | negate(w) | jit(f)/vmap(jvp())/neg
+        1 | k    | f32[4,16,64] | 32768 | 16384 | 3-4 | negate(h) | jit(f)/vmap(jvp())/neg
+        2 | sum  | f32[4,64]    | 0     | 1024  | 4-5 | reduce(g) | jit(f)/reduce_sum @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+
+repeat {
+  p = f32[4,64]{1,0} parameter(0)
+  ROOT b = f32[4,16,64]{2,1,0} broadcast(p), dimensions={0,2}
+}
+
+sum {
+  one = f32[] parameter(0)
+  other = f32[] parameter(1)
+  ROOT both = f32[] add(one, other)
+}
+
+ENTRY e {
+  w = f32[4,64]{1,0} parameter(0)
+  zero = f32[] constant(0)
+  g = f32[4,16,64]{2,1,0} fusion(w), kind=kLoop, calls=repeat
+  h = f32[4,16,64]{2,1,0} negate(g)
+  k = f32[4,16,64]{2,1,0} negate(h)
+  ROOT sum = f32[4,64]{1,0} reduce(g, zero), dimensions={1}, to_apply=sum
+}
+""")
+    with_results(program, "sum")
+    stack = program.by_label["g"]
+    if turns is not None:
+        stack = stack._replace(stack_loop="loop", stack_turns=turns)
+    program.compilation.values[stack.value_id] = stack
+    assert bool(list(mapped_axes(program))) == is_named

@@ -185,3 +185,53 @@ def test_a_pair_of_particles_is_no_gradient_of_one(returning):
         "s",
     )
     assert list(per_example_gradients(program)) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "shape", "expected"),
+    [
+        pytest.param("{0}", "s8[8]", ["g"], id="for a norm"),
+        pytest.param("{0,2}", "s8[8,4]", [], id="over the other points of each pair"),
+    ],
+)
+def test_a_gradient_of_pairs_of_points_is_none_of_an_example(programs, kept, shape, expected):
+    summed = "{1,2}" if kept == "{0}" else "{1}"
+    program = programs(
+        """
+        0 | 64 | parameter 0, shape |s8[16,4]| at ShapeIndex {}
+        2 | 32 | parameter 1, shape |s8[8,4]| at ShapeIndex {}
+        1 | 1024 | preallocated-temp
+        """,
+        f"""
+        0 | y | s8[16,4]   | 0   | 64  | 0-3 | parameter(0)
+        2 | x | s8[8,4]    | 0   | 32  | 0-3 | parameter(1)
+        1 | g | s8[8,16,4] | 0   | 512 | 1-2 | fusion(x, y) | transpose(jvp(vmap(vmap(jvp()))))/mul
+        1 | s | {shape}    | 512 | 32  | 2-3 | reduce(g)    | transpose(jvp())/reduce_sum
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+c {{
+  p = s8[8,4]{{1,0}} parameter(0)
+  q = s8[16,4]{{1,0}} parameter(1)
+  b = s8[8,16,4]{{2,1,0}} broadcast(p), dimensions={{0,2}}
+  r = s8[8,16,4]{{2,1,0}} broadcast(q), dimensions={{1,2}}
+  ROOT m = s8[8,16,4]{{2,1,0}} multiply(b, r)
+}}
+
+sum {{
+  one = s8[] parameter(0)
+  other = s8[] parameter(1)
+  ROOT both = s8[] add(one, other)
+}}
+
+ENTRY e {{
+  y = s8[16,4]{{1,0}} parameter(0)
+  x = s8[8,4]{{1,0}} parameter(1)
+  zero = s8[] constant(0)
+  g = s8[8,16,4]{{2,1,0}} fusion(x, y), kind=kLoop, calls=c
+  ROOT s = {shape} reduce(g, zero), dimensions={summed}, to_apply=sum
+}}
+""")
+    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
+    assert found == expected

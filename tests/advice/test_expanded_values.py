@@ -296,3 +296,29 @@ def test_a_repeated_number_that_is_computed_with_pairs_has_any_of_their_rows(pro
     with_results(program, "s")
     (cause,) = expanded_values(program, ())
     assert {row["value"] for row in cause.rows} == {"all", "rows", "d", "p"}
+
+
+def test_rows_that_are_summed_in_two_steps_are_counted_together(programs):
+    program = programs(
+        GIVEN,
+        """
+        0 | x | f32[32,2]  | 0    | 256  | 0-4 | parameter(0)
+        1 | y | f32[64,2]  | 0    | 512  | 0-4 | parameter(1)
+        2 | k | f32[32,64] | 0    | 8192 | 1-3 | dot(x, y)
+        3 | s | f32[4]     | 0    | 16   | 2-4 | reduce(k) | jit(f)/sum @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+
+ENTRY e {
+  x = f32[32,2]{1,0} parameter(0)
+  y = f32[64,2]{1,0} parameter(1)
+  k = f32[32,64]{1,0} dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  zero = f32[] constant(0)
+  parts = f32[4,8,64]{2,1,0} bitcast(k)
+  ROOT s = f32[4]{0} reduce(parts, zero), dimensions={1,2}, to_apply=add
+}
+""")
+    with_results(program, "s")
+    (cause,) = expanded_values(program, ())
+    assert str(cause.rows[0]["reason"]).startswith("computed for all 32 rows from 768 B")

@@ -89,6 +89,37 @@ def test_a_one_hot_matrix_is_named_if_a_product_reads_it(programs, fused, reader
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
+@pytest.mark.parametrize(
+    ("shape", "made", "named"),
+    [
+        pytest.param("f32[128,64]", "convert(t)", ["all", "hot"], id="rows to choose from"),
+        pytest.param("f32[128,64]", "multiply(t, t)", ["hot"], id="rows that are computed"),
+        pytest.param("f32[64,128]", "convert(t)", ["hot"], id="rows that are added up"),
+    ],
+)
+def test_a_table_that_is_converted_for_a_one_hot_product_is_named_with_it(
+    programs, shape, made, named
+):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}
+        2 | 8192 | parameter 1, shape |u8[128,64]| at ShapeIndex {}
+        1 | 90112 | preallocated-temp
+        """,
+        f"""
+        0 | ids | s32[64]     | 0     | 256   | 0-3 | parameter(0)
+        2 | t   | u8[128,64]  | 0     | 8192  | 0-3 | parameter(1)
+        1 | hot | f32[64,128] | 0     | 32768 | 1-3 | fusion(ids) | jit(f)/jit(_one_hot)/convert
+        1 | all | {shape}     | 32768 | 32768 | 2-3 | {made}
+        1 | out | f32[64,64]  | 65536 | 16384 | 3-3 | dot(hot, all)
+        """,
+    )
+    fused = ("compare", "convert", "iota")
+    program.instructions["hot"] = program.instructions["hot"]._replace(fused_opcodes=fused)
+    (cause,) = one_hot_products(program)
+    assert sorted(str(row["value"]) for row in cause.rows) == named
+
+
 def test_the_sum_of_one_hot_rows_that_a_product_reads_is_named_with_them(programs):
     program = programs(
         "0 | 512 | parameter 0, shape |s32[64,2]| at ShapeIndex {}\n1 | 65536 | preallocated-temp",

@@ -85,6 +85,7 @@ def test_samples_of_a_loss_may_be_added_in_the_backward_pass_alone(programs):
         {"mark": ""},  # nothing is mapped
         {"summed": "vmap()/"},  # the mapped function reduces a dimension of its own
         {"summed": "vmap(transpose(jvp()))/"},  # the gradient that is mapped does
+        {"summed": "transpose(jvp(vmap()))/rematted_computation/"},  # as it does again here
     ],
 )
 def test_other_dimensions_are_not_named(programs, changed):
@@ -128,6 +129,60 @@ ENTRY e {
 def test_what_is_returned_for_each_sample_is_needed(programs):
     returned = SAMPLES.replace("ROOT mean", "mean").replace("  g =", "  ROOT g =")
     assert samples(programs, returned, result="g") == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_named"),
+    [
+        pytest.param("vmap()/while/body/exp", True, id="mapped around the loop"),
+        pytest.param("vmap()/while/body/vmap()/exp", False, id="perhaps mapped in it alone"),
+    ],
+)
+def test_what_a_mapped_loop_stacks_is_no_group_of_a_loop_in_it(programs, scope, is_named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        1 | 8448 | preallocated-temp
+        2 | 256 | maybe-live-out
+        """,
+        f"""
+        0 | x    | f32[64]    | 0    | 256  | 0-5 | parameter(0)
+        1 | loop | s32[]      | 8192 | 4    | 1-1 | iota()
+        1 | h    | f32[16,64] | 0    | 4096 | 2-3 | multiply(x) | vmap()/while/body/vmap()/mul
+        1 | g    | f32[16,64] | 4096 | 4096 | 3-4 | exponential(h) | {scope}
+        2 | mean | f32[64]    | 0    | 256  | 4-5 | reduce(g) | jit(f)/reduce_sum @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text(SAMPLES)
+    for label in ("h", "g"):
+        value = program.by_label[label]._replace(stack_loop="loop", stack_turns=5)
+        program.compilation.values[value.value_id] = value
+    with_results(program, "mean")
+    assert bool(list(mapped_axes(program))) == is_named
+
+
+@pytest.mark.parametrize(("mark", "is_named"), [("vmap()/", True), ("", False)])
+def test_a_number_of_each_member_may_be_returned(programs, mark, is_named):
+    program = programs(
+        """
+        0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}
+        1 | 8192 | preallocated-temp
+        2 | 256 | maybe-live-out
+        3 | 64 | maybe-live-out
+        """,
+        f"""
+        0 | x    | f32[64]    | 0    | 256  | 0-5 | parameter(0)
+        1 | h    | f32[16,64] | 0    | 4096 | 1-3 | multiply(x) | jit(f)/vmap()/mul @ f.py:5
+        1 | g    | f32[16,64] | 4096 | 4096 | 2-4 | exponential(h) | jit(f)/vmap()/exp @ f.py:6
+        3 | each | f32[16]    | 0    | 64   | 3-5 | slice(g) | jit(f)/{mark}squeeze @ f.py:7
+        2 | mean | f32[64]    | 0    | 256  | 4-5 | reduce(g) | jit(f)/reduce_sum @ f.py:8
+        """,
+    )
+    module = SAMPLES.replace("ROOT mean", "part = f32[16,1]{1,0} slice(g), slice={[0:16], [0:1]}\n"
+        "  each = f32[16]{0} bitcast(part)\n  ROOT mean")  # fmt: skip
+    program.stored.operations = operations_of_text(module)
+    with_results(program, "mean", "each")
+    assert bool(list(mapped_axes(program))) == is_named
 
 
 @pytest.mark.parametrize(

@@ -64,3 +64,51 @@ def test_a_mapped_stack_that_the_program_returns_is_not_named(programs):
 def test_a_sum_that_reads_what_follows_the_loop_needs_the_stack(programs, reads, named):
     found = mapped(programs, "multiply(s, s)", reads, read="reduce", shape="16")
     assert found == named
+
+
+@pytest.mark.parametrize(
+    ("returned", "named"),
+    [
+        pytest.param("sums", ["s"], id="a number of each, which the loop can stack"),
+        pytest.param("e", [], id="an array of each"),
+    ],
+)
+def test_a_small_result_of_each_iteration_needs_no_stack_of_large_ones(programs, returned, named):
+    program = programs(
+        """
+        0 | 12288 | preallocated-temp
+        1 | 4096 | maybe-live-out
+        """,
+        """
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s    | f32[64,16] | 4096 | 4096 | 1-3 | fusion(loop)
+        0 | e    | f32[1024]  | 8192 | 4096 | 2-4 | fusion(s) | jit(f)/mul @ f.py:8
+        0 | step | f32[64,2]  | 0    | 512  | 3-4 | reduce-window(e)
+        1 | sums | f32[64]    | 0    | 256  | 4-5 | reduce(step) | jit(f)/reduce_sum @ f.py:9
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    program.stored.operations = operations_of_text(
+        """HloModule m
+
+square {
+  p = f32[64,16]{1,0} parameter(0)
+  q = f32[64,16]{1,0} multiply(p, p)
+  ROOT flat = f32[1024]{0} bitcast(q)
+}
+
+ENTRY x {
+  s = f32[64,16]{1,0} parameter(0)
+  e = f32[1024]{0} fusion(s), kind=kLoop, calls=square
+  rows = f32[64,16]{1,0} bitcast(e)
+  zero = f32[] constant(0)
+  step = f32[64,2]{1,0} reduce-window(rows, zero), window={size=1x8 stride=1x8}, to_apply=add
+  ROOT sums = f32[64]{0} reduce(step, zero), dimensions={1}, to_apply=add
+}
+"""
+    )
+    with_results(program, returned)
+    chain = ("loop = iota()", "s = fusion(loop)", "e = fusion(s)", "step = reduce-window(e)")
+    with_dependences(program, *chain, "sums = reduce(step)")
+    assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == named

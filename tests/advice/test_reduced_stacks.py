@@ -38,6 +38,25 @@ def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, 
     assert str(cause.rows[0]["reason"]).startswith("f.py:9 reads a part or a reduction")
 
 
+@pytest.mark.parametrize(("first", "count"), [("broadcast()", 1), ("dot()", 0)])
+def test_what_reads_the_zeros_with_which_a_stack_begins_does_not_read_it(programs, first, count):
+    program = programs(
+        "0 | 16384 | preallocated-temp",
+        f"""
+        0 | loop  | s32[]      | 0    | 4    | 0-2 | iota()
+        0 | zeros | f32[64,16] | 4096 | 4096 | 1-3 | {first}
+        0 | other | f32[64,16] | 8192 | 4096 | 2-5 | tanh(zeros)
+        0 | s     | f32[64,16] | 4096 | 4096 | 3-4 | fusion(loop, zeros)
+        0 | part  | f32[16]    | 64   | 64   | 4-5 | slice(s) | jit(f)/slice @ f.py:9
+        0 | last  | f32[64,16] | 4096 | 4096 | 5-5 | negate(other)
+        """,
+    )
+    share_one_buffer_set(program, "zeros", "s")
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    assert len(list(reduced_stacks(program))) == count
+
+
 @pytest.mark.parametrize(
     ("result", "keeps_state", "count"),
     [("part", False, 1), ("copied", False, 0), ("part", True, 0)],
