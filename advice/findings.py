@@ -218,7 +218,7 @@ class _Search:
             return None
         if advice.change is ChangeKind.HALF and self._least_share:
             is_cpu = compilation.platform == "cpu"  # it computes in f32 whatever the program says
-            saving = () if is_cpu else wider_than_others(self._program, saving)
+            saving = [] if is_cpu else [*wider_than_others(self._program, saving)]
             if not self._is_enough(_sum(saving, advice.column), advice.measure):
                 self._found.hidden += 1
                 return None
