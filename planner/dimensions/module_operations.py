@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from xlagraph.hlo.program import Program
@@ -77,6 +78,7 @@ class ModuleOperations:
     """The program with call stacks from which they were read; None for a message."""
 
 
+@lru_cache(maxsize=1 << 13)  # a program has few shapes and repeats them
 def shape_tree(shape: Shape) -> ShapeTree:
     """Return the lengths in a shape."""
     if shape.is_tuple:
