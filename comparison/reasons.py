@@ -201,6 +201,11 @@ class Reason:
         return 0 in (self.count_a, self.count_b)
 
     @property
+    def is_replacement(self) -> bool:
+        """True if functions of one side replace those of the other (CALLED)."""
+        return bool(self.scopes and self.inputs)
+
+    @property
     def is_of_policy(self) -> bool:
         """True for values that the policy of a checkpoint keeps."""
         return self.subject.after == "policy"

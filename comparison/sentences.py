@@ -122,7 +122,12 @@ def sentences_of(
     if not told:  # what differs has almost no bytes
         told = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     found = [_sentence(reason, names) for reason in told]
-    if told and not told[0].code:
+    if told and (code := told[0].code):
+        # another function says more than a transformation that both programs have
+        called = [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
+        if called and called[0].is_replacement and not code.is_only_one_side:
+            found.insert(0, _sentence(called[0], names))
+    elif told:
         # without bytes, it names what is new
         for place, reason in _of_no_bytes(told[0], explaining, reasons):
             if told[0].cause and place:  # both say why
@@ -165,12 +170,13 @@ def _of_no_bytes(
     is_explained = bool(first.cause) and kind not in INDIRECT
     if functions:
         called = gradients or functions
-        is_replaced = bool(functions[0].scopes and functions[0].inputs)
         # a part with more inputs than ops says more
         is_part = kind is ReasonKind.REPEATED and first.input_count > max(
             functions[0].count_a, functions[0].count_b
         )
-        is_edited = kind in _EDITED and not (is_replaced and first.input_example is None)
+        is_edited = kind in _EDITED and not (
+            functions[0].is_replacement and first.input_example is None
+        )
         return [(1 if is_explained or is_edited or is_part else 0, called[0])]
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
