@@ -18,11 +18,11 @@ from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
 from xlagraph.hlo.op_names import scope_names
 from xlagraph.presentation.byte_sizes import counted
 
-_LOCALS: Final = ".<locals>."
+LOCALS: Final = ".<locals>."
 _OF: Final = " of "
 _LEAST_SHARE: Final = 0.25
 """Number of instructions of a function that is named, divided by that of the first one."""
-_MOVING: Final = frozenset(
+MOVING: Final = frozenset(
     (
         "add_any", "broadcast_in_dim", "concatenate", "convert_element_type", "copy", "copy_p",
         "dynamic_slice", "dynamic_update_slice", "gather", "iota", "neg", "pad",
@@ -75,11 +75,11 @@ def _name_functions(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> 
 
 def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Counts:
     """Return the functions that another program has not, by what calls them."""
-    outer = {(each.file, _outermost(each)) for each in others}
+    outer = {(each.file, outermost(each.name)) for each in others}
     found: defaultdict[str, Counter[Function]] = defaultdict(Counter)
     for stack, count in stacks.items():
         for place, function in enumerate(stack if count else ()):
-            name = _outermost(function)
+            name = outermost(function.name)
             # a closure of a function that both have, such as a wrapper, says nothing
             if not function.is_installed or (function.file, name) in outer or "<" in name:
                 continue
@@ -121,7 +121,7 @@ def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Cou
     for name, count in names.items():
         parts = (pattern(part) for part in name)
         first = next((part for part in parts if part not in others), None)
-        if first is not None and first not in _MOVING:
+        if first is not None and first not in MOVING:
             found[first] += count
     return found
 
@@ -131,9 +131,9 @@ def _frequent(counts: Counter[str]) -> set[str]:
     return {name for name, count in counts.items() if count >= _LEAST_SHARE * most}
 
 
-def _outermost(function: Function) -> str:
+def outermost(name: str) -> str:
     """Return ``scale_by_adam`` of ``scale_by_adam.<locals>.update_fn``; ``Dense`` of its call."""
-    return function.name.partition(_LOCALS)[0].removesuffix(".__call__")
+    return name.partition(LOCALS)[0].removesuffix(".__call__")
 
 
 def _names(counts: Counter[Function]) -> set[str]:

@@ -58,7 +58,10 @@ def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
         return 2
     is_named = reason.cause or (reason.code and reason.code.is_only_one_side) or reason.is_of_policy
     if reason.cause and reason.subject.kind in INDIRECT:  # it may follow from what was edited
-        is_named = all(each.subject.kind not in _OF_WHOLE for each in explaining)
+        is_named = not any(
+            each.subject.kind in _OF_WHOLE or _is_of_more_inputs(each, reason)
+            for each in explaining
+        )
     if reason in explaining:
         follows = reason.subject.kind in CONSEQUENCES or (
             reason.subject.kind is ReasonKind.STACKED
@@ -66,6 +69,12 @@ def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
         )
         return int(follows and not is_named)
     return 2 if explaining or is_loose(reason) or not is_edit(reason, explaining) else 0
+
+
+def _is_of_more_inputs(reason: Reason, other: Reason) -> bool:
+    """Return True for another type or size of inputs that has more bytes than another reason."""
+    is_of_inputs = reason.subject.kind in _OF_INPUTS and is_known_edit(reason)
+    return is_of_inputs and abs(reason.growth_bytes) > abs(other.growth_bytes)
 
 
 def is_edit(reason: Reason, explaining: Sequence[Reason]) -> bool:

@@ -12,6 +12,7 @@ from xlagraph.comparison.checkpoints import (
     checkpointed_parts,
 )
 from xlagraph.comparison.collectives import name_collectives
+from xlagraph.comparison.edited_lines import name_edited_lines
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.joined_reasons import (
     Sides,
@@ -143,6 +144,7 @@ class _Explanation:
         if not self.turns.unrolled and Subject(ReasonKind.REPEATED) not in self.found:
             name_repeated_ops((self.a, self.b), self.reasons_found)
         name_called((self.a, self.b), self.reasons_found)
+        name_edited_lines((self.a, self.b), self.reasons_found)
         name_new_code(self.sides, self.reasons_found)
         name_collectives(self.sides, self.reasons_found)
         return list(self.found.values())

@@ -87,7 +87,8 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
         return
     own = names_b if only_b else names_a
     # names are better known than which of several values of one shape is new
-    names = own - others if len(own - others) == len(only) else input_names(only) - others
+    is_known = len(own - others) == len(only)
+    names = (set() if is_known else input_names(only) - others) or own - others
     inputs.inputs = set(branches(sorted(names), others))
     inputs.input_count = len(only)
     covered = sum(name.startswith(tuple(inputs.inputs)) for name in own)

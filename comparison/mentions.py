@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from xlagraph.comparison.call_sites import CallSites, call_sites
 from xlagraph.comparison.counted_loops import counted_loops
 from xlagraph.comparison.recomputed_ops import WAITS_FOR_GRADIENT, recomputes_forward_ops
 from xlagraph.hlo.grouping import grouped
@@ -20,6 +21,8 @@ _TRANSFORMATION: Final = re.compile(
     r"(?:transpose|jvp|vmap)\(|\)|(?:rematted_computation|checkpoint)/"
 )
 _OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
+
+_LONGEST_NAME: Final = 1000
 
 
 class Function(NamedTuple):
@@ -71,22 +74,44 @@ class Mentions:
 
         Stacks of no instruction count 0. Empty for a module that has none, or no text.
         """
-        if b"\nStackFrames" not in self._contents:
+        if not self._frames:
             return Counter()
-        frames = parse_stack_frames(self._contents.decode(errors="replace"))
-        found_frames = Counter(_FRAME.findall(self._contents))
-        inner = {name: _inner_functions(name.decode(errors="replace")) for name, _ in found_frames}
+        frames, found_frames = self._frames, self._named_frames
+        inner = {name: _inner_functions(name) for name, _ in found_frames}
         places = grouped(each for found in inner.values() for each in found)
         counts: Counter[int] = Counter()
         for (name, number), count in found_frames.items():
             # a function that is traced once has the stack of its first call wherever it is called
             if all(len(set(places[function])) == 1 for function, _ in inner[name]):
-                counts[int(number)] += count
+                counts[number] += count
         stacks: dict[int, CallStack] = {}
         found: Counter[CallStack] = Counter()
         for number in frames:
             found[_call_stack(number, frames, stacks)] += counts[number]
         return found
+
+    @cached_property
+    def call_sites(self) -> CallSites:
+        """By which lines of the program its ops are made; none for a module without stacks."""
+        text = self._contents[:_LONGEST_NAME].decode(errors="replace") if self._frames else ""
+        return call_sites(text, self._named_frames, self._frames)
+
+    @cached_property
+    def _frames(self) -> Mapping[int, StackFrame]:
+        if b"\nStackFrames" not in self._contents:
+            return {}
+        return parse_stack_frames(self._contents.decode(errors="replace"))
+
+    @cached_property
+    def _named_frames(self) -> Counter[tuple[str, int]]:
+        """Number of instructions by op name and frame."""
+        found = Counter(_FRAME.findall(self._contents) if self._frames else ())
+        return Counter(
+            {
+                (name.decode(errors="replace"), int(number)): count
+                for (name, number), count in found.items()
+            }
+        )
 
     @cached_property
     def is_recomputing(self) -> bool:

@@ -4,6 +4,7 @@ from typing import Final
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.called_functions import called_text
+from xlagraph.comparison.edited_lines import edited_text
 from xlagraph.comparison.held_values import SourceLine, place
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.loop_texts import looped, repeated, shapes, times, turns, unrolled
@@ -76,6 +77,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _code(reason)
         case ReasonKind.CALLED:
             return called_text(reason)
+        case ReasonKind.EDITED:
+            return edited_text(reason)
         case ReasonKind.COLLECTIVES:
             return f"collectives: {', '.join(sorted(reason.scopes))}"
         case ReasonKind.SIZE:
@@ -112,11 +115,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.OUTPUTS:
             return _outputs(reason)
         case ReasonKind.INPUTS:
-            named = f": {folded(reason.inputs)}" if reason.inputs else ""
-            which = "; new names:" if reason.count_a else "; gone names:"
-            which = " instead of" if reason.inputs and not reason.is_only_one_side else which
-            others = f"{which} {folded(reason.scopes)}" if reason.scopes else ""
-            return replaced(reason, "input") + named + others
+            return _inputs(reason)
         case ReasonKind.CONSTANTS:
             return replaced(reason, "constant") + read_by(reason)
         case ReasonKind.STACKED:
@@ -223,6 +222,19 @@ def _copies(reason: Reason) -> str:
         return f"other copies at the peak ({reason.count_b:,} in all, {reason.count_a:,} before)"
     noun = "copy" if abs(more) == 1 else "copies"
     return f"{abs(more):,} {noun} {'more' if more > 0 else 'fewer'}"
+
+
+def _inputs(reason: Reason) -> str:
+    """Return how many inputs only one side has, with their names."""
+    new, gone = map(folded, (reason.inputs, reason.scopes))
+    more = reason.count_b - reason.count_a
+    if new and new == gone and more:  # places in a list, after which others follow
+        which = "new" if more > 0 else "fewer"
+        return f"{counted(abs(more), f'{which} input')}: {new}"
+    named = f": {new}" if new else ""
+    which = "; new names:" if reason.count_a else "; gone names:"
+    which = " instead of" if new and not reason.is_only_one_side else which
+    return replaced(reason, "input") + named + (f"{which} {gone}" if gone else "")
 
 
 def _typed(reason: Reason) -> str:

@@ -47,6 +47,9 @@ class ReasonKind(StrEnum):
     CALLED = "called"
     """Functions of installed packages that only one program calls, and those that they replace,
     or else scopes and primitives that only one has. Without bytes."""
+    EDITED = "edited"
+    """Lines of the program's own functions that call or compute something in one program only, or
+    of which only one computes the gradients. Without bytes."""
     COLLECTIVES = "collectives"
     """Instructions between devices that one side has more often. Without bytes."""
     ORDER = "order"
@@ -120,14 +123,15 @@ class Subject(NamedTuple):
     before: str = ""
     """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT),
     old iterations or ``jax.vmap`` (UNROLLED), ``loop`` if both programs compute the values in a
-    loop (LOOPED), ``products`` if the ops are matrix products (AGAIN), or
-    ``ops`` if no library, no transformation and no new scope makes the values (NEW_CODE), or for
-    ops rather than functions (CALLED)."""
+    loop (LOOPED), ``backward`` for gradients (EDITED), ``products`` if the ops are matrix products
+    (AGAIN), or ``ops`` if no library, no transformation and no new scope makes the values
+    (NEW_CODE), or for ops rather than functions (CALLED)."""
     after: str = ""
     """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
-    (SPLIT), new iterations or ``jax.vmap`` (UNROLLED), ``new`` or ``gone`` (AGAIN, LOOPED, FUSED,
-    NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of a library (LIBRARY),
-    or ``policy`` for values that the policy of a checkpoint keeps (STACKED, REPLACED)."""
+    (SPLIT), new iterations or ``jax.vmap`` (UNROLLED), ``new`` or ``gone`` (AGAIN, EDITED, LOOPED,
+    FUSED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of a library
+    (LIBRARY), or ``policy`` for values that the policy of a checkpoint keeps (STACKED, REPLACED).
+    """
 
 
 @dataclass
@@ -195,6 +199,11 @@ class Reason:
     def is_only_one_side(self) -> bool:
         """True if only one side has values of this reason."""
         return 0 in (self.count_a, self.count_b)
+
+    @property
+    def is_replacement(self) -> bool:
+        """True if functions of one side replace those of the other (CALLED)."""
+        return bool(self.scopes and self.inputs)
 
     @property
     def is_of_policy(self) -> bool:

@@ -30,6 +30,13 @@ _WEIGHT_OF_CAUSE: Final = 4
 _DONATIONS: Final = {ReasonKind.DONATED, ReasonKind.UNDONATED}
 _EDITED: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
 """Other kinds that say more of an edit than the functions that only one program calls."""
+_OF_LINES: Final = {
+    ReasonKind.OUTPUTS,
+    ReasonKind.SCOPE_GONE,
+    ReasonKind.SCOPE_NEW,
+    ReasonKind.STACKED,
+}
+"""Other kinds that say less than the line that was edited."""
 
 
 class Sentence(NamedTuple):
@@ -112,8 +119,15 @@ def sentences_of(
     inputs = [each for each in reasons if _is_of_named_floats(each)]
     if told and inputs and _is_generic(told[0]):  # who adds one edits more than its bytes
         told = [*inputs, *(each for each in told if each not in inputs)]
+    if not told:  # what differs has almost no bytes
+        told = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     found = [_sentence(reason, names) for reason in told]
-    if told and not told[0].code:
+    if told and (code := told[0].code):
+        # another function says more than a transformation that both programs have
+        called = [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
+        if called and called[0].is_replacement and not code.is_only_one_side:
+            found.insert(0, _sentence(called[0], names))
+    elif told:
         # without bytes, it names what is new
         for place, reason in _of_no_bytes(told[0], explaining, reasons):
             if told[0].cause and place:  # both say why
@@ -140,6 +154,7 @@ def _of_no_bytes(
         [each for each in reasons if each.subject == Subject(ReasonKind.CALLED, before)]
         for before in ("", "ops")
     )
+    edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     kind = first.subject.kind
     above = next((reason for place, reason in code if place == 0), None)
     if is_plain_edit(first):  # a library makes a checkpoint, too
@@ -155,7 +170,18 @@ def _of_no_bytes(
     is_explained = bool(first.cause) and kind not in INDIRECT
     if functions:
         called = gradients or functions
-        return [(1 if is_explained or kind in _EDITED else 0, called[0])]
+        # a part with more inputs than ops says more
+        is_part = kind is ReasonKind.REPEATED and first.input_count > max(
+            functions[0].count_a, functions[0].count_b
+        )
+        is_edited = kind in _EDITED and not (
+            functions[0].is_replacement and first.input_example is None
+        )
+        return [(1 if is_explained or is_edited or is_part else 0, called[0])]
+    is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
+    is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
+    if edited and is_of_lines and is_code:
+        return [(0, edited[0])]
     is_generic = kind is not ReasonKind.COPIES and _is_generic(first)
     # ops of the side with more bytes say more than code of the other one
     is_said = above is not None and (
@@ -261,6 +287,7 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
             | ReasonKind.LIBRARY
             | ReasonKind.NEW_CODE
             | ReasonKind.CALLED
+            | ReasonKind.EDITED
             | ReasonKind.COLLECTIVES
             | ReasonKind.UNROLLED
             | ReasonKind.TURNS

@@ -201,6 +201,20 @@ MATCHING: dict[str, Case] = {
             ),
         ],
     ),
+    "one more block in the middle, which gives the last one another name": Case(
+        arguments(
+            "p['block_0']['w'] f32[8], p['block_1']['skip'] f32[4], p['block_1']['w'] f32[16]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        arguments(
+            "p['block_0']['w'] f32[8], p['block_1']['w'] f32[8],"
+            " p['block_2']['skip'] f32[4], p['block_2']['w'] f32[16]",
+            32,
+            TASKS.format("f32[8]{0}", 32),
+        ),
+        ["p['block_2'] new, with 1 input of a repeated part: +32 B"],
+    ),
     "a flattened dimension is of another op": Case(
         arguments(
             "y f32[2,4]",

@@ -254,3 +254,36 @@ def test_a_closure_of_a_function_that_both_call_says_nothing():
     shared, other = (of_package(f"remat.<locals>.{name}") for name in ("inner", "wrapper"))
     stacks = [(STEP, CHAIN, shared)], [(STEP, CHAIN, shared), *[(STEP, CHAIN, other)] * 9]
     assert told_of_stacks(*stacks) == []
+
+
+def first_of(*reasons):
+    return sentences_of(reasons, ("a", "b"), (1024, 1024 + sum(r.growth_bytes for r in reasons)))[0]
+
+
+def test_functions_that_replace_others_precede_a_backward_pass_that_both_programs_have():
+    called, copies = Reason(Subject(ReasonKind.CALLED)), Reason(Subject(ReasonKind.COPIES))
+    called.scopes, called.inputs = {"Recursive.loop of solver"}, {"Backsolve.loop of solver"}
+    copies.growth_bytes, copies.count_a, copies.count_b = 64, 1, 5
+    copies.code = Reason(Subject(ReasonKind.NEW_CODE, after="new"), count_a=5, count_b=9)
+    copies.code.scopes = {"the backward pass"}
+    replaces = "Backsolve.loop of solver replaces Recursive.loop of solver"
+    assert first_of(called, copies).text == replaces
+    copies.code.count_a = 0
+    assert first_of(called, copies).text.startswith("9 values made by the backward pass")
+
+
+def test_functions_that_replace_others_precede_sizes_that_no_input_has():
+    called, sizes = Reason(Subject(ReasonKind.CALLED)), Reason(Subject(ReasonKind.SIZE))
+    called.scopes, called.inputs = {"Tsit5.step of solver"}, {"Dopri8.step of solver"}
+    sizes.growth_bytes, sizes.count_a, sizes.count_b = 64, 2, 2
+    assert first_of(called, sizes).text == "Dopri8.step of solver replaces Tsit5.step of solver"
+    sizes.input_example = VALUE, VALUE
+    assert first_of(called, sizes).growth_bytes == 64
+
+
+def test_another_type_of_inputs_precedes_the_cause_of_fewer_bytes_of_copies():
+    dtype = Reason(Subject(ReasonKind.DTYPE, "bf16", "f32"), 640, 4, 4, input_count=4)
+    copies = Reason(Subject(ReasonKind.COPIES), 320, 0, 5, cause="a reader forces a copy")
+    assert first_of(copies, dtype).text.startswith("dtype of 4 inputs")
+    copies.growth_bytes = 960
+    assert first_of(copies, dtype).text.startswith("a reader forces a copy")

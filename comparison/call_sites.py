@@ -1,0 +1,128 @@
+"""Find by which lines of a program an op is made.
+
+    step:49, loss:37, forward:30, step:49, loss:37, forward:28, norm:12     stack of an op
+    step:49, loss:37, forward:30, norm:12                                   how it is called
+
+XLA puts the stack of an op in a function that JAX compiles on its own below that of the call. The
+lower one is that of the first call, which may be of another program.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from typing import Final, NamedTuple
+
+from xlagraph.hlo.grouping import grouped
+from xlagraph.hlo.metadata import StackFrame
+
+_PROGRAM: Final = re.compile(r"HloModule (?:p?jit_)?([^\s,]+)")
+_INNER_FUNCTION: Final = re.compile(r"(?<!^)\bp?jit\(([^()/]*)\)")
+_TRANSFORMATION: Final = re.compile(
+    r"(?:transpose|jvp|vmap)\(|\)|rematted_computation/|checkpoint/"
+)
+
+
+class CallSite(NamedTuple):
+    """An op, and the frames that make it, from a line of the compiled function on."""
+
+    op_name: str
+    function: str
+    """Innermost function that JAX compiles on its own within the program; empty if there is none.
+    """
+    frames: tuple[StackFrame, ...]
+
+
+class CallSites(NamedTuple):
+    """The ops of a module of which it is known what makes them."""
+
+    counts: Counter[CallSite]
+    """Number of instructions."""
+    unknown: Set[str]
+    """Functions that JAX compiles on its own, of which some calls are not known."""
+
+
+def call_sites(
+    module_text: str, named: Mapping[tuple[str, int], int], frames: Mapping[int, StackFrame]
+) -> CallSites:
+    """Return the call sites of a module; none if no line of the compiled function is known.
+
+    ``named`` is the number of instructions by op name and frame.
+    """
+    program = _PROGRAM.match(module_text)
+    inner = {name: _inner_functions(name) for name, _ in named}
+    places = grouped(each for functions in inner.values() for each in functions)
+    often = {function for function, of in places.items() if len(set(of)) > 1}
+    counts: Counter[CallSite] = Counter()
+    unknown: set[str] = set()
+    for (name, number), count in named.items():
+        functions = [function for function, _ in inner[name]]
+        path, is_of_call = _path(_stack(number, frames), program[1] if program else "", functions)
+        if path and (is_of_call or often.isdisjoint(functions)):
+            counts[CallSite(name, functions[-1] if functions else "", tuple(path))] += count
+        else:
+            unknown.update(functions)
+    return CallSites(counts, unknown)
+
+
+def _inner_functions(op_name: str) -> list[tuple[str, str]]:
+    """Return each function within the compiled one that contains an op, and where it is called."""
+    found = _INNER_FUNCTION.finditer(op_name)
+    return [(each[1], _TRANSFORMATION.sub("", op_name[: each.start()])) for each in found]
+
+
+def _stack(number: int, frames: Mapping[int, StackFrame]) -> list[StackFrame]:
+    """Return a frame and its callers, outermost first."""
+    found = []
+    at: int | None = number
+    while at is not None and at in frames:
+        found.append(frames[at])
+        at = frames[at].caller
+    return found[::-1]
+
+
+def _path(
+    stack: Sequence[StackFrame], program: str, functions: Sequence[str]
+) -> tuple[list[StackFrame], bool]:
+    """Return the frames from a line of the program on, and True if the stack is that of a call.
+
+    Empty if no line of the program is in the stack.
+    """
+    entry = next((place for place, each in enumerate(stack) if _name(each) == program), None)
+    if entry is None:
+        return [], False
+    heads = {_function(frame) for frame in stack[: entry + 1]}
+    path = [stack[entry]]
+    again: int | None = None
+    is_of_call = is_of_first_call = False
+    for frame in stack[entry + 1 :]:
+        is_head = _function(frame) in heads
+        if again is None or again == len(path):
+            again = 0 if is_head and _function(path[-1]) not in heads else None
+            is_of_call |= again is not None
+        if is_of_first_call:  # until the function itself
+            if _name(frame) in functions:
+                path.append(frame)
+                is_of_first_call, again = False, None
+        elif again is not None:
+            if _name(frame) == program or not is_head:
+                is_of_first_call = _place(path[again]) != _place(frame)
+                again += 1
+        else:
+            places = [_place(each) for each in path]
+            if _place(frame) in places:  # in a loop, the stack of what contains it comes again
+                del path[places.index(_place(frame)) :]
+            path.append(frame)
+    return path, is_of_call
+
+
+def _name(frame: StackFrame) -> str:
+    """Return the name of a function without what contains it."""
+    return (frame.function or "").rpartition(".")[2]
+
+
+def _function(frame: StackFrame) -> tuple[str | None, str | None]:
+    return frame.file, frame.function
+
+
+def _place(frame: StackFrame) -> tuple[str | None, str | None, int | None, int | None]:
+    return frame.file, frame.function, frame.line, frame.column

@@ -1,0 +1,248 @@
+"""Name the first line of the program's own functions at which two programs differ.
+
+    forward:28  relu(dense(x))         of one program
+    forward:28  dense(x)               of the other one
+    forward:29  tanh
+
+What a line does is what it calls and the ops that it makes itself, so a function that is called
+less often differs only where it was called. As other lines move with each edit, the lines of a
+function are aligned by what they do. Of several differences, what runs first counts: the others
+may follow from it, as XLA drops what nothing reads and what is constant.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from difflib import SequenceMatcher
+from itertools import chain, takewhile
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from xlagraph.comparison.argument_names import folded
+from xlagraph.comparison.call_sites import CallSite
+from xlagraph.comparison.called_functions import LOCALS, MOVING, outermost
+from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
+from xlagraph.hlo.metadata import StackFrame, is_installed
+from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward, is_recomputed, primitive
+from xlagraph.presentation.byte_sizes import counted
+
+_MOST_LINES: Final = 3
+"""Maximum number of lines whose gradients are named."""
+_COMMON: Final = frozenset(
+    (
+        "abs", "add", "and", "div", "eq", "ge", "gt", "integer_pow", "is_finite", "le", "lt", "max",
+        "min", "mul", "ne", "not", "or", "reduce_max", "reduce_min", "reduce_sum", "sub",
+    )
+)  # fmt: skip
+"""Primitives that many functions have, so that others say more."""
+_COMPARING: Final = frozenset(("and", "eq", "ge", "gt", "is_finite", "le", "lt", "ne", "not", "or"))
+"""Those that functions compute only to select, such as for a backward pass."""
+_Function = tuple[str, str]
+"""File and name of a function."""
+_Path = tuple[int, ...]
+"""Lines of own functions that call each other, outermost first: the order in which they run."""
+
+
+class _Line(NamedTuple):
+    function: _Function
+    number: int | None
+    """None if several lines do the same."""
+
+
+class _Difference(NamedTuple):
+    path: _Path
+    """Lines of the functions that call the line, and its own."""
+    line: _Line
+    gone: frozenset[str]
+    new: frozenset[str]
+    pairs: tuple[tuple[_Line, _Line], ...]
+    """Lines that do other things in both programs, if there are as many."""
+
+    def is_common(self, *, is_new: bool) -> bool:
+        """Return True if only one program has some ops, which many functions have."""
+        more, less = (self.new, self.gone) if is_new else (self.gone, self.new)
+        return not less and more <= _COMMON
+
+
+class _Lines:
+    """What the lines of a program's own functions do in a pass."""
+
+    def __init__(self) -> None:
+        self.items: dict[_Line, set[tuple[int, str]]] = {}
+        """What each line calls or computes, by column."""
+        self.paths: dict[_Line, _Path] = {}
+
+    def add(self, frame: StackFrame, path: _Path, item: str) -> None:
+        """Add what a frame of a call stack calls or computes."""
+        line = _Line((frame.file or "", frame.function or ""), frame.line or 0)
+        self.items.setdefault(line, set()).add((frame.column or 0, item))
+        self.paths[line] = min(path, self.paths.get(line, path))
+
+    @property
+    def functions(self) -> Set[_Function]:
+        """The functions that do something."""
+        return {line.function for line in self.items}
+
+    def of(self, function: _Function) -> list[_Line]:
+        """Return the lines of a function in their order."""
+        return sorted(line for line in self.items if line.function == function)
+
+    def done(self, line: _Line) -> tuple[str, ...]:
+        """Return what a line calls and computes."""
+        return tuple(sorted(item for _, item in self.items[line]))
+
+
+def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
+    """Name the first line that differs, or else the first ones with gradients in one program."""
+    sites = [side.mentions.call_sites for side in sides]
+    if not all(each.counts for each in sites):
+        return
+    # where these are called is not known of both programs
+    unsure = sites[0].unknown | sites[1].unknown
+    forward, backward = (
+        tuple(_lines(each.counts, unsure, of_backward=of_backward) for each in sites)
+        for of_backward in (False, True)
+    )
+    same, differences = _aligned(*forward)
+    pairs = [*same, *(pair for each in differences for pair in each.pairs)]
+    for side, word in ((1, "new"), (0, "gone")):
+        more, less = backward[side], backward[1 - side]
+        of_one = [
+            pair for pair in pairs if pair[side] in more.items and pair[1 - side] not in less.items
+        ]
+        # the forward pass computes something only for a backward pass
+        if of_one and all(
+            set(each.pairs) & set(of_one) and each.is_common(is_new=word == "new")
+            for each in differences
+        ):
+            reason = reasons.of(ReasonKind.EDITED, before="backward", after=word)
+            paths = {more.paths[pair[side]]: pair[side] for pair in of_one}
+            # what calls a function of which this is said follows from it
+            callers = {path[:length] for path in paths for length in range(1, len(path))}
+            lines = [paths[path] for path in sorted(paths.keys() - callers)]
+            reason.scopes = {_place(line) for line in lines[:_MOST_LINES]}
+            reason.count_a = reason.count_b = len(lines)
+            return
+    first = min(differences, default=None)
+    if first is not None:
+        reason = reasons.of(ReasonKind.EDITED)
+        reason.scopes, reason.inputs = set(first.gone), set(first.new)
+        reason.labels = {_place(first.line)}
+
+
+def _aligned(a: _Lines, b: _Lines) -> tuple[list[tuple[_Line, _Line]], list[_Difference]]:
+    """Return the lines that do the same in both programs, and where the others differ."""
+    same: list[tuple[_Line, _Line]] = []
+    differences: list[_Difference] = []
+    for function in a.functions & b.functions:
+        of_a, of_b = a.of(function), b.of(function)
+        done = [a.done(line) for line in of_a], [b.done(line) for line in of_b]
+        # a line may be aligned with another one that does the same
+        all_a, all_b = (Counter(chain.from_iterable(each)) for each in done)
+        for tag, start_a, end_a, start_b, end_b in SequenceMatcher(
+            None, *done, autojunk=False
+        ).get_opcodes():
+            pairs = tuple(zip(of_a[start_a:end_a], of_b[start_b:end_b], strict=False))
+            if tag == "equal":
+                same += pairs
+                continue
+            before, after = (
+                Counter(chain.from_iterable(each))
+                for each in (done[0][start_a:end_a], done[1][start_b:end_b])
+            )
+            gone = (before - after) & (all_a - all_b)
+            new = (after - before) & (all_b - all_a)
+            is_paired = end_a - start_a == end_b - start_b
+            if _COMPARING.issuperset({*gone, *new}):
+                same += pairs if is_paired else ()
+            else:
+                # the line of the second program, if it has one
+                lines, line = (b, of_b[start_b]) if end_b > start_b else (a, of_a[start_a])
+                path = lines.paths[line]
+                if _can_be_moved(done[0], start_a, end_a) or _can_be_moved(done[1], start_b, end_b):
+                    line = line._replace(number=None)
+                differences.append(
+                    _Difference(
+                        path,
+                        line,
+                        frozenset(gone),
+                        frozenset(new),
+                        pairs if is_paired else (),
+                    )
+                )
+    return same, differences
+
+
+def _can_be_moved(done: Sequence[tuple[str, ...]], start: int, end: int) -> bool:
+    """Return True if the line before or after some does the same, so that it may differ."""
+    before, after = done[start - 1 : start] if start else [], done[end : end + 1]
+    return end > start and (done[end - 1 : end] == before or done[start : start + 1] == after)
+
+
+def _lines(sites: Mapping[CallSite, int], unsure: Set[str], *, of_backward: bool) -> _Lines:
+    """Return what each line of an own function does in the forward or in the backward pass."""
+    lines = _Lines()
+    for site in sites:
+        if is_recomputed(site.op_name) or is_backward(site.op_name) is not of_backward:
+            continue
+        path: _Path = ()
+        for at, frame in enumerate(site.frames):
+            if _is_of_library(frame):
+                continue
+            path = (*path, frame.line or 0)
+            item = _item(site, at)
+            if item and item not in unsure:
+                lines.add(frame, path, item)
+    return lines
+
+
+def _item(site: CallSite, at: int) -> str | None:
+    """Return the function that a frame calls, or the op that it makes; None if it only moves."""
+    called = site.frames[at + 1 :]
+    if called:
+        return _called(called)
+    op = site.function or primitive(site.op_name) or ""
+    is_scope = op in OF_ANY_LOOP or any(frame.function == op for frame in site.frames)
+    return op if "/" in site.op_name and op not in MOVING and not is_scope else None
+
+
+def _called(frames: Sequence[StackFrame]) -> str | None:
+    """Return which function the first of the frames that a line calls stands for."""
+    names = [frame.function or "" for frame in takewhile(_is_of_library, frames)]
+    own = [frame.function or "" for frame in frames[len(names) :][:1]]
+    first = next(chain(names, own))
+    if names and LOCALS in first:  # a wrapper calls what says more, such as a layer
+        layers = (each for each in names if each.endswith(".__call__"))
+        plain = (each for each in names if LOCALS not in each)
+        first = next(chain(layers, plain, own, names))
+    first = first if first in own else outermost(first)
+    name = first.rpartition(LOCALS)[2].removesuffix(".__call__")
+    return None if "<" in name else name
+
+
+def _is_of_library(frame: StackFrame) -> bool:
+    return is_installed(frame.file or "")
+
+
+def _place(line: _Line) -> str:
+    file, function = line.function
+    number = "" if line.number is None else f":{line.number}"
+    return f"{PurePath(file).name}{number} ({function.rpartition('.<locals>.')[2]})"
+
+
+def edited_text(reason: Reason) -> str:
+    """Return which ops and functions a line has in one program only."""
+    if reason.subject.before:
+        more = reason.count_b - len(reason.scopes)
+        lines = ", ".join(sorted(reason.scopes))
+        lines += f" and {counted(more, 'more line')}" if more else ""
+        when = "none before" if reason.subject.after == "new" else "none now"
+        return f"gradients of {lines}, {when}"
+    (at,) = reason.labels
+    gone, new = (
+        folded(name.lstrip("_") for name in each - _COMMON or each)
+        for each in (reason.scopes, reason.inputs)
+    )
+    if gone and new:
+        return f"{at}: {new} instead of {gone}"
+    return f"{at}: {new} new" if new else f"{at}: {gone} gone"

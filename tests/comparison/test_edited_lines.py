@@ -1,0 +1,145 @@
+import re
+from collections import Counter
+
+import pytest
+
+from xlagraph.comparison.call_sites import call_sites
+from xlagraph.comparison.edited_lines import name_edited_lines
+from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.mentions import Mentions
+from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.sentences import sentences_of
+from xlagraph.hlo.metadata import StackFrame
+
+INSTALLED = "/venv/lib/python3.12/site-packages/layers/core.py"
+
+
+class Module(Mentions):
+    """The call sites of a module."""
+
+    def __init__(self, *ops):
+        super().__init__()
+        self._ops = ops
+
+    @property
+    def call_sites(self):
+        return sites_of(*self._ops)
+
+
+def sites_of(*ops):
+    """Return the sites of ops: ``step:5 Dense.__call__:9! mul`` has a line of a library."""
+    frames: dict[int, StackFrame] = {}
+    named: Counter[tuple[str, int]] = Counter()
+    numbers: dict[str, int] = {}
+    for op in ops:
+        *stack, name = op.split()
+        caller: int | None = None
+        for place, text in enumerate(stack):
+            function, line, installed = re.findall(r"(\S+?):(\d+)(!?)$", text)[0]
+            key = " ".join(stack[: place + 1])
+            caller_of, caller = caller, numbers.setdefault(key, len(numbers) + 1)
+            file = INSTALLED if installed else "/src/train.py"
+            frames[caller] = StackFrame(function, file, int(line), 0, caller_of)
+        named[f"jit(step)/{name}", caller or 0] += 1
+    return call_sites("HloModule jit_step, is_scheduled=true", named, frames)
+
+
+def told(before, after):
+    found = FoundReasons()
+    a, b = (Reserved((), mentions=Module(*ops)) for ops in (before, after))
+    name_edited_lines((a, b), found)
+    return [reason_text(each, ("a", "b")) for each in found.found.values()]
+
+
+def test_an_edited_line_precedes_what_only_says_which_values_differ():
+    edited, replaced = Reason(Subject(ReasonKind.EDITED)), Reason(Subject(ReasonKind.REPLACED))
+    edited.labels, edited.inputs = {"train.py:3 (f)"}, {"tanh", "add"}
+    replaced.growth_bytes, replaced.count_b = 64, 2
+    lines = [each.line for each in sentences_of([replaced, edited], ("a", "b"), (64, 128))]
+    assert lines == ["train.py:3 (f): tanh new: 0 B", "2 new values at the peak: +64 B"]
+    (only,) = sentences_of([edited], ("a", "b"), (64, 64))
+    assert only.line == "train.py:3 (f): tanh new: 0 B"
+
+
+def test_an_op_that_one_line_has_no_longer_is_named_with_the_line_and_its_function():
+    before = ["step:9 loss:5 forward:2 dot_general", "step:9 loss:5 forward:3 add"]
+    assert told(before, before[:1]) == ["train.py:3 (forward): add gone"]
+    assert told(before[:1], before) == ["train.py:3 (forward): add new"]
+    assert told(before, [*before[:1], "step:9 loss:5 forward:3 tanh"]) == [
+        "train.py:3 (forward): tanh instead of add"
+    ]
+    assert told(before, before) == []
+
+
+def test_lines_that_moved_are_the_same():
+    before = ["step:9 loss:5 forward:2 dot_general", "step:9 loss:5 forward:3 add"]
+    after = [
+        "step:12 loss:8 forward:4 dot_general",
+        "step:12 loss:8 forward:5 exp",
+        "step:12 loss:8 forward:6 add",
+    ]
+    assert told(before, after) == ["train.py:5 (forward): exp new"]
+
+
+def test_a_function_that_is_called_less_often_differs_where_it_was_called():
+    dense = "dense:1 dot_general"
+    before = [f"step:9 forward:3 {dense}", f"step:9 forward:4 {dense}", "step:9 forward:5 tanh"]
+    assert told([*before, f"step:9 forward:6 {dense}"], before) == [
+        "train.py:6 (forward): dense gone"
+    ]
+    # either of two lines
+    assert told(before, [before[0], before[2]]) == ["train.py (forward): dense gone"]
+
+
+def test_what_runs_first_counts_as_other_differences_follow_from_it():
+    head, loss = "step:9 loss:4 forward:7 dense:1 dot_general", "step:9 loss:5 exp"
+    first = ["step:9 loss:4 forward:3 tanh", "step:9 loss:6 reduce_sum"]
+    assert told([*first, head, loss], first) == ["train.py:7 (forward): dense gone"]
+
+
+@pytest.mark.parametrize("first", ["7", "2"])
+def test_the_first_call_of_a_compiled_function_says_nothing_of_the_others(first):
+    """XLA puts its stack below that of the call."""
+    called = [f"step:9 f:3 step:9 f:{first} norm:1 jit(norm)/exp", "step:9 f:4 tanh"]
+    assert told(called, called[1:]) == ["train.py:3 (f): norm gone"]
+
+
+def test_functions_that_another_program_traced_first_are_not_compared():
+    init = "main:1 init:4 f:3 jit(relu)/max"
+    own = ["main:2 step:9 f:4 tanh", "main:2 step:9 f:5 add"]
+    assert told([init, *own], ["main:2 step:9 f:3 jit(relu)/max", *own]) == []
+    assert sites_of(init, *own).unknown == {"relu"}
+
+
+def test_a_loop_in_a_loop_has_the_stack_of_the_outer_one_once():
+    (site,) = sites_of("step:9 body:2 f:3 body:2 f:3 cell:1 exp").counts
+    assert [frame.function for frame in site.frames] == ["step", "body", "f", "cell"]
+
+
+def test_a_library_is_named_by_the_layer_that_its_wrappers_call():
+    layer = "wrap.<locals>.wrapped:2! run:3! Dense.__call__:4! dot_general"
+    before = ["step:9 forward:3 tanh"]
+    assert told(before, [*before, f"step:9 forward:4 {layer}"]) == [
+        "train.py:4 (forward): Dense new"
+    ]
+
+
+def test_lines_without_a_backward_pass_are_named_if_all_forward_passes_are_the_same():
+    forward = ["step:9 f:3 jvp()/dot_general", "step:9 f:4 jvp()/tanh", "step:9 f:4 jvp()/gt"]
+    backward = [
+        "step:9 f:3 transpose(jvp())/dot_general",
+        "step:9 f:4 transpose(jvp())/mul",
+    ]
+    assert told([*forward, *backward], [*forward[:2], backward[1]]) == [
+        "gradients of train.py:3 (f), none now"
+    ]
+    assert told(forward, [*forward, *backward]) == [
+        "gradients of train.py:3 (f), train.py:4 (f), none before"
+    ]
+
+
+def test_a_forward_pass_that_differs_in_more_than_its_backward_pass_needs_is_named():
+    forward, backward = "step:9 f:3 jvp()/dot_general", "step:9 f:4 transpose(jvp())/mul"
+    after = [forward, "step:9 f:4 jvp()/exp", backward]
+    assert told([forward, "step:9 f:4 jvp()/add"], after) == ["train.py:4 (f): exp instead of add"]
