@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations, pairwise
 from math import prod
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.checkpoints import are_gradients_of_one
 from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine, place
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
 from xlagraph.hlo.shapes import dimensions
 
@@ -18,6 +20,7 @@ _LEAST_SHARE: Final = 0.5
 _MOST_NESTED: Final = 4
 MAPPED: Final = "jax.vmap"
 """What a program has instead of a loop over parts of arrays."""
+_BODY: Final = "body"
 _Op = tuple[SourceLine, tuple[str, ...]]
 """Innermost line, and the scopes and primitive without names of loops."""
 
@@ -64,6 +67,39 @@ class _Largest(NamedTuple):
     vmaps: int
 
 
+class _Ops:
+    """The ops of a program, counted once for all of its loops."""
+
+    def __init__(self, side: Reserved) -> None:
+        self._side = side
+
+    @cached_property
+    def all(self) -> Counter[_Op]:
+        """Number of instructions with each op."""
+        return _all_ops(self._side.values)
+
+    @cached_property
+    def outside(self) -> Counter[_Op]:
+        """Number of those outside of loops whose iterations are known."""
+        return _all_ops(value for value in self._side.values if value.loop not in self._side.turns)
+
+    @cached_property
+    def largest(self) -> dict[_Op, _Largest]:
+        """The largest value of each op."""
+        return _largest(self._side.values)
+
+    @cached_property
+    def by_body(self) -> Mapping[tuple[str, ...], Sequence[HeldValue]]:
+        """The values in the body of each loop, and of loops in it, by scopes."""
+        return grouped(
+            (scopes[: place + 1], value)
+            for value in self._side.values
+            for scopes in (stem(value.op_name),)
+            for place, name in enumerate(scopes)
+            if name == _BODY
+        )
+
+
 class _Loop(NamedTuple):
     line: SourceLine
     scopes: tuple[str, ...]
@@ -86,6 +122,7 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     loop, a program may have the ops of its body in one `jax.vmap` more, on all elements.
     """
     found = LoopTurns([], [])
+    ops_a, ops_b = _Ops(a), _Ops(b)
     # gradients of one program keep other values of the same lines than an unrolled loop
     have_same_passes = not are_gradients_of_one(a.values, b.values)
     pairs = list(_pairs(_loops(a), _loops(b)))
@@ -93,9 +130,9 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         turns = before.iterations if before else 0, after.iterations if after else 0
         if turns[0] == turns[1] or 0 in (before and turns[0], after and turns[1]):
             continue  # XLA does not know how often it runs
-        more, less, of_more, of_less = before, after, a, b
+        more, less, sides, ops = before, after, (a, b), (ops_a, ops_b)
         if turns[1] > turns[0]:
-            more, less, of_more, of_less = after, before, b, a
+            more, less, sides, ops = after, before, (b, a), (ops_b, ops_a)
         if more is None:  # for the type checker: a loop that runs more often exists
             continue
         both = [loop for loop in (more, less) if loop]
@@ -106,9 +143,9 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         if nest and have_same_passes:
             nested = tuple(loop.iterations for loop in nest)
             found.unrolled.append(changed._replace(nested=nested))
-        elif have_same_passes and less is None and _is_mapped(more, of_more, of_less):
+        elif have_same_passes and less is None and _is_mapped(more, *ops):
             found.unrolled.append(changed._replace(is_mapped=True))
-        elif have_same_passes and not nest and _is_unrolled(more, less, of_more, of_less):
+        elif have_same_passes and not nest and _is_unrolled(more, less, sides, ops):
             found.unrolled.append(changed)
         # `jax.random` has loops, in functions such as `_shuffle`
         elif not any(name.startswith("_") for name in more.scopes):
@@ -157,29 +194,25 @@ def _have_same_body(a: _Loop, b: _Loop) -> bool:
     return len(before & after) * 2 > len(before | after)
 
 
-def _is_unrolled(more: _Loop, less: _Loop | None, of_more: Reserved, of_less: Reserved) -> bool:
+def _is_unrolled(
+    more: _Loop, less: _Loop | None, sides: tuple[Reserved, Reserved], ops: tuple[_Ops, _Ops]
+) -> bool:
     steps = more.iterations // (less.iterations if less else 1)
     if steps < 2 or (less and more.iterations // steps != less.iterations):
         return False
-    once = more.ops
-    # of a loop in another one, the steps may be in that one
-    candidates = (
-        [less.ops] if less else [_ops_outside(of_less), _ops_within(more, of_more, of_less)]
-    )
-    if less is not None and more.line != less.line:
-        once, candidates = _without_lines(more.ops), [_without_lines(less.ops)]
-    is_repeated = any(_repeat(once, ops, steps) for ops in candidates)
-    return is_repeated or (
-        less is not None
-        and _have_steps(of_more, of_less, (more.iterations, less.iterations, steps))
-    )
+    if less is None:  # of a loop in another one, the steps may be in that one
+        candidates = (ops[1].outside, _ops_within(more, *ops))
+        return any(_repeat(more.ops, repeated, steps) for repeated in candidates)
+    once, repeated = more.ops, less.ops
+    if more.line != less.line:
+        once, repeated = _without_lines(more.ops), _without_lines(less.ops)
+    counts = (more.iterations, less.iterations, steps)
+    return _repeat(once, repeated, steps) or _have_steps(*sides, counts)
 
 
-def _is_mapped(loop: _Loop, of_loop: Reserved, other: Reserved) -> bool:
+def _is_mapped(loop: _Loop, of_loop: _Ops, other: _Ops) -> bool:
     """Return True if another program computes most ops of a body for all iterations at once."""
-    body = (*loop.scopes, "body")
-    inside = _largest(each for each in of_loop.values if stem(each.op_name)[: len(body)] == body)
-    outside = _largest(other.values)
+    inside, outside = _largest(of_loop.by_body.get((*loop.scopes, _BODY), ())), other.largest
     common = inside.keys() & outside.keys()
     mapped = [op for op in common if outside[op].vmaps > inside[op].vmaps]
     # of the others, fusions hide the values of all elements
@@ -208,7 +241,7 @@ def _nest(more: _Loop, less: _Loop, new: Sequence[_Loop]) -> Sequence[_Loop]:
         for others in combinations(new, count):
             nest = sorted((less, *others), key=lambda loop: len(loop.scopes))
             are_nested = all(
-                inner.scopes[: len(outer.scopes) + 1] == (*outer.scopes, "body")
+                inner.scopes[: len(outer.scopes) + 1] == (*outer.scopes, _BODY)
                 for outer, inner in pairwise(nest)
             )
             if are_nested and prod(loop.iterations for loop in nest) == more.iterations:
@@ -264,13 +297,12 @@ def _loops(side: Reserved) -> list[_Loop]:
     return list(loops.values())
 
 
-def _ops_outside(side: Reserved) -> Counter[_Op]:
-    return _all_ops(value for value in side.values if value.loop not in side.turns)
-
-
-def _ops_within(loop: _Loop, of_loop: Reserved, other: Reserved) -> Counter[_Op]:
-    """Return the ops of another program, without those that this one has outside of its loop."""
-    return _all_ops(other.values) - (_all_ops(of_loop.values) - loop.ops)
+def _ops_within(loop: _Loop, of_loop: _Ops, other: _Ops) -> Counter[_Op]:
+    """Return those ops of a body that another program has more often than this one elsewhere."""
+    elsewhere = {op: of_loop.all[op] - count for op, count in loop.ops.items()}
+    return Counter(
+        {op: more for op in loop.ops if (more := other.all[op] - max(elsewhere[op], 0)) > 0}
+    )
 
 
 def _all_ops(values: Iterable[HeldValue]) -> Counter[_Op]:
