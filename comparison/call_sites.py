@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.grouping import grouped
-from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.metadata import StackFrame, is_installed
 
 _PROGRAM: Final = re.compile(r"HloModule (?:p?jit_)?([^\s,]+)")
 _INNER_FUNCTION: Final = re.compile(r"(?<!^)\bp?jit\(([^()/]*)\)")
@@ -90,7 +90,11 @@ def _path(
     entry = next((place for place, each in enumerate(stack) if _name(each) == program), None)
     if entry is None:
         return [], False
-    heads = {_function(frame) for frame in stack[: entry + 1]}
+    # a function of a library may call both the program and what is in it
+    heads = {
+        _function(each) for each in stack[: entry + 1] if not is_installed(each.file or "")
+    } | {_function(stack[entry])}
+    above = {_place(frame) for frame in stack[:entry]}
     path = [stack[entry]]
     again: int | None = None
     is_of_call = is_of_first_call = False
@@ -98,7 +102,10 @@ def _path(
         is_head = _function(frame) in heads
         if again is None or again == len(path):
             again = 0 if is_head and _function(path[-1]) not in heads else None
-            is_of_call |= again is not None
+            if again is not None:
+                is_of_call = True
+                while _place(path[-1]) in above:
+                    path.pop()
         if is_of_first_call:  # until the function itself
             if _name(frame) in functions:
                 path.append(frame)

@@ -10,10 +10,11 @@ function are aligned by what they do. Of several differences, what runs first co
 may follow from it, as XLA drops what nothing reads and what is constant.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from difflib import SequenceMatcher
-from itertools import chain, takewhile
+from itertools import chain, dropwhile, takewhile
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
@@ -37,6 +38,10 @@ _COMMON: Final = frozenset(
 """Primitives that many functions have, so that others say more."""
 _COMPARING: Final = frozenset(("and", "eq", "ge", "gt", "is_finite", "le", "lt", "ne", "not", "or"))
 """Those that functions compute only to select, such as for a backward pass."""
+_OF_LOOPS: Final = frozenset(("dynamic_index_in_dim", "dynamic_update_index_in_dim"))
+"""Functions by which `jax.lax.scan` takes its inputs and keeps its outputs."""
+_COUNTER: Final = re.compile(r"/while/(?:body/add|cond/lt)$")
+"""End of the op names of what counts iterations."""
 _Function = tuple[str, str]
 """File and name of a function."""
 _Path = tuple[int, ...]
@@ -198,12 +203,17 @@ def _lines(sites: Mapping[CallSite, int], unsure: Set[str], *, of_backward: bool
 
 def _item(site: CallSite, at: int) -> str | None:
     """Return the function that a frame calls, or the op that it makes; None if it only moves."""
-    called = site.frames[at + 1 :]
-    if called:
+    # who reads a line reads its lambdas, too
+    if called := list(dropwhile(_is_lambda, site.frames[at + 1 :])):
         return _called(called)
     op = site.function or primitive(site.op_name) or ""
     is_scope = op in OF_ANY_LOOP or any(frame.function == op for frame in site.frames)
-    return op if "/" in site.op_name and op not in MOVING and not is_scope else None
+    is_op = "/" in site.op_name and op not in MOVING | _OF_LOOPS and not is_scope
+    return op if is_op and not _COUNTER.search(site.op_name) else None
+
+
+def _is_lambda(frame: StackFrame) -> bool:
+    return (frame.function or "").endswith(">") and not _is_of_library(frame)
 
 
 def _called(frames: Sequence[StackFrame]) -> str | None:
@@ -228,6 +238,11 @@ def _place(line: _Line) -> str:
     file, function = line.function
     number = "" if line.number is None else f":{line.number}"
     return f"{PurePath(file).name}{number} ({function.rpartition('.<locals>.')[2]})"
+
+
+def is_telling(reason: Reason) -> bool:
+    """Return True for a line that calls or computes what few functions have."""
+    return not reason.subject.before and not reason.scopes | reason.inputs <= _COMMON
 
 
 def edited_text(reason: Reason) -> str:

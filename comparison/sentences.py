@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from xlagraph.comparison.edited_lines import is_telling
 from xlagraph.comparison.edits_of_programs import (
     INDIRECT,
     LEAST_OF_CODE,
@@ -117,17 +118,21 @@ def sentences_of(
     if not told and growth:
         told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     inputs = [each for each in reasons if _is_of_named_floats(each)]
-    if told and inputs and _is_generic(told[0]):  # who adds one edits more than its bytes
+    edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
+    # who adds one edits more than its bytes, and a new parameter is often returned, too
+    is_returned = told[:1] and told[0].subject.kind is ReasonKind.OUTPUTS and not told[0].cause
+    if told and inputs and (_is_generic(told[0]) or (is_returned and not edited)):
         told = [*inputs, *(each for each in told if each not in inputs)]
-    if not told:  # what differs has almost no bytes
-        told = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
+    is_silent = not told
+    if is_silent:  # what differs has almost no bytes
+        told = edited or [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
     found = [_sentence(reason, names) for reason in told]
     if told and (code := told[0].code):
         # another function says more than a transformation that both programs have
         called = [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
         if called and called[0].is_replacement and not code.is_only_one_side:
             found.insert(0, _sentence(called[0], names))
-    elif told:
+    elif told and not is_silent:
         # without bytes, it names what is new
         for place, reason in _of_no_bytes(told[0], explaining, reasons):
             if told[0].cause and place:  # both say why
@@ -156,7 +161,12 @@ def _of_no_bytes(
     )
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     kind = first.subject.kind
+    if edited and any(_is_of_few_ops(reason) for _, reason in code):
+        return [(0, edited[0])]
     above = next((reason for place, reason in code if place == 0), None)
+    # the size of a parameter may follow from a line
+    if edited and first.input_example and not first.turns and not code:
+        return [(0 if is_telling(edited[0]) else 1, edited[0])]
     if is_plain_edit(first):  # a library makes a checkpoint, too
         is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
         return [(1, reason) for _, reason in code] if is_checkpoint else code
@@ -203,6 +213,12 @@ def _is_of_named_floats(reason: Reason) -> bool:
     return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
 
 
+def _is_of_few_ops(reason: Reason) -> bool:
+    """Return True for a small part of the ops, other than matrix products, that is repeated."""
+    is_again = reason.subject.kind is ReasonKind.AGAIN and reason.subject.before != PRODUCTS
+    return is_again and 2 * reason.count_b < reason.of[1]
+
+
 def _is_gradient(reason: Reason) -> bool:
     """Return True for a gradient that only one side has."""
     is_code = reason.subject.kind is ReasonKind.NEW_CODE and _is_whole(reason)
@@ -227,9 +243,7 @@ def _of_code(
     # a gradient that only one program has says why it has more products
     is_said = is_known and new[0].subject.after == word and OF_GRADIENTS.issuperset(new[0].scopes)
     is_said &= bool(again) and again[0].subject.before == PRODUCTS
-    is_few = bool(again) and (
-        again[0].subject.before == PRODUCTS or 2 * again[0].count_b < again[0].of[1]
-    )
+    is_few = bool(again) and (again[0].subject.before == PRODUCTS or _is_of_few_ops(again[0]))
     is_said |= is_few and first.subject.kind is ReasonKind.INPUTS
     if again and not is_said and not is_known_edit(first):
         return [(0, again[0])]

@@ -5,7 +5,7 @@ import pytest
 
 from xlagraph.comparison.call_sites import call_sites
 from xlagraph.comparison.edited_lines import name_edited_lines
-from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.mentions import Mentions
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
@@ -62,6 +62,32 @@ def test_an_edited_line_precedes_what_only_says_which_values_differ():
     assert only.line == "train.py:3 (f): tanh new: 0 B"
 
 
+def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
+    edited = Reason(Subject(ReasonKind.EDITED), labels={"train.py:3 (f)"}, scopes={"exp"})
+    value = HeldValue(
+        *(ReservedPart.INPUTS, 64, False, "p", None, "parameter", "p['w']", None, None),
+        *("f32[16]", "f32", 64, 0),
+    )
+    sizes = Reason(Subject(ReasonKind.SIZE), -64, 1, 1, input_example=(value, value))
+    first, second = (each.text for each in sentences_of([sizes, edited], ("a", "b"), (128, 64)))
+    assert first == "train.py:3 (f): exp gone"
+    assert second.startswith("p['w'] f32[16]")
+    sizes.turns = {(4, 2)}
+    assert sentences_of([sizes, edited], ("a", "b"), (128, 64))[0].text.startswith("p['w'] f32[16]")
+
+
+def test_new_inputs_precede_the_outputs_that_return_them_if_no_line_was_edited():
+    weights = HeldValue(
+        *(ReservedPart.INPUTS, 64, False, "p", None, "parameter", "p['w']", None, None),
+        *("f32[16]", "f32", 64, 0),
+    )
+    inputs = Reason(Subject(ReasonKind.INPUTS), 64, 0, 1, inputs={"p['w']"})
+    inputs.largest = None, weights
+    outputs = Reason(Subject(ReasonKind.OUTPUTS), 96, 1, 2)
+    lines = [each.line for each in sentences_of([outputs, inputs], ("a", "b"), (1, 161))]
+    assert lines[0] == "1 new input: p['w']: +64 B"
+
+
 def test_an_op_that_one_line_has_no_longer_is_named_with_the_line_and_its_function():
     before = ["step:9 loss:5 forward:2 dot_general", "step:9 loss:5 forward:3 add"]
     assert told(before, before[:1]) == ["train.py:3 (forward): add gone"]
@@ -110,6 +136,13 @@ def test_functions_that_another_program_traced_first_are_not_compared():
     own = ["main:2 step:9 f:4 tanh", "main:2 step:9 f:5 add"]
     assert told([init, *own], ["main:2 step:9 f:3 jit(relu)/max", *own]) == []
     assert sites_of(init, *own).unknown == {"relu"}
+
+
+def test_a_function_of_a_library_above_the_program_may_also_be_within_it():
+    wrapped = ["main:2 call:3! step:9 call:3! f:4 tanh", "main:2 call:3! step:9 call:3! f:5 add"]
+    assert told(wrapped, wrapped[:1]) == ["train.py:5 (f): add gone"]
+    again = "main:2 call:3! step:9 call:3! f:6 call:3! step:9 call:3! f:6 jit(norm)/exp"
+    assert told(wrapped, [*wrapped, again]) == ["train.py:6 (f): norm new"]
 
 
 def test_a_loop_in_a_loop_has_the_stack_of_the_outer_one_once():
