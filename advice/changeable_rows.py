@@ -5,6 +5,7 @@ from typing import Final
 
 from xlagraph.advice.causes.boundaries import DOUBLE_PRECISION
 from xlagraph.advice.causes.cause import evidence_row
+from xlagraph.advice.causes.layouts import is_copied_into_another_layout
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.advice.causes.returned_values import (
@@ -40,6 +41,13 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
         case ChangeKind.DONATE:
             needed = without_new_value(program) | needed_after_gradients(program)
             return [row for row in rows if row["value"] not in needed]
+        case ChangeKind.WITHOUT:
+            reordered = {
+                value.label
+                for value in program.at_peak
+                if is_copied_into_another_layout(program, value)
+            }
+            return [row for row in rows if row.get("value") not in reordered]
         case ChangeKind.LATE:
             waiting = _waiting_for_others(program)
             return [row for row in rows if row["value"] in waiting]

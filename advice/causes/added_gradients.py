@@ -230,17 +230,13 @@ def _cost_less_than_layers(
 
     A loop over layers stacks all that the backward pass of a layer reads, until its last layer.
     """
-    schedulable, count = program.schedulable, len(gradients)
-    if schedulable is None:
-        return False
+    count = len(gradients)
     layers = [
         group
         for group in alike
         if count - 1 <= len(group) <= count
         and group[0] not in gradients
-        and is_ordered_before(
-            schedulable, program.rows[group[0].name], program.rows[group[-1].name]
-        )
+        and _depend_on_each_other(program, group)
     ]
     stacked = sum(
         _bytes(group)
@@ -250,6 +246,16 @@ def _cost_less_than_layers(
     )
     is_small_part = 2 * _bytes(gradients) < program.temp_bytes_at_peak
     return bool(layers) and (is_small_part or 2 * stacked >= _bytes(gradients))
+
+
+def _depend_on_each_other(program: PeakProgram, group: Sequence[StoredValue]) -> bool:
+    """Return True if the last of equal values is computed from the first one.
+
+    A GPU may compute those of independent parts in one fusion.
+    """
+    first, last = program.rows[group[0].name], program.rows[group[-1].name]
+    schedulable = program.schedulable
+    return schedulable is not None and first != last and is_ordered_before(schedulable, first, last)
 
 
 def _bytes(values: Sequence[StoredValue]) -> int:
@@ -263,21 +269,37 @@ def _of_other_parts(
 
     Parts are independent; repeated layers that share a parameter depend on each other.
     """
-    schedulable = program.schedulable
-    if schedulable is None or not parts:
+    if program.schedulable is None or not parts:
         return []
     found: list[str] = []
     for group in alike[:_MOST_GROUPS]:
         if len(group) % parts:
             continue
         each_part = len(group) // parts
-        rows = [program.rows[value.name] for value in group]
-        ends = rows[:: len(rows) - 1] if each_part == 1 else ()
-        if ends and is_ordered_before(schedulable, *ends):
+        if each_part == 1 and _depend_on_each_other(program, group):
             return []
+        by_maker: defaultdict[str, list[StoredValue]] = defaultdict(list)
+        for value in group:
+            by_maker[value.name].append(value)
+        fused = [made for made in by_maker.values() if len(made) == parts > 1]
+        merged = [value for made in fused for value in _of_all_parts(program, made)]
         found += [
             program.values[each].label
-            for value in group[each_part:]
+            for value in (*group[each_part:], *merged)
             for each in _members(program, value)
         ]
     return found
+
+
+def _of_all_parts(program: PeakProgram, made: Sequence[StoredValue]) -> list[StoredValue]:
+    """Return the values that consist of the parts that one fusion makes or reads.
+
+    A GPU multiplies all parts by a parameter at once, and splits the product in one fusion.
+    """
+    size = sum(each.size_bytes for each in made)
+    joining = set.intersection(*({*program.readers_of.get(each.value_id, ())} for each in made))
+    near = {each.value_id for name in joining for each in program.made_by.get(name, ())}
+    near.update(program.read_by.get(made[0].name, ()))
+    return [
+        each for each in program.temporaries if each.value_id in near and each.size_bytes == size
+    ]

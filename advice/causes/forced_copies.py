@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.layouts import is_copied_into_another_layout
 from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.names import input_name, knows_passes, pattern_of, place_name
 from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
@@ -152,6 +153,8 @@ def _chains(program: PeakProgram) -> Iterator[tuple[StoredValue, ...]]:
             continue
         source = planned.operands[0]
         if value.memory_space != program.memory_space or source not in program.program.by_id:
+            continue
+        if is_copied_into_another_layout(program, value):
             continue
         if program.values[source].memory_space == program.memory_space:
             origins[value.value_id] = origins.get(source, source)

@@ -164,14 +164,21 @@ def _numbers_of_columns(program: PeakProgram) -> Iterator[tuple[StoredValue, str
         ]
         indices = [_index_of(program, name, value) for name in readers]
         if indices and None not in indices:
-            line = place_name(program, readers[0])
+            made = [each for name in readers for each in _stored_one_hot(program, name)]
+            line = place_name(program, _products(program, made[0])[0] if made else readers[0])
             names = ", ".join(dict.fromkeys(_name_of(program, each) for each in indices if each))
             yield value, f"numbers of columns; {line} compares {names} with them and multiplies"
+            for each in made:
+                yield each, f"{names} compared with column numbers; {line} multiplies by it"
 
 
 def _index_of(program: PeakProgram, reader: str, numbers: StoredValue) -> StoredValue | None:
-    """Return the integers that a product compares with numbers of columns, if for equality."""
-    if not all(program.computes_with(reader, opcode) for opcode in ("compare", "dot")):
+    """Return the integers that a reader compares with numbers of columns, if for equality.
+
+    It multiplies what it compares, or stores it for products.
+    """
+    multiplies = program.computes_with(reader, "dot") or _stored_one_hot(program, reader)
+    if not multiplies or not program.computes_with(reader, "compare"):
         return None  # before the module is parsed
     operation = program.operations.get(reader)
     fused = () if operation is None else program.fused_operations(operation)
@@ -186,6 +193,14 @@ def _index_of(program: PeakProgram, reader: str, numbers: StoredValue) -> Stored
     integers = [each for each in read if each.is_integer]
     others = [each for each in integers if each.value_id != numbers.value_id]
     return others[0] if len(others) == 1 else None
+
+
+def _stored_one_hot(program: PeakProgram, reader: str) -> list[StoredValue]:
+    """Return what only compares and pads, if products read it: a GPU pads a matrix for them."""
+    made = program.made_by.get(reader, ())
+    if not program.instructions[reader].computes_only(_REPEATING | _PADDING):
+        return []
+    return [each for each in made if _products(program, each) and program.is_alone(each)]
 
 
 def _sums_of_rows(program: PeakProgram, value: StoredValue) -> list[StoredValue]:

@@ -117,6 +117,15 @@ def _is_reordered(program: PeakProgram, copy: StoredValue) -> bool:
     )
 
 
+def is_copied_into_another_layout(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a copy that is needed in any order of the instructions."""
+    planned = program.program.by_id.get(value.value_id)
+    if planned is None or not planned.is_copy or not planned.operands:
+        return False
+    source = program.values.get(planned.operands[0])
+    return source is not None and bool(source.layout) and _order(source) != _order(value)
+
+
 def _order(value: StoredValue) -> str:
     """Return the dimensions from the innermost one outwards, such as `{1,0`, without tiles."""
     return (value.layout or "").partition(":")[0].rstrip("}")

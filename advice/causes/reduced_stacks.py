@@ -170,7 +170,6 @@ def reads_of_parts(
     around = _loop_around(program, stack, ids)
     gradients = _gradients_of(program, stack, readers, around)
     readers -= {each.name for each in gradients}
-    made = [each for name in readers for each in program.made_by.get(name, ())]
     is_less = all(
         program.instructions[name].loop == around
         and (
@@ -180,9 +179,22 @@ def reads_of_parts(
         )
         for name in readers
     )
-    if is_less and 2 * sum(_bytes_at_once(program, each) for each in made) <= stack.size_bytes:
+    if is_less and 2 * sum(_bytes_made(program, name) for name in readers) <= stack.size_bytes:
         return readers, gradients
     return None
+
+
+def _bytes_made(program: PeakProgram, reader: str) -> int:
+    """Return the bytes that a reader makes of a stack.
+
+    A fused optimizer makes several values of one sum, which the loop would carry next to them;
+    several slices may be the whole stack.
+    """
+    made = [_bytes_at_once(program, each) for each in program.made_by.get(reader, ())]
+    slices = any(program.computes_with(reader, opcode) for opcode in ("slice", "dynamic-slice"))
+    if slices or not program.computes_with(reader, "reduce"):
+        return sum(made)
+    return min(sum(made), 2 * max(made, default=0))
 
 
 def _bytes_at_once(program: PeakProgram, value: StoredValue) -> int:

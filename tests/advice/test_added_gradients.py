@@ -162,3 +162,38 @@ def test_layers_of_a_shared_parameter_are_stacked_until_the_last_gradient(progra
     made = ("a = dot(z)", "b = dot(y)", "c = dot(x)")
     with_dependences(program, *layers, *made, "s = add(a, b, c)")
     assert len(list(added_gradients(program))) == count
+
+
+def test_a_product_of_all_parts_that_a_fusion_splits_is_not_needed_in_a_loop(programs):
+    program = programs(
+        """
+        0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
+        1 | 1600 | preallocated-temp
+        2 | 128 | maybe-live-out
+        """,
+        """
+        0 | w      | f32[4,8]  | 0    | 128 | 0-7 | parameter(0)
+        1 | all    | f32[12,9] | 0    | 432 | 1-6 | dot(w)      | jit(f)/jvp()/dot_general
+        1 | each{0} | f32[4,9] | 432  | 144 | 2-6 | fusion(all) | jit(f)/jvp()/max
+        1 | each{1} | f32[4,9] | 576  | 144 | 2-6 | fusion(all) | jit(f)/jvp()/max
+        1 | each{2} | f32[4,9] | 720  | 144 | 2-6 | fusion(all) | jit(f)/jvp()/max
+        1 | a      | f32[4,8]  | 944  | 128 | 3-6 | dot(each{0}) | jit(f)/transpose(jvp())/dot
+        1 | b      | f32[4,8]  | 1072 | 128 | 4-6 | dot(each{1}) | jit(f)/transpose(jvp())/dot
+        1 | c      | f32[4,8]  | 1200 | 128 | 5-6 | dot(each{2}) | jit(f)/transpose(jvp())/dot
+        2 | s      | f32[4,8]  | 0    | 128 | 6-7 | add(a, b, c) | jit(f)/add @ train.py:9
+        """,
+    )
+    with_results(program, "s")
+    with_dependences(
+        program,
+        "all = dot()",
+        "each = fusion(all)",
+        "a = dot(each)",
+        "b = dot(each)",
+        "c = dot(each)",
+        "s = add(a, b, c)",
+    )
+    found = [cause.edit for cause in added_gradients(program)]
+    assert [set(each.patterns) for each in found if isinstance(each, Remove)] == [
+        {"b", "c", "all", "each{1}", "each{2}"}
+    ]

@@ -116,6 +116,15 @@ def test_a_reader_of_the_old_and_the_new_value_is_not_told_to_run_first(programs
     assert not any("order it before" in text for text in cause.remedies.values())
 
 
+def test_a_copy_into_another_layout_is_needed_in_any_order(programs):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k)")
+    for label, layout in (("x", "{1,0}"), ("k", "{0,1}"), ("k2", "{1,0}")):
+        value = program.by_label[label]
+        program.compilation.values[value.value_id] = value._replace(layout=layout)
+    assert not list(forced_copies(program))
+
+
 def test_a_copy_that_no_reader_needs_is_the_compilers(programs):
     program = read_later(programs)
     with_dependences(program, *FIRST, "sum = reduce(k)", "out = fusion(k2, sum)")

@@ -306,6 +306,47 @@ ENTRY %main (ids: s32[64], gate: f32[64]) -> f32[64,64] {{
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
+def test_a_gpu_may_compare_stored_column_numbers_into_a_padded_matrix(programs):
+    program = programs(
+        """
+        0 | 240   | parameter 0, shape |s32[60]| at ShapeIndex {}
+        1 | 1024  | parameter 1, shape |f32[64,4]| at ShapeIndex {}
+        2 | 32768 | preallocated-temp
+        """,
+        """
+        0 | ids     | s32[60]    | 0     | 240   | 0-4 | parameter(0)
+        1 | table   | f32[64,4]  | 0     | 1024  | 0-4 | parameter(1)
+        2 | numbers | s32[60,64] | 0     | 15360 | 2-3 | iota()
+        2 | padded  | f32[64,64] | 15360 | 16384 | 3-4 | fusion(ids, numbers)
+        2 | out     | f32[64,4]  | 31744 | 1024  | 4-4 | dot(padded, table)
+        """,
+    )
+    fused = ("broadcast", "compare", "convert", "pad")
+    program.instructions["padded"] = program.instructions["padded"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text("""HloModule jit_f
+%one_hot (p: s32[60], n: s32[60,64]) -> f32[64,64] {
+  %p = s32[60]{0} parameter(0)
+  %b = s32[60,64]{1,0} broadcast(%p), dimensions={0}
+  %n = s32[60,64]{1,0} parameter(1)
+  %c = pred[60,64]{1,0} compare(%b, %n), direction=EQ
+  %f = f32[60,64]{1,0} convert(%c)
+  %z = f32[] constant(0)
+  ROOT %r = f32[64,64]{1,0} pad(%f, %z), padding=0_4x0_0
+}
+
+ENTRY %main (ids: s32[60], table: f32[64,4]) -> f32[64,4] {
+  %ids = s32[60]{0} parameter(0)
+  %table = f32[64,4]{1,0} parameter(1)
+  %numbers = s32[60,64]{1,0} iota(), iota_dimension=1
+  %padded = f32[64,64]{1,0} fusion(%ids, %numbers), kind=kLoop, calls=%one_hot
+  ROOT %out = f32[64,4]{1,0} dot(%padded, %table), lhs_contracting_dims={1},\
+    rhs_contracting_dims={0}
+}
+""")
+    (cause,) = one_hot_products(program)
+    assert {row["value"] for row in cause.rows} == {"numbers", "padded"}
+
+
 @pytest.mark.parametrize(("direction", "named"), [("EQ", ["numbers"]), ("GE", [])])
 def test_column_numbers_may_be_stored_and_compared_in_the_product(programs, direction, named):
     program = programs(

@@ -284,3 +284,23 @@ def test_a_stack_of_which_given_rows_are_gathered_is_removed_with_its_gradient(
     assert {pattern for edit in edits for pattern in edit.patterns} == (
         {"s", "g"} if named else set()
     )
+
+
+@pytest.mark.parametrize(
+    ("opcodes", "found"), [(("multiply", "reduce"), ["s"]), (("multiply", "slice"), [])]
+)
+def test_a_fused_optimizer_makes_several_values_of_the_sum_of_a_stack(programs, opcodes, found):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | loop   | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s      | f32[4,256] | 4096 | 4096 | 1-3 | fusion(loop)
+        0 | new{0} | f32[256]   | 1024 | 1024 | 2-3 | fusion(s) | jit(f)/add @ f.py:9
+        0 | new{1} | f32[256]   | 2048 | 1024 | 2-3 | fusion(s) | jit(f)/add @ f.py:9
+        0 | new{2} | f32[256]   | 8192 | 1024 | 2-3 | fusion(s) | jit(f)/add @ f.py:9
+        """,
+    )
+    program.instructions["new"] = program.instructions["new"]._replace(fused_opcodes=opcodes)
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=4)
+    assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == found
