@@ -135,7 +135,11 @@ def sentences_of(
     elif told and not is_silent:
         # without bytes, it names what is new
         for place, reason in _of_no_bytes(told[0], explaining, reasons):
-            if told[0].cause and place:  # both say why
+            is_edit_of_copies = (
+                reason.subject.kind is ReasonKind.EDITED
+                and told[0].subject.kind is ReasonKind.COPIES
+            )
+            if (told[0].cause and place) or is_edit_of_copies:  # both say why
                 text = f"{reason_text(reason, names)}; {found[0].text}"
                 found[0] = found[0]._replace(text=text)
             else:

@@ -58,6 +58,9 @@ def test_an_edited_line_precedes_what_only_says_which_values_differ():
     replaced.growth_bytes, replaced.count_b = 64, 2
     lines = [each.line for each in sentences_of([replaced, edited], ("a", "b"), (64, 128))]
     assert lines == ["train.py:3 (f): tanh new: 0 B", "2 new values at the peak: +64 B"]
+    copies = Reason(Subject(ReasonKind.COPIES), 64, 1, 3)
+    (both,) = sentences_of([copies, edited], ("a", "b"), (64, 128))
+    assert both.line == "train.py:3 (f): tanh new; 2 copies more: +64 B"
     (only,) = sentences_of([edited], ("a", "b"), (64, 64))
     assert only.line == "train.py:3 (f): tanh new: 0 B"
 
