@@ -9,7 +9,8 @@ lower one is that of the first call, which may be of another program.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.grouping import grouped
@@ -49,9 +50,8 @@ def call_sites(
     ``named`` is the number of instructions by op name and frame.
     """
     program = _PROGRAM.match(module_text)
-    inner = {name: _inner_functions(name) for name, _ in named}
-    places = grouped(each for functions in inner.values() for each in functions)
-    often = {function for function, of in places.items() if len(set(of)) > 1}
+    inner = {name: inner_functions(name) for name, _ in named}
+    often = called_in_several_places(inner.values())
     counts: Counter[CallSite] = Counter()
     unknown: set[str] = set()
     for (name, number), count in named.items():
@@ -64,10 +64,22 @@ def call_sites(
     return CallSites(counts, unknown)
 
 
-def _inner_functions(op_name: str) -> list[tuple[str, str]]:
-    """Return each function within the compiled one that contains an op, and where it is called."""
+def inner_functions(op_name: str) -> list[tuple[str, str]]:
+    """Return each function within the compiled one that contains an op, and where it is called.
+
+    ``jit(step)/jvp(jit(relu))/max`` gives ``relu``, called in ``jit(step)/``.
+    """
     found = _INNER_FUNCTION.finditer(op_name)
     return [(each[1], _TRANSFORMATION.sub("", op_name[: each.start()])) for each in found]
+
+
+def called_in_several_places(found: Iterable[Iterable[tuple[str, str]]]) -> Set[str]:
+    """Return the functions of which the stacks may be those of another call.
+
+    A function that is traced once has the stack of its first call wherever it is called.
+    """
+    places = grouped(chain.from_iterable(found))
+    return {function for function, of in places.items() if len(set(of)) > 1}
 
 
 def _stack(number: int, frames: Mapping[int, StackFrame]) -> list[StackFrame]:

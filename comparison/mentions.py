@@ -7,22 +7,22 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.call_sites import CallSites, call_sites
+from xlagraph.comparison.call_sites import (
+    CallSites,
+    call_sites,
+    called_in_several_places,
+    inner_functions,
+)
 from xlagraph.comparison.counted_loops import counted_loops
 from xlagraph.comparison.recomputed_ops import WAITS_FOR_GRADIENT, recomputes_forward_ops
-from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import StackFrame, from_packages, is_installed
 from xlagraph.hlo.module_text import parse_stack_frames
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 _FRAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)" stack_frame_id=(\d{1,18})\}')
-_INNER_FUNCTION: Final = re.compile(r"/(?=p?jit\()")
-_TRANSFORMATION: Final = re.compile(
-    r"(?:transpose|jvp|vmap)\(|\)|(?:rematted_computation|checkpoint)/"
-)
 _OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
-
 _LONGEST_NAME: Final = 1000
+"""Bytes at the beginning of a text that contain the name of its module."""
 
 
 class Function(NamedTuple):
@@ -77,12 +77,11 @@ class Mentions:
         if not self._frames:
             return Counter()
         frames, found_frames = self._frames, self._named_frames
-        inner = {name: _inner_functions(name) for name, _ in found_frames}
-        places = grouped(each for found in inner.values() for each in found)
+        inner = {name: inner_functions(name) for name, _ in found_frames}
+        often = called_in_several_places(inner.values())
         counts: Counter[int] = Counter()
         for (name, number), count in found_frames.items():
-            # a function that is traced once has the stack of its first call wherever it is called
-            if all(len(set(places[function])) == 1 for function, _ in inner[name]):
+            if often.isdisjoint(function for function, _ in inner[name]):
                 counts[number] += count
         stacks: dict[int, CallStack] = {}
         found: Counter[CallStack] = Counter()
@@ -131,16 +130,6 @@ class Mentions:
     def _contents(self) -> bytes:
         module = None if self._stored is None else self._stored.module
         return b"" if module is None else module.contents()
-
-
-def _inner_functions(op_name: str) -> list[tuple[str, str]]:
-    """Return each function within the compiled one that contains an op, and where it is called."""
-    parts = _INNER_FUNCTION.split(op_name)
-    return [
-        (part.partition("/")[0], _TRANSFORMATION.sub("", "/".join(parts[:place])))
-        for place, part in enumerate(parts)
-        if place
-    ]
 
 
 def _call_stack(
