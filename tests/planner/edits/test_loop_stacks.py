@@ -82,6 +82,7 @@ def test_a_writer_collects_a_value_of_a_row_only_where_it_fills_a_stack(stacked)
         compiled,
         program=replace(compiled.program, values=(*values, bias)),
         values=compiled.values | {7: facts(7, "bf16[8]{0}", "fusion", FORWARD + "/body/add")},
+        readers=compiled.readers | {7: (1,)},
     )
     assert stacks_of(compiled, compiled.program, {7}) == ({1} if stacked else set())
 
