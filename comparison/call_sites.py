@@ -8,15 +8,13 @@ lower one is that of the first call, which may be of another program.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import StackFrame, is_installed
 
-_PROGRAM: Final = re.compile(r"HloModule (?:p?jit_)?([^\s,]+)")
 _INNER_FUNCTION: Final = re.compile(r"(?<!^)\bp?jit\(([^()/]*)\)")
 _TRANSFORMATION: Final = re.compile(
     r"(?:transpose|jvp|vmap)\(|\)|rematted_computation/|checkpoint/"
@@ -28,40 +26,37 @@ class CallSite(NamedTuple):
 
     op_name: str
     function: str
-    """Innermost function that JAX compiles on its own within the program; empty if there is none.
-    """
+    """Innermost function that JAX compiles on its own in the program; empty if there is none."""
     frames: tuple[StackFrame, ...]
 
 
 class CallSites(NamedTuple):
-    """The ops of a module of which it is known what makes them."""
+    """The ops of a module whose call is known."""
 
-    counts: Counter[CallSite]
-    """Number of instructions."""
+    known: Set[CallSite]
     unknown: Set[str]
     """Functions that JAX compiles on its own, of which some calls are not known."""
 
 
 def call_sites(
-    module_text: str, named: Mapping[tuple[str, int], int], frames: Mapping[int, StackFrame]
+    program: str, named: Collection[tuple[str, int]], frames: Mapping[int, StackFrame]
 ) -> CallSites:
     """Return the call sites of a module; none if no line of the compiled function is known.
 
-    ``named`` is the number of instructions by op name and frame.
+    ``program`` is the name of that function, ``named`` the op names and frames of instructions.
     """
-    program = _PROGRAM.match(module_text)
     inner = {name: inner_functions(name) for name, _ in named}
     often = called_in_several_places(inner.values())
-    counts: Counter[CallSite] = Counter()
+    known: set[CallSite] = set()
     unknown: set[str] = set()
-    for (name, number), count in named.items():
+    for name, number in named:
         functions = [function for function, _ in inner[name]]
-        path, is_of_call = _path(_stack(number, frames), program[1] if program else "", functions)
+        path, is_of_call = _path(_stack(number, frames), program, functions)
         if path and (is_of_call or often.isdisjoint(functions)):
-            counts[CallSite(name, functions[-1] if functions else "", tuple(path))] += count
+            known.add(CallSite(name, functions[-1] if functions else "", tuple(path)))
         else:
             unknown.update(functions)
-    return CallSites(counts, unknown)
+    return CallSites(known, unknown)
 
 
 def inner_functions(op_name: str) -> list[tuple[str, str]]:
@@ -74,7 +69,7 @@ def inner_functions(op_name: str) -> list[tuple[str, str]]:
 
 
 def called_in_several_places(found: Iterable[Iterable[tuple[str, str]]]) -> Set[str]:
-    """Return the functions of which the stacks may be those of another call.
+    """Return the functions that are called in several places: their stacks say little.
 
     A function that is traced once has the stack of its first call wherever it is called.
     """

@@ -12,7 +12,7 @@ may follow from it, as XLA drops what nothing reads and what is constant.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from difflib import SequenceMatcher
 from itertools import chain, dropwhile, takewhile
 from pathlib import PurePath
@@ -37,11 +37,11 @@ _COMMON: Final = frozenset(
 )  # fmt: skip
 """Primitives that many functions have, so that others say more."""
 _COMPARING: Final = frozenset(("and", "eq", "ge", "gt", "is_finite", "le", "lt", "ne", "not", "or"))
-"""Those that functions compute only to select, such as for a backward pass."""
+"""Primitives of conditions, which a function may compute for its backward pass alone."""
 _OF_LOOPS: Final = frozenset(("dynamic_index_in_dim", "dynamic_update_index_in_dim"))
 """Functions by which `jax.lax.scan` takes its inputs and keeps its outputs."""
 _COUNTER: Final = re.compile(r"/while/(?:body/add|cond/lt)$")
-"""End of the op names of what counts iterations."""
+"""End of the op name of an instruction that counts iterations."""
 _Function = tuple[str, str]
 """File and name of a function."""
 _Path = tuple[int, ...]
@@ -61,10 +61,14 @@ class _Difference(NamedTuple):
     gone: frozenset[str]
     new: frozenset[str]
     pairs: tuple[tuple[_Line, _Line], ...]
-    """Lines that do other things in both programs, if there are as many."""
+    """The differing lines of both programs in their order, if both have as many."""
+
+    def place(self) -> tuple[_Path, _Function]:
+        """Return what differences are sorted by: when the line runs, and its function."""
+        return self.path, self.line.function
 
     def is_common(self, *, is_new: bool) -> bool:
-        """Return True if only one program has some ops, which many functions have."""
+        """Return True if only one program has ops here, all of which many functions have."""
         more, less = (self.new, self.gone) if is_new else (self.gone, self.new)
         return not less and more <= _COMMON
 
@@ -74,7 +78,7 @@ class _Lines:
 
     def __init__(self) -> None:
         self.items: dict[_Line, set[tuple[int, str]]] = {}
-        """What each line calls or computes, by column."""
+        """The calls and ops of each line, each with its column."""
         self.paths: dict[_Line, _Path] = {}
 
     def add(self, frame: StackFrame, path: _Path, item: str) -> None:
@@ -100,12 +104,12 @@ class _Lines:
 def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
     """Name the first line that differs, or else the first ones with gradients in one program."""
     sites = [side.mentions.call_sites for side in sides]
-    if not all(each.counts for each in sites):
+    if not all(each.known for each in sites):
         return
     # where these are called is not known of both programs
     unsure = sites[0].unknown | sites[1].unknown
     forward, backward = (
-        tuple(_lines(each.counts, unsure, of_backward=of_backward) for each in sites)
+        tuple(_lines(each.known, unsure, of_backward=of_backward) for each in sites)
         for of_backward in (False, True)
     )
     same, differences = _aligned(*forward)
@@ -128,7 +132,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.scopes = {_place(line) for line in lines[:_MOST_LINES]}
             reason.count_a = reason.count_b = len(lines)
             return
-    first = min(differences, default=None)
+    first = min(differences, key=_Difference.place, default=None)
     if first is not None:
         reason = reasons.of(ReasonKind.EDITED)
         reason.scopes, reason.inputs = set(first.gone), set(first.new)
@@ -184,8 +188,8 @@ def _can_be_moved(done: Sequence[tuple[str, ...]], start: int, end: int) -> bool
     return end > start and (done[end - 1 : end] == before or done[start : start + 1] == after)
 
 
-def _lines(sites: Mapping[CallSite, int], unsure: Set[str], *, of_backward: bool) -> _Lines:
-    """Return what each line of an own function does in the forward or in the backward pass."""
+def _lines(sites: Iterable[CallSite], unsure: Set[str], *, of_backward: bool) -> _Lines:
+    """Return the calls and ops of each line of the program's own functions in one of the passes."""
     lines = _Lines()
     for site in sites:
         if is_recomputed(site.op_name) or is_backward(site.op_name) is not of_backward:

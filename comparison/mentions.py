@@ -20,9 +20,8 @@ from xlagraph.hlo.module_text import parse_stack_frames
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 _FRAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)" stack_frame_id=(\d{1,18})\}')
+_PROGRAM: Final = re.compile(rb"HloModule (?:p?jit_)?([^\s,]+)")
 _OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
-_LONGEST_NAME: Final = 1000
-"""Bytes at the beginning of a text that contain the name of its module."""
 
 
 class Function(NamedTuple):
@@ -91,9 +90,10 @@ class Mentions:
 
     @cached_property
     def call_sites(self) -> CallSites:
-        """By which lines of the program its ops are made; none for a module without stacks."""
-        text = self._contents[:_LONGEST_NAME].decode(errors="replace") if self._frames else ""
-        return call_sites(text, self._named_frames, self._frames)
+        """The ops with the lines of the program that make them; none without call stacks."""
+        program = _PROGRAM.match(self._contents)
+        name = program[1].decode(errors="replace") if program else ""
+        return call_sites(name, self._named_frames, self._frames)
 
     @cached_property
     def _frames(self) -> Mapping[int, StackFrame]:

@@ -110,8 +110,10 @@ def _are_derivatives(program: PeakProgram, cause: Cause) -> bool:
     """Return True if another cause names the values, as a Jacobian or gradients of each example."""
     if any(2 * each.sum_bytes >= cause.sum_bytes for each in per_example_gradients(program)):
         return True
-    stacks = reduced_stacks(program)
-    named = {label for each in stacks if each.remedies is PER_EXAMPLE for label in each.labels}
+    named: set[str] = set()
+    for each in reduced_stacks(program):
+        if each.remedies is PER_EXAMPLE:
+            named |= each.labels
     for each in (*derivatives_at_once(program), *stored_jacobians(program)):
         named |= each.labels
         if isinstance(each.edit, Remove):  # with what makes a Jacobian

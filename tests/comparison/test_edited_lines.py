@@ -1,5 +1,4 @@
 import re
-from collections import Counter
 
 import pytest
 
@@ -30,7 +29,7 @@ class Module(Mentions):
 def sites_of(*ops):
     """Return the sites of ops: ``step:5 Dense.__call__:9! mul`` has a line of a library."""
     frames: dict[int, StackFrame] = {}
-    named: Counter[tuple[str, int]] = Counter()
+    named: set[tuple[str, int]] = set()
     numbers: dict[str, int] = {}
     for op in ops:
         *stack, name = op.split()
@@ -41,8 +40,8 @@ def sites_of(*ops):
             caller_of, caller = caller, numbers.setdefault(key, len(numbers) + 1)
             file = INSTALLED if installed else "/src/train.py"
             frames[caller] = StackFrame(function, file, int(line), 0, caller_of)
-        named[f"jit(step)/{name}", caller or 0] += 1
-    return call_sites("HloModule jit_step, is_scheduled=true", named, frames)
+        named.add((f"jit(step)/{name}", caller or 0))
+    return call_sites("step", named, frames)
 
 
 def told(before, after):
@@ -149,8 +148,14 @@ def test_a_function_of_a_library_above_the_program_may_also_be_within_it():
 
 
 def test_a_loop_in_a_loop_has_the_stack_of_the_outer_one_once():
-    (site,) = sites_of("step:9 body:2 f:3 body:2 f:3 cell:1 exp").counts
+    (site,) = sites_of("step:9 body:2 f:3 body:2 f:3 cell:1 exp").known
     assert [frame.function for frame in site.frames] == ["step", "body", "f", "cell"]
+
+
+def test_of_two_differences_at_one_line_number_the_first_is_named():
+    before = ["step:9 f:5 tanh", "step:9 f:6 tanh", "step:9 f:7 exp"]
+    after = ["step:9 f:1 tanh", "step:9 f:3 exp", "step:9 f:5 sin"]
+    assert told(before, after) == ["train.py (f): tanh gone"]
 
 
 def test_a_library_is_named_by_the_layer_that_its_wrappers_call():
