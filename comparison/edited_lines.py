@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.call_sites import CallSite
 from xlagraph.comparison.called_functions import LOCALS, MOVING, outermost
-from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
 from xlagraph.hlo.metadata import StackFrame, is_installed
 from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward, is_recomputed, primitive
@@ -247,6 +247,15 @@ def _place(line: _Line) -> str:
 def is_telling(reason: Reason) -> bool:
     """Return True for a line that calls or computes what few functions have."""
     return not reason.subject.before and not reason.scopes | reason.inputs <= _COMMON
+
+
+def is_of_line(reason: Reason, other: Reason) -> bool:
+    """Return True if most of the growth of another reason is at the line that was edited."""
+    line, growth = other.line, other.growth_bytes
+    if reason.subject.kind is not ReasonKind.EDITED or line is None or not growth:
+        return False
+    is_most = 2 * other.growth_by_line[line] / growth > 1
+    return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
 
 
 def edited_text(reason: Reason) -> str:

@@ -150,7 +150,17 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         # `jax.random` has loops, in functions such as `_shuffle`
         elif not any(name.startswith("_") for name in more.scopes):
             found.others.append(changed)
-    return found
+    return found._replace(others=_without_moved(found.others))
+
+
+def _without_moved(loops: Sequence[ChangedLoop]) -> list[ChangedLoop]:
+    """Return the loops but those of a line that are gone where as many others are new."""
+    counts = Counter((loop.place, *loop.turns) for loop in loops)
+    return [
+        loop
+        for loop in loops
+        if counts[loop.place, *loop.turns] != counts[loop.place, *loop.turns[::-1]]
+    ]
 
 
 def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop | None]]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Final
 
 from xlagraph.comparison.argument_names import pattern
@@ -50,7 +50,11 @@ _LEAST_SHARES: Final[Mapping[str, float]] = {
     "the backward pass of a gradient": 0.0,
 }
 """Share of all values that a transformation must make, if a small part of a program has it."""
+_DIFFERENTIATED: Final = re.compile(r"\bjvp\(")
+"""Part of the op names of a forward pass that has a backward pass."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
+_KEPT_FOR_CODE: Final = (ReasonKind.LOOPED, ReasonKind.STACKED)
+"""Kinds of values that loops keep for new gradients, or compute for them."""
 _LEAST_MORE: Final = 5
 _LEAST_SHARE_MORE: Final = 0.25
 """Minimum number and share of values that known code makes more, so that another fusion is none."""
@@ -80,12 +84,12 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
             code = code or _more_code(less, more, _last_names, is_new=is_new)
         if code is None:
             continue
+        kept = _kept_for(code, less, more)
         made = [
             reason
+            for kinds, labels in ((_MADE_BY_CODE, code.labels), (_KEPT_FOR_CODE, kept))
             for reason in reasons.found.values()
-            if of_library
-            and reason.subject.kind in _MADE_BY_CODE
-            and _is_made_by(reason, code, is_new=is_new)
+            if of_library and reason.subject.kind in kinds and _is_of(reason, labels, is_new=is_new)
         ]
         if made:  # said once
             max(made, key=lambda reason: abs(reason.growth_bytes)).code = code
@@ -240,10 +244,25 @@ def _is_more(before: int, after: int) -> bool:
     return after - before >= max(_LEAST_MORE, _LEAST_SHARE_MORE * before)
 
 
-def _is_made_by(reason: Reason, code: Reason, *, is_new: bool) -> bool:
+def _kept_for(code: Reason, less: Reserved, more: Reserved) -> set[str]:
+    """Return the labels of gradients, and of a forward pass that only this program differentiates.
+
+    None for other code.
+    """
+    if OF_GRADIENTS.isdisjoint(code.scopes):
+        return set()
+    if _BACKWARD not in code.scopes or less.mentions.has(_DIFFERENTIATED):
+        return code.labels
+    return code.labels | {
+        value.label for value in more.values if _DIFFERENTIATED.search(value.op_name or "")
+    }
+
+
+def _is_of(reason: Reason, labels: Set[str], *, is_new: bool) -> bool:
+    """Return True if at least half of a reason's bytes are of values of one side."""
     if not reason.growth_bytes or (reason.growth_bytes > 0) is not is_new:
         return False
-    bytes_ = sum(reason.growth_by_label[is_new, label] for label in code.labels)
+    bytes_ = sum(reason.growth_by_label[is_new, label] for label in labels)
     return bytes_ / reason.growth_bytes >= 1 / 2
 
 

@@ -174,22 +174,15 @@ def _code(reason: Reason) -> str:
 
 def _mostly(reason: Reason) -> str:
     """Return the source line with most of the growth; empty if no line has a fair share."""
-    if reason.subject.kind in _WITHOUT_LINE or not reason.growth_bytes:
+    line = reason.line
+    if reason.subject.kind in _WITHOUT_LINE or not reason.growth_bytes or line is None:
         return ""
-    line = _line_of(reason)
     growth = reason.growth_by_line[line]
     share = growth / reason.growth_bytes
     if share < _LEAST_SHARE_OF_LINE:
         return ""
     at = f"{place(line)}{_called(reason, line, growth)}"
     return f" (mostly {at})" if share > 1 / 2 else f" (most at {at}, {signed_bytes(growth)})"
-
-
-def _line_of(reason: Reason) -> SourceLine:
-    """Return the source line with most of the growth."""
-    sign = 1 if reason.growth_bytes > 0 else -1
-    lines = reason.growth_by_line
-    return max(lines, key=lambda line: sign * lines[line], default=("", 0))
 
 
 def _called(reason: Reason, user_line: SourceLine, growth_bytes: int) -> str:
@@ -250,7 +243,7 @@ def _sizes(reason: Reason) -> str:
     have = "has" if reason.count_b == 1 else "have"
     values = f"{counted(reason.count_b, 'value')} {have} {times(reason.factors)}{shapes(reason)}"
     if reason.input_example is None:
-        if reason.first and reason.first.line and reason.first.line != _line_of(reason):
+        if reason.first and reason.first.line and reason.first.line != reason.line:
             values += f", the first at {place(reason.first.line)}"
         if len(reason.turns) != 1 or reason.subject.kind is ReasonKind.SPLIT:
             return values

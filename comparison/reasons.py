@@ -206,6 +206,13 @@ class Reason:
         return bool(self.scopes and self.inputs)
 
     @property
+    def line(self) -> SourceLine | None:
+        """Source line with most of the growth; None if no value has a line."""
+        sign = 1 if self.growth_bytes > 0 else -1
+        lines = self.growth_by_line
+        return max(lines, key=lambda line: sign * lines[line], default=None)
+
+    @property
     def is_of_policy(self) -> bool:
         """True for values that the policy of a checkpoint keeps."""
         return self.subject.after == "policy"

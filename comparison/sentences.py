@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.edited_lines import is_telling
+from xlagraph.comparison.edited_lines import is_of_line, is_telling
 from xlagraph.comparison.edits_of_programs import (
     INDIRECT,
     LEAST_OF_CODE,
@@ -134,12 +134,13 @@ def sentences_of(
             found.insert(0, _sentence(called[0], names))
     elif told and not is_silent:
         # without bytes, it names what is new
-        for place, reason in _of_no_bytes(told[0], explaining, reasons):
+        for place, reason in _of_no_bytes(told[0], explaining, reasons, is_same=is_same):
             is_edit_of_copies = (
                 reason.subject.kind is ReasonKind.EDITED
                 and told[0].subject.kind is ReasonKind.COPIES
             )
-            if (told[0].cause and place) or is_edit_of_copies:  # both say why
+            is_said = is_edit_of_copies or is_of_line(reason, told[0])
+            if (told[0].cause and place) or is_said:  # both say why
                 text = f"{reason_text(reason, names)}; {found[0].text}"
                 found[0] = found[0]._replace(text=text)
             else:
@@ -151,12 +152,13 @@ def sentences_of(
 
 
 def _of_no_bytes(
-    first: Reason, explaining: Sequence[Reason], reasons: Sequence[Reason]
+    first: Reason, explaining: Sequence[Reason], reasons: Sequence[Reason], *, is_same: bool
 ) -> list[tuple[int, Reason]]:
     """Return up to one reason without bytes that says more than the first one, and its place.
 
     A function that only one program calls says more than where its values are, and less than a
-    gradient, which it may contain, or than what someone edits.
+    gradient, which it may contain, or than what someone edits. If the programs do not need the
+    same memory, functions of the smaller one make none of the others' values.
     """
     code = [] if first.cause else _of_code(first, explaining, reasons)
     functions, ops = (
@@ -181,8 +183,11 @@ def _of_no_bytes(
         # what one program computes less often makes it no larger
         if above in gradients or (is_again and (not functions or above.subject.after == word)):
             return code
-    is_explained = bool(first.cause) and kind not in INDIRECT
-    if functions:
+    is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
+    is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
+    is_edited_line = bool(edited) and is_of_lines and is_code
+    is_of_less = bool(functions) and not is_same and _is_of_less(functions[0], first)
+    if functions and not (is_edited_line and is_of_less):
         called = gradients or functions
         # a part with more inputs than ops says more
         is_part = kind is ReasonKind.REPEATED and first.input_count > max(
@@ -191,10 +196,9 @@ def _of_no_bytes(
         is_edited = kind in _EDITED and not (
             functions[0].is_replacement and first.input_example is None
         )
+        is_explained = bool(first.cause) and kind not in INDIRECT
         return [(1 if is_explained or is_edited or is_part else 0, called[0])]
-    is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
-    is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
-    if edited and is_of_lines and is_code:
+    if is_edited_line:
         return [(0, edited[0])]
     is_generic = kind is not ReasonKind.COPIES and _is_generic(first)
     # ops of the side with more bytes say more than code of the other one
@@ -202,6 +206,12 @@ def _of_no_bytes(
         not (ops and ops[0].scopes and ops[0].inputs) or above.subject.after == word
     )
     return [(0, ops[0])] if ops and is_generic and not is_said else code
+
+
+def _is_of_less(functions: Reason, first: Reason) -> bool:
+    """Return True for functions that only the program with fewer bytes of a reason calls."""
+    is_of_b = first.growth_bytes < 0
+    return functions.is_only_one_side and bool(functions.count_b) is is_of_b
 
 
 def _is_generic(reason: Reason) -> bool:

@@ -1,4 +1,5 @@
 import re
+from collections import Counter
 
 import pytest
 
@@ -62,6 +63,25 @@ def test_an_edited_line_precedes_what_only_says_which_values_differ():
     assert both.line == "train.py:3 (f): tanh new; 2 copies more: +64 B"
     (only,) = sentences_of([edited], ("a", "b"), (64, 64))
     assert only.line == "train.py:3 (f): tanh new: 0 B"
+    replaced.growth_by_line = Counter({("train.py", 3): 40, ("train.py", 4): 24})
+    (both,) = sentences_of([replaced, edited], ("a", "b"), (64, 128))
+    assert both.text.startswith("train.py:3 (f): tanh new; 2 new values at the peak (mostly")
+
+
+def test_a_function_that_only_the_smaller_program_calls_makes_none_of_the_others_values():
+    edited, called, new = map(
+        Reason,
+        (Subject(ReasonKind.EDITED), Subject(ReasonKind.CALLED), Subject(ReasonKind.SCOPE_NEW)),
+    )
+    edited.labels, edited.inputs = {"train.py:3 (f)"}, {"tanh"}
+    called.scopes, called.count_a = {"filter of equinox"}, 21
+    new.growth_bytes, new.count_b, new.scopes = 64, 2, {"g"}
+    reasons = [new, called, edited]
+    first, *_ = sentences_of(reasons, ("a", "b"), (64, 128))
+    assert first.text == "train.py:3 (f): tanh new"
+    called.scopes, called.inputs, called.count_a, called.count_b = set(), called.scopes, 0, 21
+    first, *_ = sentences_of(reasons, ("a", "b"), (64, 128))
+    assert first.text == "21 ops made by filter of equinox, none before"
 
 
 def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():

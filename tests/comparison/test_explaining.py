@@ -378,3 +378,14 @@ def test_a_backward_pass_precedes_the_scopes_that_are_gone_with_it():
     found = told([*kept, *backward, OTHER], [OTHER], (448, 64))
     assert found[0] == "6 values made by the backward pass before, none now: 0 B"
     assert found[1].startswith("6 values of block gone, none left")
+
+
+def test_stacks_of_a_forward_pass_follow_from_a_backward_pass_that_only_one_program_has():
+    state = VALUE._replace(name="state", op_name="jit(f)/while/body/neg", live_from=3)
+    stack = STACK._replace(op_name="jit(f)/jvp()/while/body/exp")
+    backward = [
+        VALUE._replace(name=f"b{n}", op_name=f"jit(f)/transpose(jvp())/op{n}", held_bytes=0)
+        for n in range(6)
+    ]
+    found = told([state, OTHER], [state, stack, *backward, OTHER], (128, 768))
+    assert found[0].startswith("6 values made by the backward pass, none before; loops now stack")

@@ -174,6 +174,19 @@ def test_loops_of_random_numbers_are_none_of_the_program():
     assert loop_turns(before, after).others[0].turns == (5, 0)
 
 
+def test_a_loop_that_is_gone_where_another_one_is_new_is_the_same():
+    before, after = program(5), program(5)
+    moved = [
+        each._replace(op_name=f"{each.op_name}/scan", name=f"{each.name}.1")
+        for each in after.values
+    ]
+    after = Reserved(tuple(moved), turns={"loop.1": 5})
+    assert not loop_turns(before, after).others
+    third = moved[0]._replace(op_name="jit(f)/other", name="loop.2")
+    after = Reserved((*moved, third), turns={"loop.1": 5, "loop.2": 5})
+    assert len(loop_turns(before, after).others) == 3
+
+
 def test_a_loop_within_one_that_is_gone_is_not_unrolled_where_it_still_runs():
     before, after = program(5), program(0, 5, inside=False)
     inner = STATE._replace(op_name="jit(f)/while/body/while", user_line=("f.py", 4), name="inner")
