@@ -31,10 +31,13 @@ _EACH_LAYER: Final = {
     "pytorch": "Checkpoint each layer: one call of torch_xla.utils.checkpoint.checkpoint for each.",
 }
 _BODY: Final = {
-    "jax": "Wrap the body of the loop, not the loop: jax.lax.scan(jax.checkpoint(body), ...); in"
-    " Flax nn.scan(nn.remat(Layer)), not nn.remat(nn.scan(Layer)).",
-    "tensorflow": "Wrap the body of the loop in tf.recompute_grad, not the loop.",
-    "pytorch": "Checkpoint the layer that torch_xla.experimental.scan repeats, not the loop.",
+    "jax": "Wrap the body of the loop, too: jax.lax.scan(jax.checkpoint(body), ...); in Flax"
+    " nn.scan(nn.remat(Layer)). Keep the checkpoint around the loop if it contains more than the"
+    " loop, such as the rest of a layer.",
+    "tensorflow": "Wrap the body of the loop in tf.recompute_grad, too, and keep the one around"
+    " the loop if it contains more than the loop.",
+    "pytorch": "Checkpoint the layer that torch_xla.experimental.scan repeats, too, and keep the"
+    " checkpoint around the loop if it contains more than the loop.",
 }
 _INNER: Final = {
     "jax": "Wrap the body of the inner loop in jax.checkpoint, or run fewer iterations in it. If a"
