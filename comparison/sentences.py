@@ -29,7 +29,7 @@ _MOST: Final = 6
 _WEIGHT_OF_CAUSE: Final = 4
 """A cause precedes what is not proved to be one, unless that has so many times its bytes."""
 _DONATIONS: Final = {ReasonKind.DONATED, ReasonKind.UNDONATED}
-_EDITED: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
+_EDITED: Final = {ReasonKind.CONSTANTS, ReasonKind.DTYPE, ReasonKind.SIZE}
 """Other kinds that say more of an edit than the functions that only one program calls."""
 _OF_LINES: Final = {
     ReasonKind.OUTPUTS,

@@ -110,6 +110,20 @@ def test_new_inputs_precede_the_outputs_that_return_them_if_no_line_was_edited()
     assert lines[0] == "1 new input: p['w']: +64 B"
 
 
+def test_another_element_type_precedes_the_functions_that_cast_to_it():
+    dtype, called = (
+        Reason(Subject(ReasonKind.DTYPE, "f32", "f64")),
+        Reason(Subject(ReasonKind.CALLED)),
+    )
+    dtype.growth_bytes, dtype.count_b = 64, 14
+    called.inputs, called.count_b = {"promote_dtype of flax"}, 20
+    lines = [each.text for each in sentences_of([called, dtype], ("a", "b"), (64, 128))]
+    assert lines == [
+        "dtype of 14 values is now f64, was f32",
+        "20 ops made by promote_dtype of flax, none before",
+    ]
+
+
 def test_an_op_that_one_line_has_no_longer_is_named_with_the_line_and_its_function():
     before = ["step:9 loss:5 forward:2 dot_general", "step:9 loss:5 forward:3 add"]
     assert told(before, before[:1]) == ["train.py:3 (forward): add gone"]
