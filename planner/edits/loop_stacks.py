@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from xlagraph.hlo.op_names import primitive
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
@@ -169,7 +170,9 @@ def _with_copies(
             if reader is None or reader.is_table or reader.lives_out:
                 continue
             known = compilation.values[reader_id]
-            if known.is_backward and known.opcode not in SAME_ELEMENTS:
+            # a GPU moves elements in a fusion, which has the op name of the loop that reads them
+            is_move = known.opcode in SAME_ELEMENTS or primitive(known.op_name) == "while"
+            if known.is_backward and not is_move:
                 continue
             if len(reader.reads) == 1 and _elements(known) == elements:
                 yield reader_id

@@ -50,6 +50,21 @@ def test_a_stack_is_removed_with_its_wider_copy():
         assert stacks.value_ids == {0, 1, 2, 5}
 
 
+@pytest.mark.parametrize(("op_name", "count"), [(BACKWARD, 1), (BACKWARD + "/mul", 0)])
+def test_a_stack_is_removed_with_what_a_gpu_makes_of_it_for_the_loop_that_reads_it(op_name, count):
+    compiled = compiled_loop()
+    values = [
+        each._replace(computation="main")
+        if each.instruction == "loop" or each.value_id == 5
+        else each
+        for each in compiled.program.values
+    ]
+    program = replace(compiled.program, values=tuple(values))
+    known = {**compiled.values, 5: facts(5, "f32[8,10]{1,0}", "fusion", op_name)}
+    changed = replace(compiled, values=known, program=program)
+    assert len(list(loop_stacks(changed, program, {2}))) == count
+
+
 @pytest.mark.parametrize("called", [False, True])
 def test_a_checkpoint_keeps_the_inputs_of_a_turn_and_recomputes_one_turn(called):
     compiled = compiled_loop(called=called)
