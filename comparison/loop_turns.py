@@ -154,7 +154,7 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
 
 
 def _without_moved(loops: Sequence[ChangedLoop]) -> list[ChangedLoop]:
-    """Return the loops but those of a line that are gone where as many others are new."""
+    """Leave out loops that are gone at a line where as many with as many iterations are new."""
     counts = Counter((loop.place, *loop.turns) for loop in loops)
     return [
         loop

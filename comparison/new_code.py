@@ -245,9 +245,9 @@ def _is_more(before: int, after: int) -> bool:
 
 
 def _kept_for(code: Reason, less: Reserved, more: Reserved) -> set[str]:
-    """Return the labels of gradients, and of a forward pass that only this program differentiates.
+    """Return the labels of a gradient, and of the forward pass if the other program has none.
 
-    None for other code.
+    Empty for code that is no gradient.
     """
     if OF_GRADIENTS.isdisjoint(code.scopes):
         return set()

@@ -110,10 +110,8 @@ def _are_derivatives(program: PeakProgram, cause: Cause) -> bool:
     """Return True if another cause names the values, as a Jacobian or gradients of each example."""
     if any(2 * each.sum_bytes >= cause.sum_bytes for each in per_example_gradients(program)):
         return True
-    named: set[str] = set()
-    for each in reduced_stacks(program):
-        if each.remedies is PER_EXAMPLE:
-            named |= each.labels
+    stacks = (each.labels for each in reduced_stacks(program) if each.remedies is PER_EXAMPLE)
+    named = set[str]().union(*stacks)
     for each in (*derivatives_at_once(program), *stored_jacobians(program)):
         named |= each.labels
         if isinstance(each.edit, Remove):  # with what makes a Jacobian
