@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from xlagraph.hlo.op_names import without_numbers
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import plannable_compilation
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -13,7 +14,6 @@ WAITS_FOR_GRADIENT: Final = re.compile(
     r'[^\n]*op_name="(?:[^"]*/)?Equal(?:_\d+)?"'
 )
 """Comparison of a part of a gradient with itself, on which all that is recomputed depends."""
-_NUMBER: Final = re.compile(r"_\d+(?=/|$)")
 _LEAST_OPS: Final = 5
 
 
@@ -31,7 +31,7 @@ def recomputes_forward_ops(stored: StoredCompilation) -> bool:
     after = set(reached(gradients, compilation.readers.get))
     before = set(reached(gradients, operands.get))
     names = {
-        number: (_NUMBER.sub("", value.op_name), value.shape)
+        number: (without_numbers(value.op_name), value.shape)
         for number, value in compilation.values.items()
         if value.op_name
     }

@@ -39,6 +39,7 @@ def framework_of(names: Iterable[str | None]) -> str | None:
 
 _LONGEST: Final = 1000
 """Most characters of a scope: a name of one megabyte could have gigabytes of scopes."""
+_OP_NUMBER: Final = re.compile(r"_\d+(?=/|$)")
 _OF_LINEN: Final = re.compile(r"^Checkpoint(?=[A-Z])")
 _WRAPPED: Final = re.compile(r"[A-Za-z_]\w*\((?P<inner>.*)\)", re.DOTALL)
 _FUNCTION: Final = re.compile(r"(?:jit|pjit|pmap|xmap)\(.*\)", re.DOTALL)
@@ -158,6 +159,15 @@ def has_checkpoint(op_name: str | None) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
+def without_numbers(op_name: str | None) -> str:
+    """Return an op name without the numbers by which TensorFlow tells ops of equal names apart.
+
+    Equal parts of a program have the same ops: ``gradient_tape/MatMul_3/MatMul_1`` is
+    ``gradient_tape/MatMul/MatMul``.
+    """
+    return _OP_NUMBER.sub("", op_name or "")
+
+
 def is_backward(op_name: str | None) -> bool:
     """Return True if an op belongs to the backward pass; False without a name.
 

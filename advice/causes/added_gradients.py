@@ -8,7 +8,7 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import input_name, place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.hlo.op_names import is_recomputed, without_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -23,7 +23,8 @@ _ADDED_GRADIENTS: Final[Remedies] = {
     " batch (or over the repeated layers that share the parameter), with the sum as carry, instead"
     " of a Python loop or comprehension that collects gradients.",
     "tensorflow": "Add each gradient to a sum as soon as it is made, in a tf.while_loop over the"
-    " parts of the batch.",
+    " parts of the batch; where repeated steps share the parameter, run them in a tf.while_loop,"
+    " whose gradient does so, and which reads tf.identity(variable) from before the loop.",
     "pytorch": "Accumulate into .grad, one part of the batch after another, with torch_xla.sync()"
     " (xm.mark_step()) in between.",
 }
@@ -43,7 +44,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
             continue
         adding = _added_by(program, value)
         if adding is not None:
-            key = adding, value.shape, value.attributed_op_name or ""
+            key = adding, value.shape, _op(program, value)
             groups[key].append(value)
     found = {
         key: each
@@ -51,11 +52,13 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
         if of_equal_parts(program, each) and not _is_multiplied(program, key[0])
     }
     alike = _values_of_equal_ops(program) if found else []
-    by_count = {len(each): each for each in found.values()}
+    by_count: defaultdict[int, list[Sequence[StoredValue]]] = defaultdict(list)
+    for each in found.values():
+        by_count[len(each)].append(each)
     joined = {
         count
         for count, each in by_count.items()
-        if _are_joined(program, each, alike) or _cost_less_than_layers(program, each, alike)
+        if _are_joined(program, each[0], alike) or _cost_less_than_layers(program, each, alike)
     }
     found = {key: each for key, each in found.items() if len(each) not in joined}
     if found:
@@ -108,6 +111,12 @@ def _names_of_parameters(program: PeakProgram) -> dict[tuple[int, ...], str]:
         if len(value.dimensions) > 1 and _lengths(value) in returned
         for lengths in (value.dimensions, value.dimensions[::-1])
     }
+
+
+def _op(program: PeakProgram, value: StoredValue) -> str:
+    """Return the op name of a value, which equal parts of a program have in common."""
+    name = value.attributed_op_name or ""
+    return without_numbers(name) if program.framework == "tensorflow" else name
 
 
 def _lengths(value: StoredValue) -> tuple[int, ...]:
@@ -171,7 +180,7 @@ def of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> bo
     """Return True if enough gradients are made of values of the same ops and shapes."""
     made_of = Counter(
         frozenset(
-            (program.values[read].attributed_op_name, program.values[read].shape)
+            (_op(program, program.values[read]), program.values[read].shape)
             for each in _members(program, value)
             if program.values[each].opcode not in ("while", "parameter")
             for read in program.read_by.get(program.values[each].name, ())
@@ -189,7 +198,7 @@ def _values_of_equal_ops(program: PeakProgram) -> list[list[StoredValue]]:
     """
     groups: defaultdict[tuple[str, str], list[StoredValue]] = defaultdict(list)
     for value in program.temporaries:
-        op = value.attributed_op_name or ""
+        op = _op(program, value)
         if value.name in program.rows and ("jvp(" in op or program.framework != "jax"):
             groups[op, value.shape].append(value)
     for group in groups.values():
@@ -204,38 +213,43 @@ def _are_joined(
 
     The gradient of each part then depends on the forward pass of another one.
     """
-    forward = (
-        group for group in alike if len(group) == len(gradients) and not group[0].is_backward
-    )
-    parts = next(forward, None)
+    count = len(gradients)
+    forward = [group for group in alike if len(group) % count == 0 and not group[0].is_backward]
+    parts = next((group for group in forward if len(group) == count), None)
     schedulable = program.schedulable
-    if schedulable is None or parts is None:
+    ends = [(program.rows[group[0].name], program.rows[group[-1].name]) for group in forward]
+    if (
+        schedulable is None
+        or parts is None
+        or any(is_ordered_before(schedulable, *each) for each in ends)
+    ):
         return False
-    rows = [program.rows[value.name] for value in parts]
-    if is_ordered_before(schedulable, rows[0], rows[-1]):
-        return False
+    first = program.rows[parts[0].name]
     reached = [
         value
         for value in gradients
         if (row := program.rows.get(value.name)) is not None
-        and is_ordered_before(schedulable, rows[0], row)
+        and is_ordered_before(schedulable, first, row)
     ]
     return len(reached) > 1
 
 
 def _cost_less_than_layers(
-    program: PeakProgram, gradients: Sequence[StoredValue], alike: Sequence[Sequence[StoredValue]]
+    program: PeakProgram,
+    parameters: Sequence[Sequence[StoredValue]],
+    alike: Sequence[Sequence[StoredValue]],
 ) -> bool:
     """Return True for gradients of repeated layers that take less than what the layers keep.
 
     A loop over layers stacks all that the backward pass of a layer reads, until its last layer.
     """
-    count = len(gradients)
+    count = len(parameters[0])
+    size = sum(map(_bytes, parameters))
     layers = [
         group
         for group in alike
         if count - 1 <= len(group) <= count
-        and group[0] not in gradients
+        and not any(group[0] in gradients for gradients in parameters)
         and _depend_on_each_other(program, group)
     ]
     stacked = sum(
@@ -244,8 +258,8 @@ def _cost_less_than_layers(
         if not group[0].is_backward
         and any(map(program.is_backward, program.readers_of.get(group[0].value_id, ())))
     )
-    is_small_part = 2 * _bytes(gradients) < program.temp_bytes_at_peak
-    return bool(layers) and (is_small_part or 2 * stacked >= _bytes(gradients))
+    is_small_part = 2 * size < program.temp_bytes_at_peak
+    return bool(layers) and (is_small_part or 2 * stacked >= size)
 
 
 def _depend_on_each_other(program: PeakProgram, group: Sequence[StoredValue]) -> bool:

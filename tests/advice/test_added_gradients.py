@@ -44,6 +44,27 @@ def test_gradients_that_wait_to_be_added_are_named_but_one(programs, gradient, o
         assert str(found[0]["reason"]).endswith("all kept until train.py:9 adds them")
 
 
+def test_numbers_of_ops_of_tensorflow_do_not_tell_equal_parts_apart(programs):
+    program = programs(
+        """
+        0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
+        1 | 640 | preallocated-temp
+        2 | 128 | maybe-live-out
+        """,
+        """
+        0 | w | f32[4,8] | 0   | 128 | 0-7 | parameter(0)  | XLA_Args
+        1 | x | f32[4,8] | 384 | 128 | 1-6 | fusion(w)     | Tanh
+        1 | y | f32[4,8] | 512 | 128 | 2-6 | fusion(w)     | Tanh_1
+        1 | a | f32[4,8] | 0   | 128 | 3-6 | dot(x)        | gradient_tape/MatMul/MatMul_1
+        1 | b | f32[4,8] | 128 | 128 | 4-6 | dot(x)        | gradient_tape/MatMul_1/MatMul_1
+        1 | c | f32[4,8] | 256 | 128 | 5-6 | dot(y)        | gradient_tape/MatMul_2/MatMul_1
+        2 | s | f32[4,8] | 0   | 128 | 6-7 | add(a, b, c)  | AddN
+        """,
+    )
+    with_results(program, "s")
+    assert [row["value"] for each in added_gradients(program) for row in each.rows] == ["b", "c"]
+
+
 @pytest.mark.parametrize(
     ("opcode", "shape"),
     [
