@@ -44,7 +44,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
             continue
         adding = _added_by(program, value)
         if adding is not None:
-            key = adding, value.shape, _op(program, value)
+            key = adding, value.shape, op_of_parts(program, value)
             groups[key].append(value)
     found = {
         key: each
@@ -113,7 +113,7 @@ def _names_of_parameters(program: PeakProgram) -> dict[tuple[int, ...], str]:
     }
 
 
-def _op(program: PeakProgram, value: StoredValue) -> str:
+def op_of_parts(program: PeakProgram, value: StoredValue) -> str:
     """Return the op name of a value, which equal parts of a program have in common."""
     name = value.attributed_op_name or ""
     return without_numbers(name) if program.framework == "tensorflow" else name
@@ -180,7 +180,7 @@ def of_equal_parts(program: PeakProgram, gradients: Sequence[StoredValue]) -> bo
     """Return True if enough gradients are made of values of the same ops and shapes."""
     made_of = Counter(
         frozenset(
-            (_op(program, program.values[read]), program.values[read].shape)
+            (op_of_parts(program, program.values[read]), program.values[read].shape)
             for each in _members(program, value)
             if program.values[each].opcode not in ("while", "parameter")
             for read in program.read_by.get(program.values[each].name, ())
@@ -198,7 +198,7 @@ def _values_of_equal_ops(program: PeakProgram) -> list[list[StoredValue]]:
     """
     groups: defaultdict[tuple[str, str], list[StoredValue]] = defaultdict(list)
     for value in program.temporaries:
-        op = _op(program, value)
+        op = op_of_parts(program, value)
         if value.name in program.rows and ("jvp(" in op or program.framework != "jax"):
             groups[op, value.shape].append(value)
     for group in groups.values():

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.added_gradients import of_equal_parts
+from xlagraph.advice.causes.added_gradients import of_equal_parts, op_of_parts
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.names import place_name
@@ -46,7 +46,7 @@ def added_values(program: PeakProgram) -> Iterator[Cause]:
             continue
         adding = _added_by(program, value)
         if adding is not None:
-            groups[adding, value.shape, value.attributed_op_name or ""].append(value)
+            groups[adding, value.shape, op_of_parts(program, value)].append(value)
     found = [
         (adding, values)
         for (adding, _, _), values in groups.items()

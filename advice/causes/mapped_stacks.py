@@ -62,7 +62,9 @@ def mapped_forms(axes: Axes, stack: StoredValue, ids: Collection[int]) -> frozen
             read = program.read_by[name]
             if (
                 not all(has_axis)
-                or not all(_is_known(axes, stack, found, program.values[each]) for each in read)
+                or not all(
+                    _is_known(axes, stack, found, program.values[each], set()) for each in read
+                )
                 or not _is_of_each(axes, name, lengths[0])
             ):
                 return frozenset()
@@ -77,18 +79,26 @@ def mapped_forms(axes: Axes, stack: StoredValue, ids: Collection[int]) -> frozen
     return frozenset() if is_returned else frozenset(found)
 
 
-def _is_known(axes: Axes, stack: StoredValue, found: Collection[int], value: StoredValue) -> bool:
-    """Return True for one of the values found, a step of its reduction, or what the loop knows."""
-    program = axes.program
-    if value.value_id in found or is_known_in_loop(program, stack, value):
+def _is_known(
+    axes: Axes, stack: StoredValue, found: Collection[int], value: StoredValue, seen: set[int]
+) -> bool:
+    """Return True for what the loop knows, or could compute for each iteration of what it knows.
+
+    For example one of the values found, or the norm of each part of them.
+    """
+    program, axis = axes.program, axes.in_order(stack)[0]
+    if value.value_id in found or value.value_id in seen:
         return True
-    return (
-        is_step(program.instructions.get(value.name))
-        and axes.in_order(stack)[0] in axes.of(value)
-        and all(
-            _is_known(axes, stack, found, program.values[each])
-            for each in program.read_by[value.name]
-        )
+    if is_known_in_loop(program, stack, value):
+        return True
+    if axis not in axes.of(value) or not (
+        is_step(program.instructions.get(value.name)) or _is_of_each(axes, value.name, axis)
+    ):
+        return False
+    seen.add(value.value_id)
+    return all(
+        _is_known(axes, stack, found, program.values[each], seen)
+        for each in program.read_by[value.name]
     )
 
 

@@ -112,3 +112,47 @@ ENTRY x {
     chain = ("loop = iota()", "s = fusion(loop)", "e = fusion(s)", "step = reduce-window(e)")
     with_dependences(program, *chain, "sums = reduce(step)")
     assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(
+    ("scale", "named"),
+    [
+        pytest.param("sqrt(sums)", ["s"], id="the norm of the iteration"),
+        pytest.param("reverse(sums), dimensions={0}", [], id="that of another iteration"),
+    ],
+)
+def test_a_stack_is_scaled_in_the_loop_by_what_the_loop_can_compute(programs, scale, named):
+    program = programs(
+        """
+        0 | 12288 | preallocated-temp
+        1 | 4096 | maybe-live-out
+        """,
+        """
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | s    | f32[64,16] | 4096 | 4096 | 1-5 | fusion(loop)
+        0 | sums | f32[64]    | 0    | 256  | 2-4 | reduce(s) | jit(f)/reduce_sum @ f.py:7
+        0 | norm | f32[64]    | 256  | 256  | 3-5 | fusion(sums) | jit(f)/sqrt @ f.py:7
+        0 | e    | f32[64,16] | 8192 | 4096 | 4-6 | fusion(s, norm) | jit(f)/mul @ f.py:8
+        1 | mean | f32[16]    | 0    | 64   | 5-6 | reduce(e) | jit(f)/reduce_sum @ f.py:9
+        """,
+    )
+    stack = program.by_label["s"]
+    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    program.stored.operations = operations_of_text(
+        f"""HloModule m
+
+ENTRY x {{
+  s = f32[64,16]{{1,0}} parameter(0)
+  zero = f32[] constant(0)
+  sums = f32[64]{{0}} reduce(s, zero), dimensions={{1}}, to_apply=add
+  norm = f32[64]{{0}} {scale}
+  each = f32[64,16]{{1,0}} broadcast(norm), dimensions={{0}}
+  e = f32[64,16]{{1,0}} multiply(s, each)
+  ROOT mean = f32[16]{{0}} reduce(e, zero), dimensions={{0}}, to_apply=add
+}}
+"""
+    )
+    with_results(program, "mean")
+    chain = ("loop = iota()", "s = fusion(loop)", "sums = reduce(s)", "norm = fusion(sums)")
+    with_dependences(program, *chain, "e = fusion(s, norm)", "mean = reduce(e)")
+    assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == named
