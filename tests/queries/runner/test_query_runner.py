@@ -207,6 +207,20 @@ def test_notes_say_that_call_stacks_are_unknown_if_there_are_lines(graph: Graph)
     assert run(graph, "peak/by-line", compilation="tiny/step").notes == ()
 
 
+def test_only_for_jax_a_note_says_how_to_get_call_stacks(tmp_path: Path):
+    value = "0 | a | f32[16] | 0 | 64 | 0-1 | iota() | {} @ /src/f.py:3"
+    for run_key, op in (("jax", "jit(f)/iota"), ("torch", "aten__arange")):
+        dump = tiny_dump("0 | 64 | preallocated-temp", value.format(op))
+        write_dump(tmp_path / run_key, 1, "f", dump)
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, tmp_path / "jax", jobs=1)
+        ingest(graph, tmp_path / "torch", jobs=1)
+        (of_jax,) = run(graph, "peak/by-caller", compilation="jax/").notes
+        (of_torch,) = run(graph, "peak/by-caller", compilation="torch/").notes
+    assert "--xla_dump_hlo_as_proto" in of_jax
+    assert "which of the frameworks only JAX records" in of_torch
+
+
 @pytest.mark.parametrize("file", ["framework/ops.py", "ops/math_ops.py"])
 def test_notes_say_that_tensorflow_gives_every_op_the_same_line(tmp_path: Path, file: str):
     place = f"/env/site-packages/tensorflow/python/{file}:1221"
