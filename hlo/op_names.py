@@ -158,7 +158,6 @@ def has_checkpoint(op_name: str | None) -> bool:
     return not _CHECKPOINT_NAMES.isdisjoint(scope_names(op_name))
 
 
-@lru_cache(maxsize=1 << 16)
 def without_numbers(op_name: str | None) -> str:
     """Return an op name without the numbers by which TensorFlow tells ops of equal names apart.
 
@@ -168,6 +167,7 @@ def without_numbers(op_name: str | None) -> str:
     return _OP_NUMBER.sub("", op_name or "")
 
 
+@lru_cache(maxsize=1 << 16)
 def is_backward(op_name: str | None) -> bool:
     """Return True if an op belongs to the backward pass; False without a name.
 
