@@ -16,6 +16,10 @@ OF_ANY_LOOP: Final = frozenset(("while", "body", "cond", "closed_call", "eval_ja
 """Names that JAX adds to the ops of every loop."""
 INPUT_OF_TENSORFLOW: Final = "XLA_Args"
 """Op name of every input of a TensorFlow program, and so of their copies."""
+NAMES_OF_INPUTS: Final = frozenset((INPUT_OF_TENSORFLOW, "xla__device_data"))
+"""Op names of every input of a TensorFlow and of a PyTorch program."""
+OF_PYTORCH: Final = "aten__"
+"""Begin of the op names of PyTorch."""
 _MARKS: Final = {
     "jax": re.compile(r"(?:^|/)p?jit\(|\bjvp\("),
     "pytorch": re.compile(r"(?:^|/)(?:aten__|xla__|prim__)|\.SyncTensorsGraph\."),

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.hlo.op_names import OF_PYTORCH, is_recomputed
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.categories_of_inputs import InputRules
 from xlagraph.ingest.measures.categories_of_loops import categories_in_loops
@@ -99,7 +99,9 @@ class _Rules:
             for value, owner in zip(plan.values, self._owners, strict=True)
             if owner is not None
         }
-        self._phases = Phases(plan, spans, self._op_names, instructions, self._sets)
+        self._phases = Phases(
+            plan, spans, self._op_names, instructions, self._sets, self._of_autograd()
+        )
         self._recomputed = frozenset(filter(is_recomputed, set(self._op_names.values())))
         self._input_rules = InputRules(plan, spans, instructions, self._phases, self._patterns)
         self._inputs = self._input_rules.categories()
@@ -117,6 +119,20 @@ class _Rules:
             if value.allocation in self._inputs
             and self._inputs[value.allocation].category is Category.WEIGHT
         }
+
+    def _of_autograd(self) -> frozenset[str]:
+        """Return the instructions of PyTorch that have no line, where others have one.
+
+        Autograd runs outside of Python.
+        """
+        of_pytorch = {
+            value.name: owner.source_file is not None
+            for value, owner in zip(self._plan.values, self._owners, strict=True)
+            if owner is not None and owner.op_name.startswith(OF_PYTORCH)
+        }
+        if not any(of_pytorch.values()):
+            return frozenset()
+        return frozenset(name for name, has_line in of_pytorch.items() if not has_line)
 
     def apply(self) -> tuple[Categorized, ...]:
         """Return the category of each value; the state of a loop has that of the loop's result."""

@@ -2,12 +2,12 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import Final
 
 from xlagraph.hlo.instruction import Instruction
-from xlagraph.hlo.op_names import INPUT_OF_TENSORFLOW, is_backward
+from xlagraph.hlo.op_names import NAMES_OF_INPUTS, OF_PYTORCH, is_backward
 from xlagraph.hlo.walks import reached
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.origins import MOVING
@@ -26,6 +26,10 @@ _SUM_OF_GRADIENTS: Final = re.compile(r"(?:^|/)AddN(?:_\d+)?$")
 """Op names of what TensorFlow adds up outside of the scopes of its gradients."""
 
 
+_GRADIENT_OF_OP: Final = re.compile(rf"{OF_PYTORCH}\w+_backward")
+"""Op names of PyTorch's gradients of its own ops; other gradients are named as any op."""
+
+
 @lru_cache(maxsize=1 << 14)
 def _marked_phase(op_name: str) -> int | None:
     if is_backward(op_name):
@@ -36,7 +40,8 @@ def _marked_phase(op_name: str) -> int | None:
 class Phases:
     """The phase of each instruction.
 
-    ``op_names`` has the attributed op name of each, ``sets`` the buffer set of each value.
+    ``op_names`` has the attributed op name of each, ``sets`` the buffer set of each value, and
+    ``of_autograd`` are the instructions that PyTorch's autograd makes.
     """
 
     def __init__(
@@ -46,6 +51,7 @@ class Phases:
         op_names: Mapping[str, str],
         instructions: Mapping[str, Instruction],
         sets: Sequence[int] | None = None,
+        of_autograd: Collection[str] = frozenset(),
     ) -> None:
         self._plan = plan
         self._sets = sets
@@ -58,6 +64,7 @@ class Phases:
                     self._states[buffer_set].append(value.value_id)
         self._spans = spans
         self._op_names = op_names
+        self._of_autograd = of_autograd
         self._instructions = instructions
         self.readers: Final = {
             used.value_id: [use.instruction for use in used.uses] for used in plan.used_values or ()
@@ -68,7 +75,8 @@ class Phases:
             for value in plan.values:
                 self._made_by[value.name].append(value.value_id)
         names = set(op_names.values())
-        self.has_backward: Final = Phase.BACKWARD in set(map(_marked_phase, names))
+        has_marks = Phase.BACKWARD in set(map(_marked_phase, names))
+        self.has_backward: Final = has_marks or bool(of_autograd)
         self._has_forward_marks = any("jvp(" in name for name in names)
         self._after = self._made_after_backward() if self.has_backward else frozenset()
         self._found: dict[str, int | None] = {}
@@ -90,15 +98,35 @@ class Phases:
 
     def _found_phase(self, instruction: str) -> int | None:
         op_name = self.op_name(instruction)
-        if op_name in (None, INPUT_OF_TENSORFLOW):
+        if op_name is None or op_name in NAMES_OF_INPUTS:
             return None
+        if instruction in self._of_autograd:
+            return Phase.BACKWARD
         if (marked := _marked_phase(op_name)) is not None:
             return marked
         if instruction in self._after:
-            return Phase.BACKWARD if _SUM_OF_GRADIENTS.search(op_name) else Phase.UPDATE
+            is_of_gradient = (
+                _SUM_OF_GRADIENTS.search(op_name) or instruction in self._read_by_autograd
+            )
+            return Phase.BACKWARD if is_of_gradient else Phase.UPDATE
         if self.has_backward:
             return None if self._has_forward_marks else Phase.FORWARD
         return self.of_all
+
+    @cached_property
+    def _read_by_autograd(self) -> frozenset[str]:
+        """The instructions from which a value leads to one of PyTorch's autograd.
+
+        Those that follow a gradient are of a checkpoint, which computes them again.
+        """
+        if not self._of_autograd:
+            return frozenset()
+        read: defaultdict[str, list[str]] = defaultdict(list)
+        for name, made in self._made_by.items():
+            for value_id in made:
+                for reader in self.readers.get(value_id, ()):
+                    read[reader].append(name)
+        return frozenset(reached(self._of_autograd, read.get))
 
     def follows_gradient(self, instruction: str) -> bool:
         """Return True for an instruction of the backward pass, or one that reads its values."""
@@ -193,7 +221,7 @@ class Phases:
             name
             for name, op_name in self._op_names.items()
             if _marked_phase(op_name) is Phase.BACKWARD
-        }
+        } or {name for name in self._of_autograd if _GRADIENT_OF_OP.search(self._op_names[name])}
         found: set[str] = set()
         reached: set[int] = set().union(*(made.get(name, ()) for name in backward))
         """Sets of which an instruction of the backward pass, or a later one, makes a value."""

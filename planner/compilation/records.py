@@ -20,12 +20,15 @@ None means unknown. Live ranges include both ends.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.schema_types import column_name
-from xlagraph.hlo.op_names import is_backward
+from xlagraph.hlo.op_names import OF_PYTORCH, is_backward
 from xlagraph.hlo.shapes import dimensions
+
+_OF_BACKWARD_PASS: Final = ("backward", "gradient")
+"""Categories of what the backward pass makes."""
 
 
 class CompilationTotals(NamedTuple):
@@ -131,8 +134,10 @@ class StoredValue(NamedTuple):
 
     @property
     def is_backward(self) -> bool:
-        """True if its op name belongs to the backward pass."""
-        return is_backward(self.known_op_name)
+        """True if its op name belongs to the backward pass, or its category for PyTorch."""
+        op_name = self.known_op_name
+        is_of_pytorch = op_name is not None and op_name.startswith(OF_PYTORCH)
+        return is_backward(op_name) or (is_of_pytorch and self.category in _OF_BACKWARD_PASS)
 
     @property
     def source_lines(self) -> tuple[str, ...]:

@@ -73,15 +73,15 @@ _FUSION_ROOTS: Final = _fact(
 _STACKS: Final = _fact(
     "ATTRIBUTED_FRAME",
     "userFunction userFile function",
-    "the dump has no call stacks (text of jaxlib 0.8 and older), so a line of yours that calls a"
-    " library is unknown; --xla_dump_hlo_as_proto writes them too, and pip install"
+    "the dump has no call stacks (text of jaxlib 0.8 or older, or of PyTorch/XLA), so a line of"
+    " yours that calls a library is unknown; --xla_dump_hlo_as_proto writes them too, and pip install"
     " 'xlagraph[proto]' reads them",
 )
-_STACKS_OF_OTHERS: Final = _fact(
+_STACKS_OF_TENSORFLOW: Final = _fact(
     "ATTRIBUTED_FRAME",
     "userFunction userFile function",
-    "the dump has no call stacks, which of the frameworks only JAX records, so a line of yours that"
-    " calls a library is unknown",
+    "the dump has no call stacks, because TensorFlow records none, so a line of yours that calls a"
+    " library is unknown",
 )
 _LINE_OF_EVERY_OP: Final = (
     "TensorFlow gives every op the line in which it makes ops, not one of yours; peak/by-op names"
@@ -89,7 +89,7 @@ _LINE_OF_EVERY_OP: Final = (
 )
 _FACTS: Final = (
     _LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS,
-    _STACKS, _STACKS_OF_OTHERS,
+    _STACKS, _STACKS_OF_TENSORFLOW,
 )  # fmt: skip
 _FACTS_OF_VALUES: Final = (_LIVE_RANGES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
 """Facts of values, in the order of the columns of `_PRESENT`."""
@@ -153,9 +153,9 @@ def _absent(
         if fusions and not roots:
             absent.add(_FUSION_ROOTS)
     if _STACKS in candidates and _SOURCE_LINES not in absent:
-        ((lines, stacks, of_jax),) = graph.query(_STACKS_PRESENT, compilation).rows
+        ((lines, stacks, of_tensorflow),) = graph.query(_STACKS_PRESENT, compilation).rows
         if lines and not stacks:
-            absent.add(_STACKS if of_jax else _STACKS_OF_OTHERS)
+            absent.add(_STACKS_OF_TENSORFLOW if of_tensorflow else _STACKS)
     return absent
 
 

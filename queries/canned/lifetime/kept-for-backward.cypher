@@ -30,9 +30,9 @@
 // @measure  physical
 // @note     The backward pass is the set of instructions whose op name contains "transpose(" (JAX),
 //           "gradient_tape/" or "gradients/" (TensorFlow), with TensorFlow's sums of its results
-//           ("AddN"). A value that it reads but does not make is from the forward pass, or is
-//           recomputed ("rematted_computation", "recompute_grad").
-//           Inputs of a recomputation are excluded, because they must be kept.
+//           ("AddN"), and for PyTorch what makes values of the categories backward and gradient. A
+//           value that it reads but does not make is from the forward pass, or is recomputed
+//           ("rematted_computation", "recompute_grad"). Inputs of a recomputation are excluded, because they must be kept.
 // @note     What a forward loop (JAX: jax.lax.scan) writes in each iteration is kept for the
 //           backward pass as a whole, even while the loop runs.
 // @note     Fusions and copies without an op name are classified by their contents or operands.
@@ -65,7 +65,8 @@ WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constan
       AND (recomputed OR (v.opcode = 'while' AND v.attribution = 'reader')
            OR NOT (v.attributedOpName CONTAINS 'transpose('
                    OR v.attributedOpName CONTAINS 'gradient_tape/'
-                   OR v.attributedOpName CONTAINS 'gradients/'))
+                   OR v.attributedOpName CONTAINS 'gradients/'
+                   OR (v.attributedOpName CONTAINS 'aten__' AND v.category <> 'activation')))
 // OPTIONAL: for a MATCH the embedded engine would read every use of the graph
 OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
 OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
@@ -74,7 +75,8 @@ WITH v, p, s, recomputed, stacked, i.step AS step, coalesce(i.opName, w.attribut
 WITH v, p, s, recomputed, stacked, step, readBy,
      readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
      OR readBy CONTAINS 'gradients/'
-     OR (readBy CONTAINS 'AddN' AND category IN ['backward', 'gradient']) AS isBackward,
+     OR ((readBy CONTAINS 'AddN' OR readBy CONTAINS 'aten__')
+         AND category IN ['backward', 'gradient']) AS isBackward,
      readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad' AS again
 WITH v, p, recomputed, stacked, max(CASE WHEN again THEN 1 ELSE 0 END) AS rematted,
      max(CASE WHEN isBackward AND readBy CONTAINS '/checkpoint/' THEN 1 ELSE 0 END) AS inside,

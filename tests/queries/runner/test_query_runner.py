@@ -207,18 +207,18 @@ def test_notes_say_that_call_stacks_are_unknown_if_there_are_lines(graph: Graph)
     assert run(graph, "peak/by-line", compilation="tiny/step").notes == ()
 
 
-def test_only_for_jax_a_note_says_how_to_get_call_stacks(tmp_path: Path):
+def test_a_note_says_how_to_get_call_stacks_but_for_tensorflow(tmp_path: Path):
     value = "0 | a | f32[16] | 0 | 64 | 0-1 | iota() | {} @ /src/f.py:3"
-    for run_key, op in (("jax", "jit(f)/iota"), ("torch", "aten__arange")):
+    for run_key, op in (("torch", "aten__arange"), ("tensorflow", "XLA_Args")):
         dump = tiny_dump("0 | 64 | preallocated-temp", value.format(op))
         write_dump(tmp_path / run_key, 1, "f", dump)
     with open_graph(tmp_path / "g.lbug", create=True) as graph:
-        ingest(graph, tmp_path / "jax", jobs=1)
         ingest(graph, tmp_path / "torch", jobs=1)
-        (of_jax,) = run(graph, "peak/by-caller", compilation="jax/").notes
+        ingest(graph, tmp_path / "tensorflow", jobs=1)
         (of_torch,) = run(graph, "peak/by-caller", compilation="torch/").notes
-    assert "--xla_dump_hlo_as_proto" in of_jax
-    assert "which of the frameworks only JAX records" in of_torch
+        (of_tensorflow,) = run(graph, "peak/by-caller", compilation="tensorflow/").notes
+    assert "--xla_dump_hlo_as_proto" in of_torch
+    assert "TensorFlow records none" in of_tensorflow
 
 
 @pytest.mark.parametrize("file", ["framework/ops.py", "ops/math_ops.py"])
