@@ -1,10 +1,12 @@
-"""Find the readers of a value in each pass, and the values that checkpoints of layers keep."""
+"""Find the passes of a program: readers and instructions of each, and what checkpoints keep."""
 
 from collections.abc import Collection
 
 from xlagraph.hlo.op_names import scope_names
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.orders.rules import post_order
+from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue, begin_of
 
 
@@ -53,6 +55,37 @@ def inputs_of_layers(
                 elif other and other != layer_of(each):
                     found.add(each)
     return found
+
+
+def forward_instructions(
+    program: SchedulableProgram, compilation: PlannableCompilation
+) -> frozenset[int]:
+    """Return the instructions of the entry that the backward pass needs, and those of the loss.
+
+    So does what returns the results: of one that is recomputed, the first one is returned. A
+    compiler may have merged an instruction of the backward pass with one of the forward pass.
+    """
+    backward = {
+        program.step_in_entry(value.defined_at)
+        for value in program.values
+        if (known := compilation.values.get(value.value_id)) is not None and known.is_backward
+    }
+    order = post_order(program, program.entry)
+    marked: set[int] = set()
+    for step in order:
+        each = program.instructions[step]
+        is_element = not each.defined_bytes and not marked.isdisjoint(each.operands)
+        if step in backward or is_element:
+            marked.add(step)
+    later, needed = set(marked), set(marked)
+    for step in order:
+        if not later.isdisjoint(program.instructions[step].operands):
+            later.add(step)
+    for step in reversed(order):
+        if step in needed:
+            needed.update(program.instructions[step].operands)
+    found = frozenset(step for step in order if step in needed or step not in later) - marked
+    return found | {program.computations[program.entry].root}
 
 
 class Passes:

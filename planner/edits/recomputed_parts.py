@@ -29,6 +29,7 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.live_orders import live_orders
 from xlagraph.planner.edits.loop_stacks import loop_stacks
+from xlagraph.planner.edits.passes import forward_instructions
 from xlagraph.planner.edits.recomputed_values import Parts, parts_of_forward_pass
 from xlagraph.planner.memory_plan import plan_memory
 from xlagraph.planner.orders.choice_of_three import choice_of_three
@@ -78,35 +79,12 @@ def recomputed_in_parts(
     ``ordered`` is the program as it is, in the order whose parts are recomputed. None if there is
     no forward pass outside of loops, or none with layers.
     """
-    forward = _forward(found.schedulable, compilation)
+    forward = forward_instructions(found.schedulable, compilation)
     parts = parts_of_forward_pass(compilation, ordered)
     if parts.part_count < _FEWEST:
         return None
     added = _Added.of(found, forward, parts, ordered, has_barriers=compilation.keeps_barriers)
     return added.reordering(compilation) if added.clones else None
-
-
-def _forward(program: SchedulableProgram, compilation: PlannableCompilation) -> frozenset[int]:
-    """Return the instructions of the entry that the backward pass needs, and those of the loss.
-
-    A compiler may have merged an instruction of the backward pass with one of the forward pass.
-    """
-    backward = {value.name for value in compilation.values.values() if value.is_backward}
-    order = post_order(program, program.entry)
-    marked: set[int] = set()
-    for step in order:
-        each = program.instructions[step]
-        is_element = not each.defined_bytes and not marked.isdisjoint(each.operands)
-        if each.name in backward or is_element:
-            marked.add(step)
-    later, needed = set(marked), set(marked)
-    for step in order:
-        if not later.isdisjoint(program.instructions[step].operands):
-            later.add(step)
-    for step in reversed(order):
-        if step in needed:
-            needed.update(program.instructions[step].operands)
-    return frozenset(step for step in order if step in needed or step not in later) - marked
 
 
 def _is_of_no_layer(program: SchedulableProgram, step: int) -> bool:
@@ -141,10 +119,10 @@ class _Added:
         by_id = found.planned.by_id
         kept_sets = {ordered.by_id[each].buffer_set for each in parts.kept}
         kept = {
-            value.defined_at
+            program.step_in_entry(value.defined_at)
             for value in program.values
             if (planned := by_id.get(value.value_id)) is not None
-            and (planned.is_stored or planned.buffer_set in kept_sets)
+            and (planned.is_stored or planned.lives_out or planned.buffer_set in kept_sets)
         }
         if has_barriers:  # belongs to no part
             kept |= {step for step in forward if _is_of_no_layer(program, step)}
@@ -165,14 +143,16 @@ class _Added:
         for step in post_order(program, program.entry):
             each = program.instructions[step]
             if step in needed and step not in kept and each.opcode not in ("parameter", "constant"):
-                is_fused = each.opcode == "fusion" and not each.name.startswith(_ALONE)
+                is_fused = each.opcode == "call" or (
+                    each.opcode == "fusion" and not each.name.startswith(_ALONE)
+                )
                 is_made_again = each.defined_bytes if has_barriers else is_fused
                 if is_made_again or not clones.keys().isdisjoint(each.operands):
                     clones[step] = next(numbers)
         if not has_barriers:
             return cls(found, forward, clones, None)
         begins = {
-            value.defined_at: ordered.by_id[value.value_id].live_from
+            program.step_in_entry(value.defined_at): ordered.by_id[value.value_id].live_from
             for value in program.values
             if value.value_id in ordered.by_id
         }
@@ -267,12 +247,26 @@ class _Added:
 
     def _without_moved_uses(self, value: SchedulableValue) -> SchedulableValue:
         """Return a value with the reads of added instructions, less those that read a clone."""
-        added = [self.clones[step] for step in value.uses if step in self.clones]
-        if value.defined_at not in self.clones:
+        added = [self.clones[it] for it in map(self._in_entry, value.uses) if it in self.clones]
+        if self._clone_of(value) is None:
             return value._replace(uses=(*value.uses, *added)) if added else value
-        owners, entry = self.found.schedulable.owners, self.found.schedulable.entry
-        left = [step for step in value.uses if step in self.forward or owners[step] != entry]
-        return value._replace(uses=tuple(left))
+        left = [it for it in value.uses if self._is_left(it)]
+        # what a call passes to its computation is visible there
+        seen = [it for it in value.positions if it == self._in_entry(it) or self._is_left(it)]
+        return value._replace(uses=tuple(left), positions=tuple(seen))
+
+    def _is_left(self, step: int) -> bool:
+        """Return True unless an instruction reads what is recomputed."""
+        found = self._in_entry(step)
+        return found is None or found in self.forward
+
+    def _in_entry(self, step: int) -> int | None:
+        return self.found.schedulable.step_in_entry(step)
+
+    def _clone_of(self, value: SchedulableValue) -> int | None:
+        """Return the added instruction that makes a value again, if any does."""
+        step = self._in_entry(value.defined_at)
+        return None if step is None else self.clones.get(step)
 
     def _values(self) -> tuple[list[PlannedValue], dict[int, SchedulableValue]]:
         """Return the values of the added instructions; the second by the id that they repeat."""
@@ -282,13 +276,13 @@ class _Added:
         planned: list[PlannedValue] = []
         made: dict[int, SchedulableValue] = {}
         for value in self.found.schedulable.values:
-            if value.defined_at not in self.clones:
+            if (clone := self._clone_of(value)) is None:
                 continue
             value_id = next(numbers)
             number = sets.setdefault(value.buffer_set, value_id)
             made[value.value_id] = value._replace(
                 value_id=value_id,
-                defined_at=self.clones[value.defined_at],
+                defined_at=clone,
                 positions=tuple(
                     [self.clones[each] for each in value.positions if each in self.clones]
                 ),
@@ -308,12 +302,12 @@ class _Added:
         return planned, made
 
     def _uses_of_clone(self, value: SchedulableValue) -> Iterator[int]:
-        owners, entry = self.found.schedulable.owners, self.found.schedulable.entry
-        for step in value.uses:
+        for use in value.uses:
+            step = self._in_entry(use)
             if step in self.clones:
                 yield self.clones[step]
-            elif step not in self.forward and owners[step] == entry:
-                yield step
+            elif not self._is_left(use):
+                yield use
 
     def _unread_stacks(
         self, compilation: PlannableCompilation, values: Collection[SchedulableValue]

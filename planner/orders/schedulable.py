@@ -109,6 +109,15 @@ class SchedulableProgram:
                 owners[step] = name
         return owners
 
+    def step_in_entry(self, step: int) -> int | None:
+        """Return an instruction of the entry, or the call of the entry that runs it; else None.
+
+        CPUs call the parts of an operation that several threads compute.
+        """
+        found = self.within(step, self.entry)
+        is_called = found is not None and self.instructions[found].opcode == "call"
+        return found if found == step or is_called else None
+
     @cached_property
     def callers(self) -> Mapping[str, int]:
         """First instruction that runs each computation, by its name."""

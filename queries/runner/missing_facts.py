@@ -74,8 +74,8 @@ _STACKS: Final = _fact(
     "ATTRIBUTED_FRAME",
     "userFunction userFile function",
     "the dump has no call stacks (text of jaxlib 0.8 or older, or of PyTorch/XLA), so a line of"
-    " yours that calls a library is unknown; --xla_dump_hlo_as_proto writes them too, and pip install"
-    " 'xlagraph[proto]' reads them",
+    " yours that calls a library is unknown; --xla_dump_hlo_as_proto writes them too, and pip"
+    " install 'xlagraph[proto]' reads them",
 )
 _STACKS_OF_TENSORFLOW: Final = _fact(
     "ATTRIBUTED_FRAME",

@@ -30,7 +30,10 @@ def test_the_name_of_an_input_shows_its_category(name, category):
 
 
 def dump_of(*lines, end):
-    """Return a dump of lines: allocation, its facts, value, first, last step, text, op name."""
+    """Return a dump of lines: allocation, its facts, value, first, last step, text, op name.
+
+    The op name may end with ` @ FILE`.
+    """
     out, used, ranges, schedule = ["BufferAssignment:"], ["Used values:"], [], {}
     allocations: dict[tuple[int, str], list[tuple[int, str]]] = {}
     for number, (allocation, facts, name, first, last, text, op_name) in enumerate(lines):
@@ -38,7 +41,9 @@ def dump_of(*lines, end):
         readers = [(each[2], text_of(each)) for each in lines if f"%{name}," in text_of(each)]
         used += [f"<{number} {name} @0>", " positions:", f"  {name}", " uses:"]
         used += [f"  {reader}, operand 0" for reader, _ in readers]
-        metadata = f', metadata={{op_name="{op_name}"}}' if op_name else ""
+        op, _, file = op_name.partition(" @ ")
+        place = f' source_file="{file}" source_line=7' if file else ""
+        metadata = f', metadata={{op_name="{op}"{place}}}' if op else ""
         used += [f" from instruction: %{name} = f32[4]{{0}} {text.replace(',)', ')')}{metadata}"]
         ranges.append(f"    {name}{{}}:{first}-{last}")
         schedule[first] = name
@@ -223,6 +228,23 @@ def test_tensorflow_adds_up_gradients_in_the_backward_pass(op_name, category):
         (6, TEMP, "sum", 3, 4, "add(%slope, %hidden,)", op_name),
     )
     assert categories_of(*lines, end=4)["hidden"] == category
+
+
+def test_autograd_of_pytorch_has_no_lines():
+    lines = (
+        (0, P.format(0), "w", 0, 6, "parameter(0)", "xla__device_data @ train.py"),
+        (4, TEMP, "hidden", 1, 3, "tanh(%w,)", "aten__tanh @ model.py"),
+        (5, TEMP, "loss", 2, 3, "negate(%hidden,)", "aten__mse_loss @ train.py"),
+        (6, TEMP, "slope", 3, 4, "mul(%hidden, %loss,)", "aten__mse_loss_backward"),
+        (7, TEMP, "again", 4, 5, "add(%w, %slope,)", "aten__relu @ model.py"),
+        (8, TEMP, "grad", 5, 6, "mul(%slope, %again,)", "aten__mm"),
+        (9, TEMP, "step", 6, 7, "sub(%w, %grad,)", "aten__add @ adam.py"),
+        (10, TEMP, "other", 7, 8, "negate(%step,)", "aten__add @ adam.py"),
+    )
+    found = categories_of(*lines, end=8)
+    phases = {"activation": "hidden", "backward": "slope again grad", "update": "step other"}
+    for category, names in phases.items():
+        assert {found[name] for name in names.split()} == {category}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from tests.advice.small_compilations import compilation, facts
 from tests.planner.orders.small_schedules import reorderable
 from xlagraph.planner.edits.recomputed_parts import recomputed_in_parts
 from xlagraph.planner.memory_plan import plan_memory
+from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.rules import Rule, order_of
+from xlagraph.planner.orders.schedulable import SchedulableComputation
 
 LAYERS = 6
 
@@ -98,6 +100,59 @@ def test_with_barriers_a_part_is_recomputed_when_the_gradient_of_its_result_is_k
     }
     gradients = {f"convolution{n}.remat": [f"multiply{n + 1}"] for n in range(LAYERS - 1)}
     assert waits == {f"convolution{LAYERS - 1}.remat": [], **gradients}
+
+
+def with_called_parts(found):
+    """Return a program whose calls run a fusion each, as CPUs do for several threads."""
+    program = found.schedulable
+    instructions, computations = list(program.instructions), dict(program.computations)
+    values = {value.defined_at: value for value in program.values}
+    for step, each in enumerate(program.instructions):
+        if each.opcode == "call":
+            given, inner = len(instructions), len(instructions) + 1
+            instructions += [
+                each._replace(name=f"{each.name}.given", opcode="parameter", operands=()),
+                each._replace(name=f"{each.name}.clone", opcode="fusion", operands=(given,)),
+            ]
+            body = f"body_of_{each.name}"
+            computations[body] = SchedulableComputation(body, (given, inner), inner)
+            instructions[step] = each._replace(callees=(body,), defined_bytes=0)
+            values[step] = values[step]._replace(defined_at=inner, positions=(inner, step))
+            for operand in each.operands:
+                read = values[operand]
+                values[operand] = read._replace(
+                    positions=(*read.positions, given), uses=(*read.uses, inner)
+                )
+    called = replace(
+        program,
+        instructions=tuple(instructions),
+        computations=computations,
+        values=tuple(values.values()),
+    )
+    return replace(found, schedulable=called, ranges=Ranges(called, found.ranges.rules))
+
+
+def test_what_calls_compute_is_recomputed_too():
+    found = reorderable(*step(wide="call"))
+    called = with_called_parts(found)
+    longer = recomputed_in_parts(called, compiled(found), ordered(called, Rule.DEPTH_FIRST))
+    assert longer is not None
+    after = longer.program(longer.flat(order_of(longer.schedulable, Rule.DEPTH_FIRST)))
+    assert reserved(called, ordered(called, Rule.DEPTH_FIRST)) > 1024 * LAYERS
+    assert reserved(called, after) < 1024 * 2
+
+
+def test_a_result_is_not_recomputed():
+    found = reorderable(*step())
+    result = next(each for each in found.schedulable.values if each.size_bytes == 1024)
+    values = tuple(
+        each._replace(lives_out=each.value_id == result.value_id) for each in found.planned.values
+    )
+    found = replace(found, planned=replace(found.planned, values=values))
+    after = in_parts(found, compiled(found), Rule.DEPTH_FIRST)
+    assert after is not None
+    added = [value for value in after.values if value.value_id not in found.planned.by_id]
+    assert [value.size_bytes for value in added].count(1024) == LAYERS - 1
 
 
 def test_a_program_without_layers_is_not_recomputed_in_parts():
