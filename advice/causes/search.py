@@ -60,6 +60,7 @@ from xlagraph.advice.causes.unused_donations import (
     unused_donations,
 )
 from xlagraph.advice.causes.wide_checkpoints import wide_checkpoints
+from xlagraph.advice.causes.widened_stacks import widened_stacks
 from xlagraph.graph.engine import Cell
 
 INPUTS_OF_DEVICES = "inputs-of-devices"
@@ -127,6 +128,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from stacked_carries(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
+    yield from widened_stacks(program)
     yield from returned_gradients(program)
     yield from gradients_of_frozen(program)
     yield from returned_forward_values(program)
