@@ -45,6 +45,7 @@ from xlagraph.advice.causes.replicated_parameters import (
 )
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
+    repeated_results,
     returned_forward_values,
     unchanged_inputs,
 )
@@ -108,6 +109,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from copies_in_other_layouts(program)
     yield from rewritten_inputs(program)
     yield from unchanged_inputs(program)
+    yield from repeated_results(program)
     yield from grown_inputs(program)
     yield from merged_weights(program)
     yield from dense_experts(program)
