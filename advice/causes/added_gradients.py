@@ -8,6 +8,7 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import input_name, place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -20,8 +21,8 @@ _LEAST_ADDED: Final = 3
 
 _ADDED_GRADIENTS: Final[Remedies] = {
     "jax": "Add each gradient to a sum as soon as it is made: jax.lax.scan over the parts of the"
-    " batch (or over the repeated layers that share the parameter), with the sum as carry, instead"
-    " of a Python loop or comprehension that collects gradients.",
+    " batch (or over the repeated layers or time steps that share the parameter), with the sum as"
+    " carry, instead of a Python loop or comprehension that collects gradients.",
     "tensorflow": "Add each gradient to a sum as soon as it is made, in a tf.while_loop over the"
     " parts of the batch.",
     "pytorch": "Accumulate into .grad, one part of the batch after another, with torch_xla.sync()"
@@ -51,11 +52,11 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
         if of_equal_parts(program, each) and not _is_multiplied(program, key[0])
     }
     alike = _values_of_equal_ops(program) if found else []
-    by_count = {len(each): each for each in found.values()}
+    by_count = grouped((len(each), each) for each in found.values())
     joined = {
         count
         for count, each in by_count.items()
-        if _are_joined(program, each, alike) or _cost_less_than_layers(program, each, alike)
+        if _are_joined(program, each[0], alike) or _cost_less_than_layers(program, each, alike)
     }
     found = {key: each for key, each in found.items() if len(each) not in joined}
     if found:
@@ -224,18 +225,21 @@ def _are_joined(
 
 
 def _cost_less_than_layers(
-    program: PeakProgram, gradients: Sequence[StoredValue], alike: Sequence[Sequence[StoredValue]]
+    program: PeakProgram,
+    gradients: Sequence[Sequence[StoredValue]],
+    alike: Sequence[Sequence[StoredValue]],
 ) -> bool:
-    """Return True for gradients of repeated layers that take less than what the layers keep.
+    """Return True if the gradients of repeated layers take less than what the layers keep.
 
-    A loop over layers stacks all that the backward pass of a layer reads, until its last layer.
+    Each parameter of the layers has as many gradients. A loop over layers stacks all that the
+    backward pass of a layer reads, until its last layer.
     """
-    count = len(gradients)
+    count, added = len(gradients[0]), [value for group in gradients for value in group]
     layers = [
         group
         for group in alike
         if count - 1 <= len(group) <= count
-        and group[0] not in gradients
+        and group[0] not in added
         and _depend_on_each_other(program, group)
     ]
     stacked = sum(
@@ -244,8 +248,8 @@ def _cost_less_than_layers(
         if not group[0].is_backward
         and any(map(program.is_backward, program.readers_of.get(group[0].value_id, ())))
     )
-    is_small_part = 2 * _bytes(gradients) < program.temp_bytes_at_peak
-    return bool(layers) and (is_small_part or 2 * stacked >= _bytes(gradients))
+    is_small_part = 2 * _bytes(added) < program.temp_bytes_at_peak
+    return bool(layers) and (is_small_part or 2 * stacked >= _bytes(added))
 
 
 def _depend_on_each_other(program: PeakProgram, group: Sequence[StoredValue]) -> bool:
