@@ -96,6 +96,9 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     for cause in _certain_causes(program):
         named |= cause.labels
         yield cause
+    for cause in widened_stacks(program, named):
+        named |= cause.labels
+        yield cause
     for cause in unread_rows(program, named):
         named |= cause.labels
         yield cause
@@ -130,7 +133,6 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from stacked_carries(program)
     yield from returned_stacks(program)
     yield from reduced_stacks(program)
-    yield from widened_stacks(program)
     yield from returned_gradients(program)
     yield from gradients_of_frozen(program)
     yield from returned_forward_values(program)

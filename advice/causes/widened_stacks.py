@@ -1,6 +1,7 @@
 """Find stacks of a loop that hold numbers of a narrower type, such as frames of bytes as floats."""
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from math import prod
 from typing import Final, NamedTuple
@@ -42,11 +43,11 @@ class _Numbers(NamedTuple):
     size_bytes: int
 
 
-def widened_stacks(program: PeakProgram) -> Iterator[Cause]:
+def widened_stacks(program: PeakProgram, named: AbstractSet[str]) -> Iterator[Cause]:
     """Yield stacks whose parts a loop computes from integers of a narrower type, one by one.
 
     What reads them converts them as it reads. Stacks for the backward pass are left out: JAX
-    chooses what they hold.
+    chooses what they hold; so are those with a label that another cause has ``named``.
     """
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found = []
@@ -54,7 +55,9 @@ def widened_stacks(program: PeakProgram) -> Iterator[Cause]:
         if value.size_bytes < least:
             break
         stack = program.stack_of(value)
-        if stack is None or stack.is_backward or stack.value_id in program.backward_stacks:
+        if stack is None or named & {value.label, stack.label}:
+            continue
+        if stack.is_backward or stack.value_id in program.backward_stacks:
             continue
         part = stack.size_bytes // (stack.stack_turns or 1)
         narrow = _computed_from(program, stack, part // 2)

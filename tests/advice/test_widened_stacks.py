@@ -31,7 +31,15 @@ ADD_COUNTER = """f = f32[16]{0} convert(n.1)
   c = f32[16]{0} multiply(f, b)"""
 
 
-def causes(programs, *, narrow="u8", step=CONVERT, reader=("dynamic-slice", "multiply"), loop="f"):
+def causes(
+    programs,
+    *,
+    narrow="u8",
+    step=CONVERT,
+    reader=("dynamic-slice", "multiply"),
+    loop="f",
+    named=frozenset(),
+):
     size = {"u8": 16, "s16": 32, "bf16": 32, "s32": 64}[narrow]
     program = programs(
         """
@@ -62,7 +70,7 @@ ENTRY x {{
 }}
 """
     )
-    return list(widened_stacks(program))
+    return list(widened_stacks(program, named))
 
 
 @pytest.mark.parametrize(
@@ -76,6 +84,7 @@ ENTRY x {{
         pytest.param({"narrow": "s32"}, None, id="as wide"),
         pytest.param({"narrow": "bf16"}, None, id="floats, which compilers widen, too"),
         pytest.param({"reader": ("dot",)}, None, id="a factor, which is converted as a whole"),
+        pytest.param({"named": {"s"}}, None, id="that need not be stored"),
         pytest.param({"loop": "transpose(jvp())"}, None, id="of the backward pass"),
     ],
 )
