@@ -63,10 +63,12 @@ def widened_stacks(program: PeakProgram, named: AbstractSet[str]) -> Iterator[Ca
         narrow = _computed_from(program, stack, part // 2)
         if narrow is None:
             continue
-        readers = readers_of_set(program, stack)
-        if all(program.instructions[name].computes_only(_CONVERTING) for name in readers):
+        if _is_converted_where_read(program, stack):
+            kept = Fraction(narrow.size_bytes, part)
             reason = f"the loop computes each {stack.dtype} in it from one {narrow.dtype}"
-            found.append((value, reason, Fraction(narrow.size_bytes, part)))
+            found.append((value, reason, kept))
+            reason = f"copied from the stack of what is computed from {narrow.dtype}"
+            found += [(each, reason, kept) for each in _gathered(program, stack)]
     if found:
         yield of_smaller(
             program.compilation,
@@ -74,6 +76,26 @@ def widened_stacks(program: PeakProgram, named: AbstractSet[str]) -> Iterator[Ca
             found,
             _REMEDIES,
         )
+
+
+def _is_converted_where_read(program: PeakProgram, value: StoredValue) -> bool:
+    readers = readers_of_set(program, value)
+    return all(program.instructions[name].computes_only(_CONVERTING) for name in readers)
+
+
+def _gathered(program: PeakProgram, stack: StoredValue) -> Iterator[StoredValue]:
+    """Yield what only gathers all numbers of a stack, such as shuffled rows for minibatches."""
+    for name in readers_of_set(program, stack):
+        if not program.computes_with(name, "gather"):
+            continue
+        read = [program.values[each] for each in program.read_by[name]]
+        others = [each for each in read if program.set_of(each) != program.set_of(stack)]
+        for made in program.made_by.get(name, ()):
+            is_same = made.dtype == stack.dtype and made.size_bytes == stack.size_bytes
+            is_copy = is_same and all(each.is_integer for each in others)
+            is_temporary = made in program.temporaries and program.is_alone(made)
+            if is_copy and is_temporary and _is_converted_where_read(program, made):
+                yield made
 
 
 def _computed_from(program: PeakProgram, stack: StoredValue, most: int) -> _Numbers | None:

@@ -39,11 +39,12 @@ def causes(
     reader=("dynamic-slice", "multiply"),
     loop="f",
     named=frozenset(),
+    more="",
 ):
     size = {"u8": 16, "s16": 32, "bf16": 32, "s32": 64}[narrow]
     program = programs(
         """
-        0 | 8192 | preallocated-temp
+        0 | 12288 | preallocated-temp
         1 | 4096 | maybe-live-out
         """,
         f"""
@@ -52,12 +53,15 @@ def causes(
         0 | old | f32[64,16]   | 4096 | 4096 | 0-1 | broadcast(i)
         0 | s   | f32[64,16]   | 4096 | 4096 | 1-3 | fusion(old, i, n) | jit(f)/{loop}/s @ f.py:8
         1 | row | f32[16]      | 0    | 64   | 3-4 | fusion(s) | jit(f)/mul @ f.py:9
+        {more}
         """,
     )
     stack = program.by_label["s"]
     program.compilation.values[stack.value_id] = stack._replace(stack_loop="while", stack_turns=64)
     known = program.instructions
     known["row"] = known["row"]._replace(fused_opcodes=reader)
+    if more:
+        known["all"] = known["all"]._replace(fused_opcodes=("bitcast", "gather"))
     program.stored.operations = operations_of_text(
         "HloModule m\n"
         + WRITE.format(narrow, step)
@@ -94,3 +98,10 @@ def test_stacks_of_converted_integers_are_named(programs, changes, saved):
     if saved:
         assert found[0].rows[0]["value"] == "s"
         assert {str(1 - each) for each in found[0].edit.kept_by_label.values()} == {saved}
+
+
+@pytest.mark.parametrize(("other", "named"), [("i", ["s", "all"]), ("old", ["s"])])
+def test_what_gathers_all_numbers_of_the_stack_is_narrower_too(programs, other, named):
+    shuffled = f"0 | all | f32[64,16] | 8192 | 4096 | 2-3 | fusion(s, {other}) | jit(f)/g @ f.py:7"
+    (cause,) = causes(programs, more=shuffled)
+    assert [row["value"] for row in cause.rows] == named
