@@ -8,6 +8,7 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import input_name, place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import is_recomputed, without_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -20,8 +21,8 @@ _LEAST_ADDED: Final = 3
 
 _ADDED_GRADIENTS: Final[Remedies] = {
     "jax": "Add each gradient to a sum as soon as it is made: jax.lax.scan over the parts of the"
-    " batch (or over the repeated layers that share the parameter), with the sum as carry, instead"
-    " of a Python loop or comprehension that collects gradients.",
+    " batch (or over the repeated layers or time steps that share the parameter), with the sum as"
+    " carry, instead of a Python loop or comprehension that collects gradients.",
     "tensorflow": "Add each gradient to a sum as soon as it is made, in a tf.while_loop over the"
     " parts of the batch; where repeated steps share the parameter, run them in a tf.while_loop,"
     " whose gradient does so, and which reads tf.identity(variable) from before the loop.",
@@ -52,9 +53,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
         if of_equal_parts(program, each) and not _is_multiplied(program, key[0])
     }
     alike = _values_of_equal_ops(program) if found else []
-    by_count: defaultdict[int, list[Sequence[StoredValue]]] = defaultdict(list)
-    for each in found.values():
-        by_count[len(each)].append(each)
+    by_count = grouped((len(each), each) for each in found.values())
     joined = {
         count
         for count, each in by_count.items()
@@ -236,20 +235,20 @@ def _are_joined(
 
 def _cost_less_than_layers(
     program: PeakProgram,
-    parameters: Sequence[Sequence[StoredValue]],
+    gradients: Sequence[Sequence[StoredValue]],
     alike: Sequence[Sequence[StoredValue]],
 ) -> bool:
-    """Return True for gradients of repeated layers that take less than what the layers keep.
+    """Return True if the gradients of repeated layers take less than what the layers keep.
 
-    A loop over layers stacks all that the backward pass of a layer reads, until its last layer.
+    Each parameter of the layers has as many gradients. A loop over layers stacks all that the
+    backward pass of a layer reads, until its last layer.
     """
-    count = len(parameters[0])
-    size = sum(map(_bytes, parameters))
+    count, added = len(gradients[0]), [value for group in gradients for value in group]
     layers = [
         group
         for group in alike
         if count - 1 <= len(group) <= count
-        and not any(group[0] in gradients for gradients in parameters)
+        and group[0] not in added
         and _depend_on_each_other(program, group)
     ]
     stacked = sum(
@@ -258,8 +257,8 @@ def _cost_less_than_layers(
         if not group[0].is_backward
         and any(map(program.is_backward, program.readers_of.get(group[0].value_id, ())))
     )
-    is_small_part = 2 * size < program.temp_bytes_at_peak
-    return bool(layers) and (is_small_part or 2 * stacked >= size)
+    is_small_part = 2 * _bytes(added) < program.temp_bytes_at_peak
+    return bool(layers) and (is_small_part or 2 * stacked >= _bytes(added))
 
 
 def _depend_on_each_other(program: PeakProgram, group: Sequence[StoredValue]) -> bool:

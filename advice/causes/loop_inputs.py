@@ -44,8 +44,8 @@ MIXING: Final = frozenset(
 _COMPUTED_AHEAD: Final[Remedies] = {
     "jax": "Compute the part of one iteration in the body of jax.lax.scan: scan over what it is"
     " computed from (jax.random.split(key, n) for random numbers, the ids for rows of a table, the"
-    " inputs of a projection). One large product before the loop may run faster than one in each"
-    " iteration.",
+    " permuted indices for shuffled minibatches, the inputs of a projection). One large product"
+    " before the loop may run faster than one in each iteration.",
     "tensorflow": "Compute the part of one iteration in the body of the tf.while_loop.",
     "pytorch": "Compute the part of one iteration in the body of torch_xla.experimental.scan.",
 }
@@ -144,9 +144,11 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
     """Return values with the large temporaries that are computed only to make them.
 
     None if one of these needs more than the part of one iteration, or if another loop makes it
-    from its carry: no iteration of this loop can.
+    from its carry: no iteration of this loop can. If it is live as long as the values anyway, such
+    as the steps of a rollout from which each epoch takes its batches, the loop can read it instead.
     """
     least = values[0].size_bytes // _LEAST_PART
+    end = max(_end(program, value) for value in values)
     given = {program.set_of(value) for value in values}
     chosen = set(given)
     waiting = list(_makers(program, chosen))
@@ -158,6 +160,8 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
                 continue
             stack = program.stack_of(each)
             if stack is not None and has_carry(program, stack.stack_loop or ""):
+                if _end(program, each) >= end:
+                    continue
                 return None
             if not _is_temporary(program, number) or program.is_copy_of_input(each.label):
                 continue
@@ -245,6 +249,11 @@ def _with_same_parts(
                         found[number] = made
                         waiting.append(made)
     return list(found.values()), readers
+
+
+def _end(program: PeakProgram, value: StoredValue) -> int:
+    """Return the last step at which a value, or what shares its address, is live."""
+    return max((each.live_until for each in program.members_of(value)), default=0)
 
 
 def _makers(program: PeakProgram, numbers: Collection[int | None]) -> set[str]:

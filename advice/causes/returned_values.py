@@ -18,6 +18,7 @@ from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
+_ONE_ARRAY: Final = "only if the caller can use one array for both, and does not donate it twice"
 _LIKELIHOOD: Final = 0.75
 _COPYING: Final = frozenset(("copy", "copy-start", "copy-done"))
 
@@ -38,6 +39,13 @@ _UNCHANGED_INPUTS: Final[Remedies] = {
     " (donate_argnums), if the caller goes on with the result.",
     "tensorflow": "Do not return it: the caller has the tensor that it passed.",
     "pytorch": "Do not return it: the caller has the tensor that it passed.",
+}
+
+_RETURNED_TWICE: Final[Remedies] = {
+    "jax": "Return it once, and use this array in both places after the call, such as in the"
+    " evaluation and in the next step.",
+    "tensorflow": "Return it once, and use this tensor in both places after the call.",
+    "pytorch": "Return it once, and use this tensor in both places after the call.",
 }
 
 
@@ -116,6 +124,35 @@ def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
             _UNCHANGED_INPUTS,
             is_exact=True,
             likelihood=1.0,
+        )
+
+
+def repeated_results(program: PeakProgram) -> Iterator[Cause]:
+    """Yield results that are copies of other results."""
+    returned = {each.value_id for each in program.program.values if each.lives_out}
+    found = []
+    for value in program.own_results:
+        old = (
+            source_of_copies(program, value)
+            if program.program.by_id[value.value_id].is_copy
+            else None
+        )
+        planned = None if old is None else program.planned(old)
+        if old is None or planned is None or planned.is_stored:
+            continue
+        if old.value_id in returned:
+            found.append((value, f"a copy of {old.label}, which is returned, too"))
+        returned.add(old.value_id)
+    if found:
+        yield of_avoidable(
+            program.compilation,
+            "alias/copies",
+            "A result is returned more than once, so it is copied",
+            found,
+            _RETURNED_TWICE,
+            is_exact=True,
+            likelihood=1.0,
+            doubt=_ONE_ARRAY,
         )
 
 

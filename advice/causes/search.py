@@ -45,6 +45,7 @@ from xlagraph.advice.causes.replicated_parameters import (
 )
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
+    repeated_results,
     returned_forward_values,
     unchanged_inputs,
 )
@@ -60,6 +61,7 @@ from xlagraph.advice.causes.unused_donations import (
     unused_donations,
 )
 from xlagraph.advice.causes.wide_checkpoints import wide_checkpoints
+from xlagraph.advice.causes.widened_stacks import widened_stacks
 from xlagraph.graph.engine import Cell
 
 INPUTS_OF_DEVICES = "inputs-of-devices"
@@ -94,6 +96,9 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     for cause in _certain_causes(program):
         named |= cause.labels
         yield cause
+    for cause in widened_stacks(program, named):
+        named |= cause.labels
+        yield cause
     for cause in unread_rows(program, named):
         named |= cause.labels
         yield cause
@@ -107,6 +112,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from copies_in_other_layouts(program)
     yield from rewritten_inputs(program)
     yield from unchanged_inputs(program)
+    yield from repeated_results(program)
     yield from grown_inputs(program)
     yield from merged_weights(program)
     yield from dense_experts(program)

@@ -158,14 +158,34 @@ def test_the_last_gradient_may_be_made_and_added_to_the_others_in_one_fusion(pro
     assert set(cause.edit.patterns) == {"b", "c", "y", "z", "t"}
 
 
-@pytest.mark.parametrize(("width", "count"), [(8, 0), (1, 1)])
-def test_layers_of_a_shared_parameter_are_stacked_until_the_last_gradient(programs, width, count):
+SMALL = """
+        3 | o | f32[2,2]       | 0   | 16     | 0-8 | parameter(1)
+        1 | p | f32[2,2]       | 768 | 16     | 4-8 | dot(z)    | jit(f)/transpose(jvp())/mul
+        1 | q | f32[2,2]       | 784 | 16     | 5-8 | dot(y)    | jit(f)/transpose(jvp())/mul
+        1 | r | f32[2,2]       | 800 | 16     | 6-8 | dot(x)    | jit(f)/transpose(jvp())/mul
+        4 | t | f32[2,2]       | 0   | 16     | 8-8 | add(p, q, r) | jit(f)/add @ train.py:9
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "more", "count"),
+    [
+        (8, "", 0),
+        (1, "", 1),
+        pytest.param(1, SMALL, 1, id="next to a small parameter of the layers"),
+    ],
+)
+def test_layers_of_a_shared_parameter_are_stacked_until_the_last_gradient(
+    programs, width, more, count
+):
     size = 16 * width
     program = programs(
         """
         0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
-        1 | 768 | preallocated-temp
+        1 | 832 | preallocated-temp
         2 | 128 | maybe-live-out
+        3 | 16 | parameter 1, shape |f32[2,2]| at ShapeIndex {}
+        4 | 16 | maybe-live-out
         """,
         f"""
         0 | w | f32[4,8]       | 0   | 128    | 0-8 | parameter(0)
@@ -176,12 +196,15 @@ def test_layers_of_a_shared_parameter_are_stacked_until_the_last_gradient(progra
         1 | b | f32[4,8]       | 512 | 128    | 5-8 | dot(y)    | jit(f)/transpose(jvp())/dot
         1 | c | f32[4,8]       | 640 | 128    | 6-8 | dot(x)    | jit(f)/transpose(jvp())/dot
         2 | s | f32[4,8]       | 0   | 128    | 7-8 | add(a, b, c) | jit(f)/add @ train.py:9
+        {more.strip()}
         """,
     )
-    with_results(program, "s")
+    small = ("p = dot(z)", "q = dot(y)", "r = dot(x)") if more else ()
+    with_results(program, "s", *(("t",) if more else ()))
     layers = ("x = fusion()", "y = fusion(x)", "z = fusion(y)")
     made = ("a = dot(z)", "b = dot(y)", "c = dot(x)")
-    with_dependences(program, *layers, *made, "s = add(a, b, c)")
+    sums = ("s = add(a, b, c)", *(("t = add(p, q, r)",) if more else ()))
+    with_dependences(program, *layers, *made, *small, *sums)
     assert len(list(added_gradients(program))) == count
 
 

@@ -14,6 +14,7 @@ from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     needed_after_gradients,
+    repeated_results,
     returned_forward_values,
     unchanged_inputs,
     without_new_value,
@@ -254,6 +255,33 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     causes = list(unchanged_inputs(program))
     assert [row["value"] for cause in causes for row in cause.rows] == named
     assert without_new_value(program) == ({"w"} if named else set())
+
+
+@pytest.mark.parametrize(
+    ("results", "named"),
+    [
+        pytest.param(("new", "one"), ["one"], id="next to the value"),
+        pytest.param(("one", "two"), ["two"], id="two copies: one is needed"),
+        pytest.param(("one",), [], id="once"),
+    ],
+)
+def test_a_result_that_is_returned_twice_is_copied(returning, results, named):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096 | maybe-live-out
+        2 | 4096 | maybe-live-out
+        3 | 4096 | maybe-live-out
+        """,
+        """
+        0 | w   | f32[1024] | 0 | 4096 | 0-1 | parameter(0)
+        1 | new | f32[1024] | 0 | 4096 | 1-4 | negate(w)
+        2 | one | f32[1024] | 0 | 4096 | 2-4 | copy(new)
+        3 | two | f32[1024] | 0 | 4096 | 3-4 | copy(new)
+        """,
+        *results,
+    )
+    assert [row["value"] for each in repeated_results(program) for row in each.rows] == named
 
 
 @pytest.mark.parametrize(
