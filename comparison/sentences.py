@@ -184,6 +184,8 @@ def _of_no_bytes(
         if above in gradients or (is_again and (not functions or above.subject.after == word)):
             return code
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
+    # the sizes of values follow from a line, unless those of an input or a loop differ
+    is_of_lines |= kind is ReasonKind.SIZE and not (first.input_example or first.turns)
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
     is_edited_line = bool(edited) and is_of_lines and is_code
     is_of_less = bool(functions) and not is_same and _is_of_less(functions[0], first)
