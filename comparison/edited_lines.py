@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.call_sites import CallSite
-from xlagraph.comparison.called_functions import LOCALS, MOVING, outermost
+from xlagraph.comparison.called_functions import LOCALS, MOVING, OF, outermost
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.loop_texts import turns
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
@@ -274,6 +274,16 @@ def _place(line: _Line) -> str:
 def is_telling(reason: Reason) -> bool:
     """Return True for a line that calls or computes what few functions have."""
     return not reason.subject.before and not reason.scopes | reason.inputs <= _COMMON | _TAKING
+
+
+def says_more(reason: Reason, called: Reason) -> bool:
+    """Return True for a line that calls a function which one program has instead of another one.
+
+    That program may call the other one elsewhere, so that nothing else names it.
+    """
+    names = {name.partition(OF)[0] for name in called.scopes | called.inputs}
+    is_named = names <= reason.scopes | reason.inputs
+    return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
 
 
 def is_of_line(reason: Reason, other: Reason) -> bool:

@@ -82,6 +82,9 @@ def test_a_function_that_only_the_smaller_program_calls_makes_none_of_the_others
     called.scopes, called.inputs, called.count_a, called.count_b = set(), called.scopes, 0, 21
     first, *_ = sentences_of(reasons, ("a", "b"), (64, 128))
     assert first.text == "21 ops made by filter of equinox, none before"
+    called.inputs, edited.inputs, edited.scopes = {"Rms of flax"}, {"Rms"}, {"Norm"}
+    first, *_ = sentences_of(reasons, ("a", "b"), (64, 128))
+    assert first.text == "train.py:3 (f): Rms instead of Norm"
 
 
 def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
