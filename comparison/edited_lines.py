@@ -295,6 +295,10 @@ def is_of_line(reason: Reason, other: Reason) -> bool:
     return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
 
 
+def _shown(name: str) -> str:
+    return f"einsum {name}" if "->" in name else name.lstrip("_")
+
+
 def edited_text(reason: Reason) -> str:
     """Return which ops and functions a line has in one program only."""
     if reason.subject.before:
@@ -305,7 +309,7 @@ def edited_text(reason: Reason) -> str:
         return f"gradients of {lines}, {when}"
     (at,) = reason.labels
     gone, new = (
-        folded(name.lstrip("_") for name in each - _COMMON or each)
+        folded(_shown(name) for name in each - _COMMON or each)
         for each in (reason.scopes, reason.inputs)
     )
     loop = "".join(f"{turns(*each)}, with " for each in reason.turns)
