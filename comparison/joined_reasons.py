@@ -23,6 +23,8 @@ _NEARLY_ALL: Final = 0.1
 _LEAST_FUSIONS: Final = 5
 """Minimum number of fusions that a program has, if the other has none."""
 _LEAST_SHARE: Final = 0.05
+_OTHERS: Final = 10
+"""Least number of values of a repeated part for each that it replaces."""
 _LEAST_VALUES: Final = 3
 """Minimum share and number of the computed values that make an element type a change.
 
@@ -100,8 +102,8 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
         each
         for each in reasons.found.values()
         if each.subject.kind in (*_NEW_VALUES, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE)
-        and each.is_only_one_side
-        and bool(each.count_b) is bool(only_b)
+        # XLA may fuse a few values of the other program in another way
+        and _OTHERS * (each.count_a if only_b else each.count_b) < max(each.count_a, each.count_b)
     ]
     del reasons.found[inputs.subject]
     repeated = reasons.of(ReasonKind.REPEATED)

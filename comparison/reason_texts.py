@@ -315,7 +315,7 @@ def _repeated(reason: Reason) -> str:
     is_new = reason.growth_bytes > 0
     inputs = f"{counted(reason.input_count, 'input')} of a repeated part"
     more = f"{folded(reason.inputs)} {'new' if is_new else 'gone'}, with {inputs}"
-    values = reason.count_b or reason.count_a
+    values = max(reason.count_a, reason.count_b)
     is_leaf = all(INDEX.fullmatch(name_steps(each)[-1]) for each in reason.inputs)
     if not values and is_leaf and len(reason.inputs) == reason.input_count:
         # leaves of a list, such as averages of all weights, are no part
