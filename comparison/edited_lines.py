@@ -212,7 +212,9 @@ def _lines(
     ``of_moves`` adds the ops that take or join parts of arrays.
     """
     lines = _Lines()
-    for site in sites:
+    callers: dict[str, set[str | None]] = {}
+    # what JAX compiles on its own has the stack of its first call, which may lack frames
+    for site in sorted(sites, key=lambda site: bool(site.function)):
         if is_recomputed(site.op_name) or is_backward(site.op_name) is not of_backward:
             continue
         path: _Path = ()
@@ -221,7 +223,12 @@ def _lines(
                 continue
             path = (*path, frame.line or 0)
             item = _item(site, at, of_moves=of_moves)
-            if item and item not in unsure:
+            if not item or item in unsure:
+                continue
+            if not site.function:
+                callers.setdefault(item, set()).add(frame.function)
+            is_op = at + 1 == len(site.frames)
+            if is_op or frame.function in callers.get(item, {frame.function}):
                 lines.add(frame, path, item)
     return lines
 

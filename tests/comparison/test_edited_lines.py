@@ -261,3 +261,9 @@ def test_an_edited_line_names_the_loop_that_only_one_program_has_there(place, lo
     after = ["step:12 micro:7 loss:3 exp", "step:12 stack"]
     found = told(["step:9 loss:3 exp"], after, turns)
     assert found[1] == f"train.py:12 (step): {loop}micro, stack instead of loss"
+
+
+def test_a_stack_that_lacks_frames_is_no_call():
+    before = ["step:9 f:3 block:5 tanh", "step:9 f:3 block:6 jit(tril)/ge"]
+    after = [before[0], "step:9 block:6 jit(tril)/ge", "step:12 exp"]
+    assert told(before, after) == ["train.py:12 (step): exp new"]
