@@ -330,7 +330,12 @@ def test_what_a_wide_checkpoint_recomputes_could_be_computed_in_parts_too(progra
     given: list[set[str]] = []
     for name, yields in (("_certain_causes", ()), ("wide_checkpoints", (found,))):
         monkeypatch.setattr(search, name, lambda _, yields=yields: yields)
+
+    def search_others(_, named):
+        given.append(set(named))
+        return ()
+
     for name in ("unread_rows", "expanded_values"):
-        monkeypatch.setattr(search, name, lambda _, named: given.append(set(named)) or ())
+        monkeypatch.setattr(search, name, search_others)
     assert list(search.causes_of_values(found)) == [found]
     assert given == [{"k", "p"}, set()]
