@@ -6,6 +6,7 @@ from typing import Final
 from xlagraph.advice.causes.boundaries import DOUBLE_PRECISION
 from xlagraph.advice.causes.cause import evidence_row
 from xlagraph.advice.causes.layouts import is_copied_into_another_layout
+from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.advice.causes.returned_values import (
@@ -42,17 +43,26 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
             needed = without_new_value(program) | needed_after_gradients(program)
             return [row for row in rows if row["value"] not in needed]
         case ChangeKind.WITHOUT:
-            reordered = {
-                value.label
-                for value in program.at_peak
-                if is_copied_into_another_layout(program, value)
-            }
-            return [row for row in rows if row.get("value") not in reordered]
+            return [row for row in rows if not _is_needed_copy(program, row.get("value"))]
         case ChangeKind.LATE:
             waiting = _waiting_for_others(program)
             return [row for row in rows if row["value"] in waiting]
         case _:
             return rows
+
+
+def _is_needed_copy(program: PeakProgram, label: Cell) -> bool:
+    """Return True for a copy into another layout, or of an array that the compiler fills.
+
+    A constant that several instructions share is copied for the one that writes into it.
+    """
+    value = program.by_label.get(str(label))
+    planned = None if value is None else program.planned(value)
+    if value is None or planned is None:
+        return False
+    sources = [program.values[each] for each in planned.operands if each in program.values]
+    is_filled = planned.is_copy and any(repeats_a_number(program, each) for each in sources)
+    return is_filled or is_copied_into_another_layout(program, value)
 
 
 def wider_than_others(program: PeakProgram, rows: Rows) -> Rows:

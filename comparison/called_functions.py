@@ -19,7 +19,7 @@ from xlagraph.hlo.op_names import scope_names
 from xlagraph.presentation.byte_sizes import counted
 
 LOCALS: Final = ".<locals>."
-_OF: Final = " of "
+OF: Final = " of "
 _LEAST_SHARE: Final = 0.25
 """Number of instructions of a function that is named, divided by that of the first one."""
 MOVING: Final = frozenset(
@@ -140,7 +140,7 @@ def _names(counts: Counter[Function]) -> set[str]:
     """Return the names of the functions with most instructions, with their packages."""
     most = max(counts.values(), default=0)
     often = {each for each, count in counts.items() if count >= _LEAST_SHARE * most}
-    return {f"{each.name}{_OF}{each.file.partition('/')[0]}" for each in often}
+    return {f"{each.name}{OF}{each.file.partition('/')[0]}" for each in often}
 
 
 def called_text(reason: Reason) -> str:
@@ -168,7 +168,7 @@ def _of_ops(reason: Reason) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     """Return names with their package, once if it is that of all."""
-    packages = {name.partition(_OF)[2] for name in names}
+    packages = {name.partition(OF)[2] for name in names}
     if len(packages) != 1:
         return folded(names)
-    return f"{folded(name.partition(_OF)[0] for name in names)}{_OF}{packages.pop()}"
+    return f"{folded(name.partition(OF)[0] for name in names)}{OF}{packages.pop()}"

@@ -20,11 +20,12 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.call_sites import CallSite
-from xlagraph.comparison.called_functions import LOCALS, MOVING, outermost
+from xlagraph.comparison.called_functions import LOCALS, MOVING, OF, outermost
 from xlagraph.comparison.held_values import Reserved, place
-from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
+from xlagraph.comparison.loop_texts import turns
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import StackFrame, is_installed
-from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward, is_recomputed, primitive
+from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward, is_recomputed, scope_names
 from xlagraph.presentation.byte_sizes import counted
 
 _MOST_LINES: Final = 3
@@ -40,6 +41,8 @@ _COMPARING: Final = frozenset(("and", "eq", "ge", "gt", "is_finite", "le", "lt",
 """Primitives of conditions, which a function may compute for its backward pass alone."""
 _OF_LOOPS: Final = frozenset(("dynamic_index_in_dim", "dynamic_update_index_in_dim"))
 """Functions by which `jax.lax.scan` takes its inputs and keeps its outputs."""
+_TAKING: Final = frozenset(("concatenate", "dynamic_slice", "gather", "pad", "rev", "slice"))
+"""Primitives that take or join parts, which count where lines differ in nothing else."""
 _COUNTER: Final = re.compile(r"/while/(?:body/add|cond/lt)$")
 """End of the op name of an instruction that counts iterations."""
 _Function = tuple[str, str]
@@ -62,6 +65,8 @@ class _Difference(NamedTuple):
     new: frozenset[str]
     pairs: tuple[tuple[_Line, _Line], ...]
     """The differing lines of both programs in their order, if both have as many."""
+    places: frozenset[str]
+    """The differing lines of both programs, as ``train.py:28``."""
 
     def place(self) -> tuple[_Path, _Function]:
         """Return what differences are sorted by: when the line runs, and its function."""
@@ -132,11 +137,18 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.scopes = {_place(line) for line in lines[:_MOST_LINES]}
             reason.count_a = reason.count_b = len(lines)
             return
+    if not differences:
+        _, differences = _aligned(
+            *(_lines(each.known, unsure, of_backward=False, of_moves=True) for each in sites)
+        )
     first = min(differences, key=_Difference.place, default=None)
     if first is not None:
         reason = reasons.of(ReasonKind.EDITED)
         reason.scopes, reason.inputs = set(first.gone), set(first.new)
         reason.labels = {_place(first.line)}
+        loops = reasons.found.get(Subject(ReasonKind.TURNS))
+        if loops and len(loops.turns) == 1 and loops.scopes <= first.places:
+            reason.turns = {each for each in loops.turns if 0 in each}
 
 
 def _aligned(a: _Lines, b: _Lines) -> tuple[list[tuple[_Line, _Line]], list[_Difference]]:
@@ -177,6 +189,10 @@ def _aligned(a: _Lines, b: _Lines) -> tuple[list[tuple[_Line, _Line]], list[_Dif
                         frozenset(gone),
                         frozenset(new),
                         pairs if is_paired else (),
+                        frozenset(
+                            place((line.function[0], line.number or 0))
+                            for line in (*of_a[start_a:end_a], *of_b[start_b:end_b])
+                        ),
                     )
                 )
     return same, differences
@@ -188,10 +204,17 @@ def _can_be_moved(done: Sequence[tuple[str, ...]], start: int, end: int) -> bool
     return end > start and (done[end - 1 : end] == before or done[start : start + 1] == after)
 
 
-def _lines(sites: Iterable[CallSite], unsure: Set[str], *, of_backward: bool) -> _Lines:
-    """Return the calls and ops of each line of the program's own functions in one of the passes."""
+def _lines(
+    sites: Iterable[CallSite], unsure: Set[str], *, of_backward: bool, of_moves: bool = False
+) -> _Lines:
+    """Return the calls and ops of each line of the program's own functions in one of the passes.
+
+    ``of_moves`` adds the ops that take or join parts of arrays.
+    """
     lines = _Lines()
-    for site in sites:
+    callers: dict[str, set[str | None]] = {}
+    # what JAX compiles on its own has the stack of its first call, which may lack frames
+    for site in sorted(sites, key=lambda site: bool(site.function)):
         if is_recomputed(site.op_name) or is_backward(site.op_name) is not of_backward:
             continue
         path: _Path = ()
@@ -199,20 +222,29 @@ def _lines(sites: Iterable[CallSite], unsure: Set[str], *, of_backward: bool) ->
             if _is_of_library(frame):
                 continue
             path = (*path, frame.line or 0)
-            item = _item(site, at)
-            if item and item not in unsure:
+            item = _item(site, at, of_moves=of_moves)
+            if not item or item in unsure:
+                continue
+            if not site.function:
+                callers.setdefault(item, set()).add(frame.function)
+            is_op = at + 1 == len(site.frames)
+            if is_op or frame.function in callers.get(item, {frame.function}):
                 lines.add(frame, path, item)
     return lines
 
 
-def _item(site: CallSite, at: int) -> str | None:
+def _item(site: CallSite, at: int, *, of_moves: bool) -> str | None:
     """Return the function that a frame calls, or the op that it makes; None if it only moves."""
     # who reads a line reads its lambdas, too
     if called := list(dropwhile(_is_lambda, site.frames[at + 1 :])):
         return _called(called)
-    op = site.function or primitive(site.op_name) or ""
+    names = scope_names(site.op_name)
+    # of `jnp.einsum`; a joined name is of no one op
+    equations = [name for name in names[-2:-1] if "->" in name and ";" not in name]
+    op = site.function or next(chain(equations, names[-1:]), "")
     is_scope = op in OF_ANY_LOOP or any(frame.function == op for frame in site.frames)
-    is_op = "/" in site.op_name and op not in MOVING | _OF_LOOPS and not is_scope
+    unsaid = _OF_LOOPS | (MOVING - _TAKING if of_moves else MOVING)
+    is_op = "/" in site.op_name and op not in unsaid and not is_scope
     return op if is_op and not _COUNTER.search(site.op_name) else None
 
 
@@ -225,10 +257,12 @@ def _called(frames: Sequence[StackFrame]) -> str | None:
     names = [frame.function or "" for frame in takewhile(_is_of_library, frames)]
     own = [frame.function or "" for frame in frames[len(names) :][:1]]
     first = next(chain(names, own))
-    if names and LOCALS in first:  # a wrapper calls what says more, such as a layer
+    # a wrapper calls what says more, such as a layer
+    if names and (LOCALS in first or first.startswith("_")):
         layers = (each for each in names if each.endswith(".__call__"))
         plain = (each for each in names if LOCALS not in each)
-        first = next(chain(layers, plain, own, names))
+        public = (each for each in chain(layers, plain, own) if not each.startswith("_"))
+        first = next(chain(public, names))
     first = first if first in own else outermost(first)
     name = first.rpartition(LOCALS)[2].removesuffix(".__call__")
     return None if "<" in name else name
@@ -246,7 +280,17 @@ def _place(line: _Line) -> str:
 
 def is_telling(reason: Reason) -> bool:
     """Return True for a line that calls or computes what few functions have."""
-    return not reason.subject.before and not reason.scopes | reason.inputs <= _COMMON
+    return not reason.subject.before and not reason.scopes | reason.inputs <= _COMMON | _TAKING
+
+
+def says_more(reason: Reason, called: Reason) -> bool:
+    """Return True for a line that calls a function which one program has instead of another one.
+
+    That program may call the other one elsewhere, so that nothing else names it.
+    """
+    names = {name.partition(OF)[0] for name in called.scopes | called.inputs}
+    is_named = names <= reason.scopes | reason.inputs
+    return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
 
 
 def is_of_line(reason: Reason, other: Reason) -> bool:
@@ -256,6 +300,10 @@ def is_of_line(reason: Reason, other: Reason) -> bool:
         return False
     is_most = 2 * other.growth_by_line[line] / growth > 1
     return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
+
+
+def _shown(name: str) -> str:
+    return f"einsum {name}" if "->" in name else name.lstrip("_")
 
 
 def edited_text(reason: Reason) -> str:
@@ -268,9 +316,10 @@ def edited_text(reason: Reason) -> str:
         return f"gradients of {lines}, {when}"
     (at,) = reason.labels
     gone, new = (
-        folded(name.lstrip("_") for name in each - _COMMON or each)
+        folded(_shown(name) for name in each - _COMMON or each)
         for each in (reason.scopes, reason.inputs)
     )
+    loop = "".join(f"{turns(*each)}, with " for each in reason.turns)
     if gone and new:
-        return f"{at}: {new} instead of {gone}"
-    return f"{at}: {new} new" if new else f"{at}: {gone} gone"
+        return f"{at}: {loop}{new} instead of {gone}"
+    return f"{at}: {loop}{new} new" if new else f"{at}: {loop}{gone} gone"

@@ -14,6 +14,7 @@ from xlagraph.comparison.checkpoints import (
 from xlagraph.comparison.collectives import name_collectives
 from xlagraph.comparison.edited_lines import name_edited_lines
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
+from xlagraph.comparison.joined_loops import join_unrolled, limit_checkpoints, name_turns
 from xlagraph.comparison.joined_reasons import (
     Sides,
     branches_of,
@@ -23,20 +24,22 @@ from xlagraph.comparison.joined_reasons import (
     join_order,
     join_placed,
     join_split,
-    join_unrolled,
-    limit_checkpoints,
     looped,
     name_first,
     name_inputs,
     name_platform,
-    name_turns,
 )
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import name_repeated_ops
-from xlagraph.comparison.size_changes import element_factor, grows_more, without_ones
+from xlagraph.comparison.size_changes import (
+    element_factor,
+    grows_more,
+    results_in_inputs,
+    without_ones,
+)
 from xlagraph.comparison.value_matching import Matching, match_values
 from xlagraph.hlo.op_names import has_checkpoint, loop_depth, primitive, scope_names, stem
 
@@ -281,6 +284,10 @@ class _Explanation:
                 reason = self.of(kind)
                 reason.count_a = reason.count_b = len(values)
                 reason.inputs = branches_of(self.sides, values)
+                if kind is ReasonKind.DONATED:
+                    reason.of = 0, results_in_inputs(self.b, self.a, values)
+                else:
+                    reason.of = results_in_inputs(self.a, self.b, values), 0
         if bool(self.undonated) is not bool(self.donated):
             reason = self.of(ReasonKind.UNDONATED if self.undonated else ReasonKind.DONATED)
             # temporaries may share the allocation that an output has again

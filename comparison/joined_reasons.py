@@ -10,11 +10,10 @@ from xlagraph.comparison.argument_names import are_repeated, branches, pattern, 
 from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.library_calls import library
-from xlagraph.comparison.loop_turns import LoopTurns
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import element_factor
 from xlagraph.comparison.value_matching import Matching
-from xlagraph.hlo.op_names import has_checkpoint, own_op_name
+from xlagraph.hlo.op_names import own_op_name
 from xlagraph.hlo.shapes import dimensions
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
@@ -24,6 +23,8 @@ _NEARLY_ALL: Final = 0.1
 _LEAST_FUSIONS: Final = 5
 """Minimum number of fusions that a program has, if the other has none."""
 _LEAST_SHARE: Final = 0.05
+_OTHERS: Final = 10
+"""Least number of values of a repeated part for each that it replaces."""
 _LEAST_VALUES: Final = 3
 """Minimum share and number of the computed values that make an element type a change.
 
@@ -97,16 +98,19 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     own_side, other_side = (sides.b, sides.a) if only_b else (sides.a, sides.b)
     if not are_repeated(names, others) or not _kinds(own_side, names) <= _kinds(other_side, others):
         return
+    computed = [
+        each
+        for each in reasons.found.values()
+        if each.subject.kind in (*_NEW_VALUES, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE)
+        # XLA may fuse a few values of the other program in another way
+        and _OTHERS * (each.count_a if only_b else each.count_b) < max(each.count_a, each.count_b)
+    ]
     del reasons.found[inputs.subject]
     repeated = reasons.of(ReasonKind.REPEATED)
     repeated.inputs, repeated.input_count = inputs.inputs, inputs.input_count
     repeated.absorb(inputs)
-    for kind in (*_NEW_VALUES, ReasonKind.SCOPE_NEW, ReasonKind.SCOPE_GONE):
-        for reason in [each for each in reasons.found.values() if each.subject.kind is kind]:
-            if reason.is_only_one_side:
-                is_new = bool(reason.count_b)
-                if is_new is bool(only_b):
-                    repeated.join(reasons.found.pop(reason.subject))
+    for reason in computed:
+        repeated.join(reasons.found.pop(reason.subject))
 
 
 def _kinds(side: Reserved, names: Collection[str]) -> set[tuple[str, str | None, int]]:
@@ -116,23 +120,6 @@ def _kinds(side: Reserved, names: Collection[str]) -> set[tuple[str, str | None,
         for value in side.values
         if value.is_input and value.op_name in names and value.op_name
     }
-
-
-def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
-    """Name the loops that run another number of times, with values that are as much larger."""
-    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
-    known = sizes.turns if sizes else set()
-    of_sizes = {loop.turns for loop in loops.others}
-    if sizes and not known and len(of_sizes) == 1:
-        ((before, after),) = of_sizes
-        factor = Fraction(after or 1, before or 1)
-        # a buffer may contain the start, too: one part more than iterations
-        if sizes.factors in ({factor}, {1 / factor}, {Fraction(after + 1, before + 1)}):
-            sizes.turns = known = of_sizes
-    if others := [loop for loop in loops.others if loop.turns not in known]:
-        reason = reasons.of(ReasonKind.TURNS)
-        reason.turns = {loop.turns for loop in others}
-        reason.scopes = {loop.place for loop in others}
 
 
 def name_first(sides: Sides, reasons: FoundReasons) -> None:
@@ -191,6 +178,7 @@ def _stacked_inputs(sides: Sides, *, is_new: bool) -> set[str] | None:
 def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     """Join what follows from an element type that only one side computes with."""
     of_type, counts, casts = zip(*map(_counts_of_types, (sides.a, sides.b)), strict=True)
+    joined: tuple[ReasonKind, ...] = (ReasonKind.DTYPE, ReasonKind.CASTS, *_NEW_VALUES)
     only = [
         dtype
         for dtype in of_type[0].keys() | of_type[1].keys()
@@ -202,12 +190,18 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
         )
     ]
     typed = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.DTYPE]
-    if len(only) != 1 or any(each.input_count for each in typed):
+    if any(each.input_count for each in typed):
+        return
+    cast = [each for each in reasons.found if each.kind is ReasonKind.CASTS]
+    if not only and len(cast) == 1 and 0 in (of_type[0][cast[0].after], of_type[1][cast[0].after]):
+        # of few values: the others that differ may have other reasons
+        only, joined = [cast[0].after], (ReasonKind.DTYPE, ReasonKind.CASTS)
+    if len(only) != 1:
         return
     (dtype,) = only
     is_new = bool(of_type[1][dtype])
     reason = reasons.of(ReasonKind.NARROWED, **{"after" if is_new else "before": dtype})
-    reasons.absorb((ReasonKind.DTYPE, ReasonKind.CASTS, *_NEW_VALUES), reason)
+    reasons.absorb(joined, reason)
     reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
     reason.of = counts[0], counts[1]
 
@@ -236,44 +230,6 @@ def _fusions(values: Sequence[HeldValue]) -> int | None:
     names = {value.name for value in values if value.opcode == "fusion" and not library(value)}
     # a CPU wraps single instructions, too
     return sum(not name.startswith("wrapped_") for name in names)
-
-
-def limit_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:
-    """Give a checkpoint no values that grow although it is added, or the reverse.
-
-    Beside another change of the program, that one makes them.
-    """
-    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
-    is_other = bool(turns.unrolled or turns.others) or sizes is not None
-    for kind, is_new in ((ReasonKind.CHECKPOINTED, True), (ReasonKind.UNCHECKPOINTED, False)):
-        reason = reasons.found.get(Subject(kind))
-        if is_other and reason and reason.growth_bytes and (reason.growth_bytes > 0) is is_new:
-            del reasons.found[reason.subject]
-            if sizes is not None and sizes.input_example is not None:
-                sizes.scopes.add("checkpoint")
-                sizes.absorb(reason)
-            else:
-                reasons.of(ReasonKind.REPLACED).merge(reason)
-
-
-def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None:
-    """Join a checkpoint that is gone or added with the unrolled loop that contains it.
-
-    How many bytes each of them changes depends on which is first: without the loop, a checkpoint
-    may change nothing.
-    """
-    unrolled = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.UNROLLED]
-    lines = {line for loop in turns.unrolled for line in loop.lines}
-    for kind, side, word in (
-        (ReasonKind.UNCHECKPOINTED, sides.a, "gone"),
-        (ReasonKind.CHECKPOINTED, sides.b, "added"),
-    ):
-        checkpointed = [value for value in side.values if has_checkpoint(value.op_name)]
-        inside = [value for value in checkpointed if (value.source_line or value.line) in lines]
-        if unrolled and Subject(kind) in reasons.found and 2 * len(inside) > len(checkpointed):
-            loop = max(unrolled, key=lambda each: abs(each.growth_bytes))
-            loop.inputs.add(word)
-            loop.absorb(reasons.found.pop(Subject(kind)))
 
 
 def join_split(reasons: FoundReasons) -> None:

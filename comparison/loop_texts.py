@@ -49,7 +49,8 @@ def looped(reason: Reason) -> str:
     if reason.subject.before:
         more = "more" if reason.subject.after == "new" else "less"
         return f"{values} now computed in one loop {more}{sizes}"
-    return f"{values} {verb} computed in a loop{sizes}"
+    loops = [f"{turns(*each)} ({', '.join(reason.labels)}); " for each in reason.turns]
+    return f"{''.join(loops)}{values} {verb} computed in a loop{sizes}"
 
 
 def unrolled(reason: Reason) -> str:

@@ -19,7 +19,10 @@ from xlagraph.hlo.metadata import StackFrame, from_packages, is_installed
 from xlagraph.hlo.module_text import parse_stack_frames
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
-_FRAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)" stack_frame_id=(\d{1,18})\}')
+_TEXT: Final = rb'"(?:[^"\\]|\\.)*"'
+_FRAME: Final = re.compile(  # a GPU's modules have names of the scheduler between the two
+    rb'op_name="((?:[^"\\]|\\.)*)"(?: \w+=' + _TEXT + rb")* stack_frame_id=(\d{1,18})\}"
+)
 _PROGRAM: Final = re.compile(rb"HloModule (?:p?jit_)?([^\s,]+)")
 _OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from xlagraph.comparison.argument_names import folded
+from xlagraph.comparison.argument_names import INDEX, folded, name_steps
 from xlagraph.comparison.called_functions import called_text
 from xlagraph.comparison.edited_lines import edited_text
 from xlagraph.comparison.held_values import SourceLine, place
@@ -59,6 +59,11 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
     kind, before, after = reason.subject
     is_more = reason.growth_bytes > 0
     match kind:
+        case ReasonKind.UNDONATED | ReasonKind.DONATED if any(reason.of):
+            count, which = reason.count_a, "a donated input" if reason.count_a == 1 else "inputs"
+            of = f"in the bytes of {which}{in_brackets(reason.inputs)}{_placed(reason)}"
+            new = f"{counted(count, 'new output')} {of}"
+            return new if reason.of[1] else f"{are(count, 'output', 'gone')}, {of}"
         case ReasonKind.UNDONATED | ReasonKind.DONATED:
             verb = "no longer" if kind is ReasonKind.UNDONATED else "now"
             inputs = in_brackets(reason.inputs)
@@ -310,7 +315,13 @@ def _repeated(reason: Reason) -> str:
     is_new = reason.growth_bytes > 0
     inputs = f"{counted(reason.input_count, 'input')} of a repeated part"
     more = f"{folded(reason.inputs)} {'new' if is_new else 'gone'}, with {inputs}"
-    values = reason.count_b or reason.count_a
+    values = max(reason.count_a, reason.count_b)
+    is_leaf = all(INDEX.fullmatch(name_steps(each)[-1]) for each in reason.inputs)
+    if not values and is_leaf and len(reason.inputs) == reason.input_count:
+        # leaves of a list, such as averages of all weights, are no part
+        count = reason.input_count
+        which = counted(count, "new input") if is_new else are(count, "input", "gone")
+        return f"{which}: {folded(reason.inputs)}"
     return f"{more} and {counted(values, 'value')} at the peak" if values else more
 
 

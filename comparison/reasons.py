@@ -163,9 +163,11 @@ class Reason:
     """Value that the second program computes first, if no input has another size (SIZE)."""
     turns: set[tuple[int, int]] = field(default_factory=set)
     """Numbers of iterations of loops before and after (UNROLLED, TURNS); of loops that stack values
-    (SIZE); how often ops are computed (AGAIN)."""
+    (SIZE); of the only loop that one side has (LOOPED), or that an edited line has on one side
+    (EDITED); how often ops are computed (AGAIN)."""
     of: tuple[int, int] = (0, 0)
-    """Number of all computed values on both sides (NARROWED), or of all ops of both (AGAIN)."""
+    """Number of all computed values on both sides (NARROWED), or of all ops of both (AGAIN); of
+    results in the bytes of the inputs that only one side has (DONATED, UNDONATED)."""
     factors: set[Fraction] = field(default_factory=set)
     """Number of elements after, divided by the number before (SIZE, AGAIN)."""
     placed_bytes: int = 0
@@ -191,7 +193,7 @@ class Reason:
     code: "Reason | None" = None
     """The new or gone code (NEW_CODE) that makes most of the values."""
     labels: set[str] = field(default_factory=set)
-    """Labels of all values (NEW_CODE)."""
+    """Labels of all values (NEW_CODE); place of the loop (LOOPED); place of the line (EDITED)."""
     growth_by_label: Counter[tuple[bool, str]] = field(default_factory=Counter)
     """Growth by the label of the value on the side with more bytes; True if that is the second."""
 

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.edited_lines import is_of_line, is_telling
+from xlagraph.comparison.edited_lines import is_of_line, is_telling, says_more
 from xlagraph.comparison.edits_of_programs import (
     INDIRECT,
     LEAST_OF_CODE,
@@ -184,10 +184,13 @@ def _of_no_bytes(
         if above in gradients or (is_again and (not functions or above.subject.after == word)):
             return code
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
+    # the sizes of values follow from a line, unless those of an input or a loop differ
+    is_of_lines |= kind is ReasonKind.SIZE and not (first.input_example or first.turns)
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
     is_edited_line = bool(edited) and is_of_lines and is_code
-    is_of_less = bool(functions) and not is_same and _is_of_less(functions[0], first)
-    if functions and not (is_edited_line and is_of_less):
+    is_less = bool(functions) and not is_same and _is_of_less(functions[0], first)
+    is_less |= bool(functions and edited) and says_more(edited[0], functions[0])
+    if functions and not (is_edited_line and is_less):
         called = gradients or functions
         # a part with more inputs than ops says more
         is_part = kind is ReasonKind.REPEATED and first.input_count > max(

@@ -12,6 +12,8 @@ from xlagraph.advice.causes.names import pattern_of, place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
+from xlagraph.hlo.instruction import first_number
+from xlagraph.hlo.shapes import WHOLE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -62,12 +64,25 @@ def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int
 def repeats_a_number(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for arrays of one number: the compiler merges them, wherever they are made."""
     maker = program.instructions.get(value.name)
-    read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    return (
-        maker is not None
-        and maker.computes_only(_FILLING)
-        and all(each.dimensions == () for each in read)
-    )
+    if maker is None:
+        return False
+    if maker.computes_only(_FILLING):
+        read = (program.values[each] for each in program.read_by.get(value.name, ()))
+        return all(each.dimensions == () for each in read)
+    if maker.opcode != "fusion" or len(program.made_by.get(value.name, ())) < 2:
+        return False  # reading the whole module takes seconds
+    return _is_filled(program, value)
+
+
+def _is_filled(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for one of several results of a fusion, which repeats a constant."""
+    fusion = program.operations.get(value.name)
+    inside = {each.name: each for each in program.fused_operations(fusion)} if fusion else {}
+    root = next((each for each in reversed(inside.values()) if each.opcode == "tuple"), None)
+    if root is None:
+        return False
+    made = inside[root.operands[first_number(value.shape_index or WHOLE)].name]
+    return made.opcode == "broadcast" and inside[made.operands[0].name].opcode == "constant"
 
 
 def _is_check(program: PeakProgram, instruction: str) -> bool:

@@ -99,7 +99,11 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
     for cause in widened_stacks(program, named):
         named |= cause.labels
         yield cause
-    for cause in unread_rows(program, named):
+    checkpointed: set[str] = set()
+    for cause in wide_checkpoints(program):  # what one recomputes may be of few rows at a time, too
+        checkpointed |= cause.labels
+        yield cause
+    for cause in unread_rows(program, named | checkpointed):
         named |= cause.labels
         yield cause
     yield from expanded_values(program, named)
@@ -107,7 +111,6 @@ def causes_of_values(program: PeakProgram) -> Iterator[Cause]:
 
 def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from forced_copies(program)
-    yield from wide_checkpoints(program)
     yield from converted_inputs(program)
     yield from copies_in_other_layouts(program)
     yield from rewritten_inputs(program)

@@ -8,6 +8,7 @@ from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.boundaries import wide_floats
 from xlagraph.advice.causes.returned_values import unchanged_inputs
 from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches, wider_than_others
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 
@@ -149,3 +150,34 @@ def test_floats_are_wide_only_next_to_those_of_half_the_width(returning, cast, w
     )
     rows = [{"value": "act", "dtype": "f32"}, {"value": "index", "dtype": "s64"}]
     assert [row["value"] for row in wider_than_others(program, rows)] == wide
+
+
+@pytest.mark.parametrize(("filled", "kept"), [("zeros", []), ("most", [{"value": "copy"}])])
+def test_a_copy_of_an_array_that_a_fusion_fills_is_the_compilers(programs, filled, kept):
+    program = programs(
+        "0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}\n1 | 12288 | preallocated-temp",
+        """
+        0 | x       | f32[1024] | 0    | 4096 | 0-4 | parameter(0)
+        1 | two{0}  | f32[1024] | 0    | 4096 | 1-4 | fusion(x)
+        1 | two{1}  | f32[1024] | 4096 | 4096 | 1-4 | fusion(x)
+        1 | copy    | f32[1024] | 8192 | 4096 | 2-4 | copy(two{1})
+        1 | sum     | f32[1024] | 8192 | 4096 | 3-4 | scatter(copy, two{0}, two{1})
+        """,
+    )
+    other = "zeros" if filled == "most" else "most"
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+fused {{
+  given = f32[1024]{{0}} parameter(0)
+  zero = f32[] constant(0)
+  zeros = f32[1024]{{0}} broadcast(zero), dimensions={{}}
+  most = f32[1024]{{0}} maximum(given, zeros)
+  ROOT both = (f32[1024]{{0}}, f32[1024]{{0}}) tuple({other}, {filled})
+}}
+
+ENTRY e {{
+  x = f32[1024]{{0}} parameter(0)
+  two = (f32[1024]{{0}}, f32[1024]{{0}}) fusion(x), kind=kLoop, calls=fused
+}}
+""")
+    assert changeable_rows(program, ChangeKind.WITHOUT, [{"value": "copy"}]) == kept

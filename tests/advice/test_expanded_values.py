@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set, with_results
+from xlagraph.advice.causes import search
 from xlagraph.advice.causes.expanded_values import expanded_values
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -322,3 +323,19 @@ ENTRY e {
     with_results(program, "s")
     (cause,) = expanded_values(program, ())
     assert str(cause.rows[0]["reason"]).startswith("computed for all 32 rows from 768 B")
+
+
+def test_what_a_wide_checkpoint_recomputes_could_be_computed_in_parts_too(programs, monkeypatch):
+    (found,) = causes(programs)
+    given: list[set[str]] = []
+    for name, yields in (("_certain_causes", ()), ("wide_checkpoints", (found,))):
+        monkeypatch.setattr(search, name, lambda _, yields=yields: yields)
+
+    def search_others(_, named):
+        given.append(set(named))
+        return ()
+
+    for name in ("unread_rows", "expanded_values"):
+        monkeypatch.setattr(search, name, search_others)
+    assert list(search.causes_of_values(found)) == [found]
+    assert given == [{"k", "p"}, set()]

@@ -155,7 +155,12 @@ CASES = {
             1 | b | f32[32]{0}  | 64 | 128 | 2-3 | convert(a) | jit(f)/convert_element_type @ f.py:2
             """,
         ),
-        ["1 more value cast to f32 at the peak (mostly f.py:2): +128 B"],
+        [
+            (
+                "1 of 2 computed values in f32 now, none before, with casts and what they replace"
+                " (mostly f.py:2): +128 B"
+            )
+        ],
     ),
     "loops of another JAX version": Case(
         temporaries(

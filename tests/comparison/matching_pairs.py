@@ -180,7 +180,7 @@ MATCHING: dict[str, Case] = {
             32,
             TASKS.format("f32[8]{0}", 32),
         ),
-        ["p[2] new, with 1 input of a repeated part: +32 B"],
+        ["1 new input: p[2]: +32 B"],
     ),
     "one more block, which changes the size of the head": Case(
         arguments(

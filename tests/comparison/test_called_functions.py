@@ -111,12 +111,14 @@ def told_of_stacks(before, after):
     return told({"stacks": before}, {"stacks": after})
 
 
-def test_an_optimizer_of_a_package_precedes_the_values_that_follow_from_it(tmp_path):
+@pytest.mark.parametrize("of_scheduler", ["", ' scheduling_name="b" deduplicated_name="a"'])
+def test_an_optimizer_of_a_package_precedes_the_values_that_follow_from_it(tmp_path, of_scheduler):
     for run, file, size, at in (("a", "lion", 64, 0), ("b", "adam", 128, 64)):
         values = DUMP.format(at=at, end=3 if at else 2, start=2 if at else 3)
         dump = tiny_dump(f"{PARAMETER}\n1 | {size} | preallocated-temp", values)
         path = write_dump(tmp_path / "runs" / run, 1, "jit_f", dump)
         text = MODULE.format(packages=PACKAGES, file=file)
+        text = text.replace(" stack_frame_id", f"{of_scheduler} stack_frame_id")
         path.with_name(path.name.replace("-buffer-assignment", "")).write_text(text)
     with open_graph(tmp_path / "g.lbug", create=True) as graph:
         assert ingest(graph, tmp_path / "runs", jobs=1).ok

@@ -45,8 +45,8 @@ def sites_of(*ops):
     return call_sites("step", named, frames)
 
 
-def told(before, after):
-    found = FoundReasons()
+def told(before, after, found=None):
+    found = found or FoundReasons()
     a, b = (Reserved((), mentions=Module(*ops)) for ops in (before, after))
     name_edited_lines((a, b), found)
     return [reason_text(each, ("a", "b")) for each in found.found.values()]
@@ -82,6 +82,9 @@ def test_a_function_that_only_the_smaller_program_calls_makes_none_of_the_others
     called.scopes, called.inputs, called.count_a, called.count_b = set(), called.scopes, 0, 21
     first, *_ = sentences_of(reasons, ("a", "b"), (64, 128))
     assert first.text == "21 ops made by filter of equinox, none before"
+    called.inputs, edited.inputs, edited.scopes = {"Rms of flax"}, {"Rms"}, {"Norm"}
+    first, *_ = sentences_of(reasons, ("a", "b"), (64, 128))
+    assert first.text == "train.py:3 (f): Rms instead of Norm"
 
 
 def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
@@ -218,3 +221,49 @@ def test_a_forward_pass_that_differs_in_more_than_its_backward_pass_needs_is_nam
     forward, backward = "step:9 f:3 jvp()/dot_general", "step:9 f:4 transpose(jvp())/mul"
     after = [forward, "step:9 f:4 jvp()/exp", backward]
     assert told([forward, "step:9 f:4 jvp()/add"], after) == ["train.py:4 (f): exp instead of add"]
+
+
+def test_a_private_wrapper_of_a_library_is_not_what_a_line_calls():
+    wrapper = "_JitWrapper.__call__:2! _call:3! cache.<locals>.run:4!"
+    before = ["step:9 forward:3 tanh"]
+    assert told(before, [*before, f"step:9 forward:4 {wrapper} solve:5! exp"]) == [
+        "train.py:4 (forward): solve new"
+    ]
+    assert told(before, [*before, f"step:9 forward:4 {wrapper} own:7 exp"])[0].endswith("own new")
+
+
+def test_an_einsum_is_named_by_its_equation():
+    before = ["step:9 f:3 bhts,bshd->bthd/dot_general", "step:9 f:4 tanh"]
+    after = ["step:9 f:3 vmap(BNTS,BSNH->BTNH)/dot_general", "step:9 f:4 tanh"]
+    text = "train.py:3 (f): einsum BNTS,BSNH->BTNH instead of einsum bhts,bshd->bthd"
+    assert told(before, after) == [text]
+
+
+def test_a_line_that_takes_a_part_is_named_if_lines_differ_in_nothing_else():
+    before = ["step:9 loss:3 exp", "step:9 loss:4 reduce_sum"]
+    assert told(before, [*before, "step:9 loss:4 slice"]) == ["train.py:4 (loss): slice new"]
+    assert told(before, [*before, "step:9 loss:4 slice", "step:9 loss:5 tanh"]) == [
+        "train.py:5 (loss): tanh new"
+    ]
+    edited, sizes = Reason(Subject(ReasonKind.EDITED)), Reason(Subject(ReasonKind.SIZE), -64, 1, 1)
+    edited.labels, edited.inputs = {"train.py:4 (loss)"}, {"slice"}
+    first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
+    assert first.text == "train.py:4 (loss): slice new"
+
+
+@pytest.mark.parametrize(
+    ("place", "loop"), [("12", "a loop of 2 iterations is new, with "), ("4", "")]
+)
+def test_an_edited_line_names_the_loop_that_only_one_program_has_there(place, loop):
+    turns = FoundReasons()
+    reason = turns.of(ReasonKind.TURNS)
+    reason.turns, reason.scopes = {(0, 2)}, {f"train.py:{place}"}
+    after = ["step:12 micro:7 loss:3 exp", "step:12 stack"]
+    found = told(["step:9 loss:3 exp"], after, turns)
+    assert found[1] == f"train.py:12 (step): {loop}micro, stack instead of loss"
+
+
+def test_a_stack_that_lacks_frames_is_no_call():
+    before = ["step:9 f:3 block:5 tanh", "step:9 f:3 block:6 jit(tril)/ge"]
+    after = [before[0], "step:9 block:6 jit(tril)/ge", "step:12 exp"]
+    assert told(before, after) == ["train.py:12 (step): exp new"]

@@ -45,3 +45,20 @@ def test_few_bytes_of_a_loop_that_is_gone_do_not_precede_most_of_the_growth():
     most = VALUE._replace(op_name="jit(f)/log", user_line=("f.py", 9), held_bytes=6400)
     found = sentences_of(reasons(in_loop, [*few, most]), ("a", "b"), (0, 6720))
     assert [each.growth_bytes for each in found] == [6400, 320]
+
+
+def test_a_loop_that_is_gone_is_named_with_what_it_computed():
+    loop = VALUE._replace(
+        name="loop", opcode="while", op_name="jit(f)/while", shape="(s32[])", held_bytes=0
+    )
+    inside, outside = (
+        [VALUE._replace(op_name=f"{scope}/op{number}", name=f"{number}") for number in range(5)]
+        for scope in (LOOP, "jit(f)")
+    )
+    inside = [each._replace(held_bytes=0) for each in inside]
+    before = Reserved((loop, *inside), turns={"loop": 4})
+    (found,) = explain_pair(before, Reserved(tuple(outside)))
+    assert reason_text(found, ("a", "b")) == (
+        "a loop of 4 iterations is gone (f.py:1); 5 values no longer computed in a loop"
+        " (mostly f.py:1)"
+    )

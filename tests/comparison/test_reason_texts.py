@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.comparison.test_explaining import INPUT, VALUE
+from tests.comparison.test_explaining import INPUT, VALUE, lines
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.proved_causes import join_moved
@@ -133,3 +133,12 @@ def test_a_larger_table_of_outputs_is_that_of_new_ones():
     outputs.count(None, number)
     outputs.count(table, larger)
     assert outputs.example == (None, number)
+
+
+def test_a_repeated_part_has_most_values_though_a_few_replace_others():
+    inputs = [INPUT._replace(name=f"p{n}", op_name=f"p['l'][{n}]['w']") for n in range(2)]
+    parts = [VALUE._replace(name=f"v{n}", op_name=f"jit(f)/op{n}") for n in range(21)]
+    texts = [text for text, _ in lines([*inputs[:1], parts[0]], [*inputs, *parts[1:]])]
+    assert "p['l'][1] new, with 1 input of a repeated part and 20 values at the peak" in texts[0]
+    texts = [text for text, _ in lines([*inputs, *parts[1:]], [*inputs[:1], parts[0]])]
+    assert "p['l'][1] gone, with 1 input of a repeated part and 20 values at the peak" in texts[0]

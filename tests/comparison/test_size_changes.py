@@ -1,7 +1,9 @@
 """Which values of other sizes are the same value in a larger or smaller program."""
 
 from tests.comparison.test_explaining import INPUT, STACK, VALUE, lines
-from xlagraph.comparison.held_values import ReservedPart
+from xlagraph.comparison.explaining import explain_pair
+from xlagraph.comparison.held_values import Reserved, ReservedPart
+from xlagraph.comparison.reason_texts import reason_text
 
 
 def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed():
@@ -66,3 +68,23 @@ def test_a_stack_that_leaves_another_memory_space_is_not_new():
     larger = STACK._replace(shape="f32[10,32]", held_bytes=1280)
     found = lines([INPUT, elsewhere], [INPUT._replace(shape="f32[16]", held_bytes=64), larger])
     assert found[0][0].startswith("p f32[8] → f32[16]: 2 values have 2 times as many elements")
+
+
+def test_a_new_result_in_the_bytes_of_an_input_does_not_donate_it():
+    returned = VALUE._replace(
+        part=ReservedPart.INPUTS, held_bytes=0, is_result=True, shape="f32[8]", size_bytes=32
+    )
+    given, used = (INPUT._replace(is_donated=is_used, size_bytes=32) for is_used in (False, True))
+    assert ("1 new output in the bytes of a donated input (p)", 0) in told(
+        [given], [used, returned]
+    )
+    text = "1 output is gone, in the bytes of a donated input (p)"
+    assert (text, 0) in told([used, returned], [given])
+    other = returned._replace(part=ReservedPart.OUTPUTS, held_bytes=32)
+    assert ("1 input is now donated (p)", -32) in told([given, other], [used, returned])
+
+
+def told(before, after):
+    """Return the texts of all reasons, also of those without bytes."""
+    found = explain_pair(*(Reserved(tuple(side)) for side in (before, after)))
+    return [(reason_text(each, ("a", "b")), each.growth_bytes) for each in found]

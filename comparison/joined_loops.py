@@ -1,0 +1,72 @@
+"""Name loops that run another number of times, and join what follows from them."""
+
+from fractions import Fraction
+
+from xlagraph.comparison.edits_of_programs import LEAST_OF_CODE
+from xlagraph.comparison.joined_reasons import Sides
+from xlagraph.comparison.loop_turns import LoopTurns
+from xlagraph.comparison.reasons import FoundReasons, ReasonKind, Subject
+from xlagraph.hlo.op_names import has_checkpoint
+
+
+def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
+    """Name the loops that run another number of times, with values that are as much larger."""
+    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
+    known = sizes.turns if sizes else set()
+    of_sizes = {loop.turns for loop in loops.others}
+    if sizes and not known and len(of_sizes) == 1:
+        ((before, after),) = of_sizes
+        factor = Fraction(after or 1, before or 1)
+        # a buffer may contain the start, too: one part more than iterations
+        if sizes.factors in ({factor}, {1 / factor}, {Fraction(after + 1, before + 1)}):
+            sizes.turns = known = of_sizes
+    others = [loop for loop in loops.others if loop.turns not in known]
+    for word, side in (("gone", 1), ("new", 0)):  # one loop, whose values the other has in none
+        of_loop = reasons.found.get(Subject(ReasonKind.LOOPED, after=word))
+        of_one = [loop for loop in others if not loop.turns[side]]
+        is_known = of_loop and max(of_loop.count_a, of_loop.count_b) >= LEAST_OF_CODE
+        if of_loop and is_known and len(of_one) == 1:
+            of_loop.turns, of_loop.labels = {of_one[0].turns}, {of_one[0].place}
+            others.remove(of_one[0])
+    if others:
+        reason = reasons.of(ReasonKind.TURNS)
+        reason.turns = {loop.turns for loop in others}
+        reason.scopes = {loop.place for loop in others}
+
+
+def limit_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:
+    """Give a checkpoint no values that grow although it is added, or the reverse.
+
+    Beside another change of the program, that one makes them.
+    """
+    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
+    is_other = bool(turns.unrolled or turns.others) or sizes is not None
+    for kind, is_new in ((ReasonKind.CHECKPOINTED, True), (ReasonKind.UNCHECKPOINTED, False)):
+        reason = reasons.found.get(Subject(kind))
+        if is_other and reason and reason.growth_bytes and (reason.growth_bytes > 0) is is_new:
+            del reasons.found[reason.subject]
+            if sizes is not None and sizes.input_example is not None:
+                sizes.scopes.add("checkpoint")
+                sizes.absorb(reason)
+            else:
+                reasons.of(ReasonKind.REPLACED).merge(reason)
+
+
+def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None:
+    """Join a checkpoint that is gone or added with the unrolled loop that contains it.
+
+    How many bytes each of them changes depends on which is first: without the loop, a checkpoint
+    may change nothing.
+    """
+    unrolled = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.UNROLLED]
+    lines = {line for loop in turns.unrolled for line in loop.lines}
+    for kind, side, word in (
+        (ReasonKind.UNCHECKPOINTED, sides.a, "gone"),
+        (ReasonKind.CHECKPOINTED, sides.b, "added"),
+    ):
+        checkpointed = [value for value in side.values if has_checkpoint(value.op_name)]
+        inside = [value for value in checkpointed if (value.source_line or value.line) in lines]
+        if unrolled and Subject(kind) in reasons.found and 2 * len(inside) > len(checkpointed):
+            loop = max(unrolled, key=lambda each: abs(each.growth_bytes))
+            loop.inputs.add(word)
+            loop.absorb(reasons.found.pop(Subject(kind)))
