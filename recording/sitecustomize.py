@@ -150,8 +150,10 @@ def _new_folder(recording: str) -> str:
 
 
 def _lacks_stacks() -> bool:
+    """Return True if only protobuf has call stacks: of an older JAX, or of PyTorch/XLA."""
     version = _jaxlib()
-    return version is not None and version <= LATEST_WITHOUT_STACKS
+    is_old = version is not None and version <= LATEST_WITHOUT_STACKS
+    return is_old or _version("torch_xla") is not None
 
 
 def _memory_flags() -> str:
@@ -170,10 +172,14 @@ def _memory_flags() -> str:
 
 
 def _jaxlib() -> "tuple[int, ...] | None":
+    return _version("jaxlib")
+
+
+def _version(package: str) -> "tuple[int, ...] | None":
     try:
         from importlib.metadata import version
 
-        return tuple(map(int, version("jaxlib").split(".")[:2]))
+        return tuple(map(int, version(package).split(".")[:2]))
     except Exception:  # noqa: BLE001  not installed, or a version of another form: the flags stay
         return None
 

@@ -270,6 +270,22 @@ def test_a_sitecustomize_of_the_user_still_runs(run, record, tmp_path, monkeypat
     assert Path("customized").exists()
 
 
+@pytest.mark.parametrize(
+    ("package", "version", "has_protobuf"),
+    [("jaxlib", "0.8.3", True), ("jaxlib", "0.10.2", False), ("torch_xla", "2.9.0", True)],
+)
+def test_protobuf_is_dumped_where_only_it_has_call_stacks(
+    run, record, tmp_path, monkeypatch, package, version, has_protobuf
+):
+    information = tmp_path / "packages" / f"{package}-{version}.dist-info"
+    information.mkdir(parents=True)
+    text = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
+    (information / "METADATA").write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(information.parent))
+    assert record("--run", "a", then="open('flags', 'w').write(os.environ['XLA_FLAGS'])").code == 0
+    assert ("--xla_dump_hlo_as_proto" in Path("flags").read_text()) is has_protobuf
+
+
 def test_modules_that_come_from_a_cache_are_named(record):
     cached = """
 from types import SimpleNamespace as N
