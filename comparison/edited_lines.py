@@ -290,6 +290,15 @@ def is_telling(reason: Reason) -> bool:
     return not reason.subject.before and not reason.scopes | reason.inputs <= _COMMON | _TAKING
 
 
+def may_resize(reason: Reason, *, is_larger: bool) -> bool:
+    """Return True for a line that may say why values of the second program have other sizes.
+
+    What only the program with smaller values computes there makes them so if it takes parts.
+    """
+    less, more = (reason.scopes, reason.inputs)[:: 1 if is_larger else -1]
+    return bool(more) or less <= _COMMON | _TAKING
+
+
 def says_more(reason: Reason, called: Reason) -> bool:
     """Return True for a line that calls a function which one program has instead of another one.
 

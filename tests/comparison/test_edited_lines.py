@@ -259,6 +259,13 @@ def test_a_line_that_takes_a_part_is_named_if_lines_differ_in_nothing_else():
     edited.labels, edited.inputs = {"train.py:4 (loss)"}, {"slice"}
     first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
     assert first.text == "train.py:4 (loss): slice new"
+    # what else only the program with smaller values computes makes no others smaller
+    edited.inputs = {"dot_general", "tanh"}
+    first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
+    assert first.text != "train.py:4 (loss): dot_general, tanh new"
+    sizes.growth_bytes = 64
+    first, *_ = sentences_of([sizes, edited], ("a", "b"), (64, 128))
+    assert first.text == "train.py:4 (loss): dot_general, tanh new"
 
 
 @pytest.mark.parametrize(
