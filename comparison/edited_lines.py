@@ -19,7 +19,7 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import folded
-from xlagraph.comparison.call_sites import CallSite
+from xlagraph.comparison.call_sites import CallSite, inner_functions
 from xlagraph.comparison.called_functions import LOCALS, MOVING, OF, outermost
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.loop_texts import turns
@@ -237,7 +237,9 @@ def _item(site: CallSite, at: int, *, of_moves: bool) -> str | None:
     """Return the function that a frame calls, or the op that it makes; None if it only moves."""
     # who reads a line reads its lambdas, too
     if called := list(dropwhile(_is_lambda, site.frames[at + 1 :])):
-        return _called(called)
+        above = {frame.function for frame in site.frames[: at + 1]}
+        compiled = [name for name, _ in inner_functions(site.op_name) if name not in above]
+        return _called(called, compiled)
     names = scope_names(site.op_name)
     # of `jnp.einsum`; a joined name is of no one op
     equations = [name for name in names[-2:-1] if "->" in name and ";" not in name]
@@ -252,17 +254,22 @@ def _is_lambda(frame: StackFrame) -> bool:
     return (frame.function or "").endswith(">") and not _is_of_library(frame)
 
 
-def _called(frames: Sequence[StackFrame]) -> str | None:
-    """Return which function the first of the frames that a line calls stands for."""
+def _called(frames: Sequence[StackFrame], compiled: Sequence[str]) -> str | None:
+    """Return which function the first of the frames that a line calls stands for.
+
+    ``compiled`` are the functions that JAX compiles on its own in the line, outermost first.
+    """
     names = [frame.function or "" for frame in takewhile(_is_of_library, frames)]
     own = [frame.function or "" for frame in frames[len(names) :][:1]]
     first = next(chain(names, own))
-    # a wrapper calls what says more, such as a layer
+    # a wrapper calls what says more, such as a layer, but not what is in a compiled function
     if names and (LOCALS in first or first.startswith("_")):
-        layers = (each for each in names if each.endswith(".__call__"))
-        plain = (each for each in names if LOCALS not in each)
-        public = (each for each in chain(layers, plain, own) if not each.startswith("_"))
-        first = next(chain(public, names))
+        outside = list(takewhile(lambda each: each not in compiled, names))
+        layers = (each for each in outside if each.endswith(".__call__"))
+        plain = (each for each in outside if LOCALS not in each)
+        calls = chain(layers, plain, own if outside == names else ())
+        public = (each for each in calls if not each.startswith("_"))
+        first = next(chain(public, compiled, names))
     first = first if first in own else outermost(first)
     name = first.rpartition(LOCALS)[2].removesuffix(".__call__")
     return None if "<" in name else name
@@ -281,6 +288,15 @@ def _place(line: _Line) -> str:
 def is_telling(reason: Reason) -> bool:
     """Return True for a line that calls or computes what few functions have."""
     return not reason.subject.before and not reason.scopes | reason.inputs <= _COMMON | _TAKING
+
+
+def may_resize(reason: Reason, *, is_larger: bool) -> bool:
+    """Return True for a line that may say why values of the second program have other sizes.
+
+    What only the program with smaller values computes there makes them so if it takes parts.
+    """
+    less, more = (reason.scopes, reason.inputs)[:: 1 if is_larger else -1]
+    return bool(more) or less <= _COMMON | _TAKING
 
 
 def says_more(reason: Reason, called: Reason) -> bool:

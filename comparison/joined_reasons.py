@@ -193,7 +193,11 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     if any(each.input_count for each in typed):
         return
     cast = [each for each in reasons.found if each.kind is ReasonKind.CASTS]
-    if not only and len(cast) == 1 and 0 in (of_type[0][cast[0].after], of_type[1][cast[0].after]):
+    if (
+        not only
+        and len(cast) == 1
+        and (bool(of_type[0][cast[0].after]) is not bool(of_type[1][cast[0].after]))
+    ):
         # of few values: the others that differ may have other reasons
         only, joined = [cast[0].after], (ReasonKind.DTYPE, ReasonKind.CASTS)
     if len(only) != 1:

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.edited_lines import is_of_line, is_telling, says_more
+from xlagraph.comparison.edited_lines import is_of_line, is_telling, may_resize, says_more
 from xlagraph.comparison.edits_of_programs import (
     INDIRECT,
     LEAST_OF_CODE,
@@ -185,7 +185,9 @@ def _of_no_bytes(
             return code
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
     # the sizes of values follow from a line, unless those of an input or a loop differ
-    is_of_lines |= kind is ReasonKind.SIZE and not (first.input_example or first.turns)
+    is_own_size = kind is ReasonKind.SIZE and not (first.input_example or first.turns)
+    is_larger = first.growth_bytes > 0
+    is_of_lines |= is_own_size and bool(edited) and may_resize(edited[0], is_larger=is_larger)
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
     is_edited_line = bool(edited) and is_of_lines and is_code
     is_less = bool(functions) and not is_same and _is_of_less(functions[0], first)

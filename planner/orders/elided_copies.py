@@ -78,7 +78,7 @@ def _ordered(
         read = [changed.get(operand, operand) for operand in instructions[user].operands]
         ordered[user] = instructions[user]._replace(operands=tuple(read))
     for step in added:  # belongs to no computation
-        ordered[step] = instructions[step]._replace(operands=())
+        ordered[step] = instructions[step]._replace(operands=(), control_predecessors=())
     entry = program.computations[program.entry]
     order: dict[int, None] = {}
     for step in entry.instructions:

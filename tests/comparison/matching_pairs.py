@@ -337,6 +337,17 @@ MATCHING: dict[str, Case] = {
             )
         ],
     ),
+    "values cast to complex numbers": Case(
+        temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(
+            192,
+            """
+            1 | a | f32[16]{0} | 0  | 64  | 1-3 | exp(x)     | jit(f)/exp @ f.py:1
+            1 | b | c64[16]{0} | 64 | 128 | 2-3 | convert(a) | jit(f)/convert_element_type @ f.py:2
+            """,
+        ),
+        ["1 more value cast to c64 at the peak (mostly f.py:2): +128 B"],
+    ),
     "an output in the bytes of a temporary value": Case(
         tiny_dump(
             f"{PARAMETER}, maybe-live-out\n1 | 64 | preallocated-temp",

@@ -232,6 +232,16 @@ def test_a_private_wrapper_of_a_library_is_not_what_a_line_calls():
     assert told(before, [*before, f"step:9 forward:4 {wrapper} own:7 exp"])[0].endswith("own new")
 
 
+@pytest.mark.parametrize("within", ["solve:5! Solver.__call__:6!", "check:5! Rule.__call__:6!", ""])
+def test_what_is_in_a_compiled_function_whose_calls_are_not_known_is_no_difference(within):
+    wrapper = "_JitWrapper.__call__:2! _call:3!"
+    before = ["step:9 tanh", f"step:10 {wrapper} {within} jit(solve)/jit(check)/exp"]
+    assert told(before, [before[0], "solve:5! jit(solve)/exp", "step:12 sin"]) == [
+        "train.py:12 (step): sin new"
+    ]
+    assert told(before, [before[0]]) == ["train.py:10 (step): solve gone"]
+
+
 def test_an_einsum_is_named_by_its_equation():
     before = ["step:9 f:3 bhts,bshd->bthd/dot_general", "step:9 f:4 tanh"]
     after = ["step:9 f:3 vmap(BNTS,BSNH->BTNH)/dot_general", "step:9 f:4 tanh"]
@@ -249,6 +259,13 @@ def test_a_line_that_takes_a_part_is_named_if_lines_differ_in_nothing_else():
     edited.labels, edited.inputs = {"train.py:4 (loss)"}, {"slice"}
     first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
     assert first.text == "train.py:4 (loss): slice new"
+    # what else only the program with smaller values computes makes no others smaller
+    edited.inputs = {"dot_general", "tanh"}
+    first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
+    assert first.text != "train.py:4 (loss): dot_general, tanh new"
+    sizes.growth_bytes = 64
+    first, *_ = sentences_of([sizes, edited], ("a", "b"), (64, 128))
+    assert first.text == "train.py:4 (loss): dot_general, tanh new"
 
 
 @pytest.mark.parametrize(

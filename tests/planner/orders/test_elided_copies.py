@@ -90,3 +90,18 @@ def test_one_copy_of_a_constant_may_have_been_added_for_several_loops(order, is_
     program = schedulable(*[(name, *reads[name]) for name in order.split()])
     copied = with_copies(program)
     assert [copied.instructions[step].name for step in copied.added] == ["copy1"] * is_added
+
+
+def test_an_added_copy_that_waits_for_another_instruction_is_not_ordered():
+    program = schedulable(
+        ("x", "", 8),
+        ("constant", "", 4),
+        ("copy1", "constant", 4),
+        ("copy2", "copy1", 4),
+        ("add", "copy1 copy2 x", 8),
+    )
+    instructions = list(program.instructions)
+    instructions[2] = instructions[2]._replace(control_predecessors=(0,))
+    copied = with_copies(replace(program, instructions=tuple(instructions)))
+    assert copied.as_ordered is None or copied.as_ordered.predecessor_count(2) == 0
+    assert all(order_of(copied, rule)["main"] for rule in THREE)
