@@ -328,8 +328,12 @@ ENTRY e {
 def test_what_a_wide_checkpoint_recomputes_could_be_computed_in_parts_too(programs, monkeypatch):
     (found,) = causes(programs)
     given: list[set[str]] = []
-    for name, yields in (("_certain_causes", ()), ("wide_checkpoints", (found,))):
-        monkeypatch.setattr(search, name, lambda _, yields=yields: yields)
+    for name, yields in {
+        "_certain_causes": (),
+        "widened_stacks": (),
+        "wide_checkpoints": (found,),
+    }.items():
+        monkeypatch.setattr(search, name, lambda *_, yields=yields: yields)
 
     def search_others(_, named):
         given.append(set(named))

@@ -119,7 +119,7 @@ def test_a_log_whose_reader_stands_still_delays_nothing():
     reader = threading.Thread(target=lambda: text.append(os.read(reading, 1 << 16)))
     reader.start()
     reader.join()
-    assert text[0].startswith(b"line 0\nline 1\n")
+    assert text[0].startswith(b"line 0\n")  # any later one may be dropped
 
 
 def test_a_log_has_the_path_as_it_was_sent_and_no_token(served_graph):
