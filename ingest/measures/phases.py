@@ -64,7 +64,8 @@ class Phases:
                     self._states[buffer_set].append(value.value_id)
         self._spans = spans
         self._op_names = op_names
-        self._of_autograd = of_autograd
+        has_gradient = any(_GRADIENT_OF_OP.search(op_names[name]) for name in of_autograd)
+        self._of_autograd = of_autograd if has_gradient else frozenset()
         self._instructions = instructions
         self.readers: Final = {
             used.value_id: [use.instruction for use in used.uses] for used in plan.used_values or ()
@@ -76,7 +77,7 @@ class Phases:
                 self._made_by[value.name].append(value.value_id)
         names = set(op_names.values())
         has_marks = Phase.BACKWARD in set(map(_marked_phase, names))
-        self.has_backward: Final = has_marks or bool(of_autograd)
+        self.has_backward: Final = has_marks or bool(self._of_autograd)
         self._has_forward_marks = any("jvp(" in name for name in names)
         self._after = self._made_after_backward() if self.has_backward else frozenset()
         self._found: dict[str, int | None] = {}

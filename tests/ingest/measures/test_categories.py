@@ -247,6 +247,16 @@ def test_autograd_of_pytorch_has_no_lines():
         assert {found[name] for name in names.split()} == {category}
 
 
+def test_a_line_that_is_missing_makes_no_backward_pass_of_pytorch():
+    lines = (
+        (0, P.format(0), "x", 0, 3, "parameter(0)", "xla__device_data @ serve.py"),
+        (4, TEMP, "hidden", 1, 2, "tanh(%x,)", "aten__tanh @ model.py"),
+        (5, TEMP, "result", 2, 3, "negate(%hidden,)", "aten__permute"),
+    )
+    found = categories_of(*lines, end=3)
+    assert {"activation", "backward", "gradient"}.isdisjoint(found.values())
+
+
 @pytest.mark.parametrize(
     ("shape", "reader", "category"),
     [
