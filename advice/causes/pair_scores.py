@@ -13,7 +13,7 @@ from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
-from xlagraph.advice.causes.softmax_logits import logits
+from xlagraph.advice.causes.softmax_logits import PARTS_OF_LOSS, logits
 from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
 from xlagraph.advice.causes.unread_rows import MOST_READ, share_read
 from xlagraph.planner.compilation.records import StoredValue
@@ -31,8 +31,7 @@ _PAIR_SCORES: Final[Remedies] = {
     " columns too is another such loop, over blocks of b.",
     "tensorflow": "Compute the scores of a part of the rows at a time in a tf.while_loop, with"
     " tf.recompute_grad around it.",
-    "pytorch": "Compute the scores of a part of the rows at a time, each inside of"
-    " torch_xla.utils.checkpoint.checkpoint.",
+    "pytorch": f"Compute the scores and the loss of a part of the rows at a time, {PARTS_OF_LOSS}",
 }
 
 

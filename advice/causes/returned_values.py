@@ -12,6 +12,7 @@ from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.returning import KeepInside
@@ -60,6 +61,7 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         if not any(_is_of_steps(program, each) for each in program.sources_of(value))
         # a cast of an updated parameter follows from its gradient
         if not any(_is_of_gradient(program.values[each]) for each in _leading_to(program, [value]))
+        if not _follows_gradient(program, value)
     ]
     given = Counter(value.shape for value in program.compilation.array_parameters)
     returned = Counter(value.shape for value in forward)
@@ -242,6 +244,17 @@ def held_by_results(program: PeakProgram) -> frozenset[str]:
 def _is_of_gradient(value: StoredValue) -> bool:
     """Return True for a value of the backward pass that a checkpoint does not compute again."""
     return value.is_backward and not is_recomputed(value.attributed_op_name)
+
+
+def _follows_gradient(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a result of PyTorch that is computed from a gradient, through any values.
+
+    The names of PyTorch have no mark of a pass, and the category of a result is none either.
+    """
+    if program.framework != "pytorch":
+        return False
+    made_of = reached([value.value_id], lambda each: program.read_by.get(program.values[each].name))
+    return any(_is_of_gradient(program.values[each]) for each in made_of)
 
 
 def _is_of_steps(program: PeakProgram, value_id: int) -> bool:

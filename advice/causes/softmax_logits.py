@@ -33,14 +33,21 @@ _LEAST_IN_LOOP: Final = Fraction(1, 4)
 _LIBRARIES: Final = ("gemm", "matmul")
 """Parts of the targets of custom calls that multiply matrices."""
 
+PARTS_OF_LOSS: Final = (
+    "with backward() and torch_xla.sync() after each part: compute them from"
+    " x = hidden.detach().requires_grad_(), and then call hidden.backward(x.grad). Parts of one"
+    " graph, also with checkpoints, may all be computed before the first is read."
+)
+"""How PyTorch frees the values of one part of a loss before it computes the next."""
+
 _LOGITS: Final[Remedies] = {
     "jax": "Compute the loss in parts: reshape the tokens to (parts, tokens, d) and use"
     " jax.lax.map(jax.checkpoint(loss_of_part), parts), so that only the logits of one part exist"
     " at a time, in the backward pass too; skip the logits of tokens that do not count.",
     "tensorflow": "Compute the loss in parts of the tokens in a tf.while_loop, with"
     " tf.recompute_grad around it; or use tf.nn.sampled_softmax_loss.",
-    "pytorch": "Compute the loss in parts of the tokens, each inside of"
-    " torch_xla.utils.checkpoint.checkpoint; call the head only on tokens that count.",
+    "pytorch": "Call the head only on tokens that count; or compute the loss in parts of the"
+    f" tokens, {PARTS_OF_LOSS}",
 }
 
 
@@ -50,7 +57,7 @@ _WEIGHTS: Final[Remedies] = {
     " exist at a time, in the backward pass too; or weigh only the nearest rows of the table"
     " (jax.lax.top_k).",
     "tensorflow": "Compute them in parts in a tf.while_loop, with tf.recompute_grad around it.",
-    "pytorch": "Compute them in parts, each inside of torch_xla.utils.checkpoint.checkpoint.",
+    "pytorch": f"Compute the loss in parts of the rows, {PARTS_OF_LOSS}",
 }
 
 

@@ -215,6 +215,23 @@ def test_an_update_that_is_fused_with_its_gradient_is_no_gradient(returning):
     assert list(gradients_of_frozen(program)) == []
 
 
+def test_a_gradient_of_an_example_that_pytorch_returns_is_none_of_the_forward_pass(returning):
+    # the categories of results tell no pass
+    step = STEP.format("old, d").replace("multiply(acts)", "multiply(w)")
+    step = step.replace("1-4 | multiply(w)", "3-4 | multiply(d)", 1)
+    program = returning(BLOCKS, step, "acts", "g", "new")
+    values = program.compilation.values
+    names = {"acts": "aten__mul", "g": "aten__matmul", "d": "aten__mm", "new": "aten__sub"}
+    categories = {"acts": "output", "g": "output", "d": "backward", "new": "output"}
+    for value in [each for each in values.values() if each.label in names]:
+        op = names[value.label]
+        values[value.value_id] = value._replace(
+            op_name=op, attributed_op_name=op, category=categories[value.label]
+        )
+    assert program.framework == "pytorch"
+    assert list(returned_forward_values(program)) == []
+
+
 def test_a_cast_of_an_updated_parameter_is_no_value_of_the_forward_pass(returning):
     cast = "6 | cast | bf16[512] | 0 | 1024 | 4-5 | convert(new) | jit(f)/convert_element_type\n"
     program = returning(
