@@ -213,7 +213,8 @@ def _lines(
     """
     lines = _Lines()
     callers: dict[str, set[str | None]] = {}
-    # what JAX compiles on its own has the stack of its first call, which may lack frames
+    # ops of a function that JAX compiles once have the call stack of its first call, which may lack
+    # frames: other ops come first
     for site in sorted(sites, key=lambda site: bool(site.function)):
         if is_recomputed(site.op_name) or is_backward(site.op_name) is not of_backward:
             continue

@@ -134,11 +134,8 @@ def repeated_results(program: PeakProgram) -> Iterator[Cause]:
     returned = {each.value_id for each in program.program.values if each.lives_out}
     found = []
     for value in program.own_results:
-        old = (
-            source_of_copies(program, value)
-            if program.program.by_id[value.value_id].is_copy
-            else None
-        )
+        is_copy = program.program.by_id[value.value_id].is_copy
+        old = source_of_copies(program, value) if is_copy else None
         planned = None if old is None else program.planned(old)
         if old is None or planned is None or planned.is_stored:
             continue

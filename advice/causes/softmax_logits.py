@@ -38,7 +38,7 @@ PARTS_OF_LOSS: Final = (
     " x = hidden.detach().requires_grad_(), and then call hidden.backward(x.grad). Parts of one"
     " graph, also with checkpoints, may all be computed before the first is read."
 )
-"""How PyTorch frees the values of one part of a loss before it computes the next."""
+"""Remedy for PyTorch by which the values of one part of a loss are freed before the next part."""
 
 _LOGITS: Final[Remedies] = {
     "jax": "Compute the loss in parts: reshape the tokens to (parts, tokens, d) and use"

@@ -78,6 +78,13 @@ def share_one_buffer_set(program, *labels):
     with_values(program, joined)
 
 
+def as_stack(program, label, loop="loop", turns=64):
+    """Let a value be the stack that the iterations of a loop fill."""
+    value = program.by_label[label]
+    stack = value._replace(stack_loop=loop, stack_turns=turns)
+    program.compilation.values[value.value_id] = stack
+
+
 def with_dependences(program, *instructions, callees=None, roots=()):
     """Store the operands of instructions, `name = opcode(a, b)`, as a module text shows them."""
     names = [text.partition(" = ")[0] for text in instructions]

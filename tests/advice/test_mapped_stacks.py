@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.advice.small_compilations import with_dependences, with_results
+from tests.advice.small_compilations import as_stack, with_dependences, with_results
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
@@ -23,8 +23,7 @@ def mapped(programs, mapping, reads, *, result="mean", read="fusion", shape="64,
         1 | mean | f32[16]    | 0    | 64   | 4-5 | reduce(e) | jit(f)/reduce_sum @ f.py:9
         """,
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     program.stored.operations = operations_of_text(
         f"""HloModule m
 
@@ -87,8 +86,7 @@ def test_a_small_result_of_each_iteration_needs_no_stack_of_large_ones(programs,
         1 | sums | f32[64]    | 0    | 256  | 4-5 | reduce(step) | jit(f)/reduce_sum @ f.py:9
         """,
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     program.stored.operations = operations_of_text(
         """HloModule m
 
@@ -136,8 +134,7 @@ def test_a_stack_is_scaled_in_the_loop_by_what_the_loop_can_compute(programs, sc
         1 | mean | f32[16]    | 0    | 64   | 5-6 | reduce(e) | jit(f)/reduce_sum @ f.py:9
         """,
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     program.stored.operations = operations_of_text(
         f"""HloModule m
 

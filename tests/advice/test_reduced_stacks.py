@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.advice.small_compilations import share_one_buffer_set, with_dependences
+from tests.advice.small_compilations import as_stack, share_one_buffer_set, with_dependences
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.planner.dimensions.module_operations import ArrayShape, OperandName, Operation
 from xlagraph.planner.edits.resizing import Remove
@@ -28,8 +28,7 @@ def test_a_stack_of_which_a_part_is_read_is_removed_with_its_gradient(programs, 
         0 | back | f32[16]    | 128  | 64   | 5-5 | fusion(g)
         """,
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     back = program.instructions["back"]._replace(loop="other")
     program.instructions |= {"back": back}
     (cause,) = reduced_stacks(program)
@@ -52,8 +51,7 @@ def test_what_reads_the_zeros_with_which_a_stack_begins_does_not_read_it(program
         """,
     )
     share_one_buffer_set(program, "zeros", "s")
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     assert len(list(reduced_stacks(program))) == count
 
 
@@ -76,8 +74,7 @@ def test_a_stack_whose_copy_is_a_result_or_a_state_is_not_named(
         1 | copied | f32[64,16] | 0    | 4096 | 3-4 | copy(s)
         """,
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     returned = (program.by_label[result].value_id,)
     program.compilation = replace(program.compilation, results=returned)
     for name in ("loop", "part", "copied") if keeps_state else ():  # of a loop around
@@ -111,8 +108,7 @@ def test_a_sum_of_a_stack_is_removed_with_its_gradient_that_repeats_that_of_the_
         0 | r | f32[{length}] | 12288 | {4 * length} | 5-5 | {reader}(g)
         """,
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     program.instructions |= {"r": program.instructions["r"]._replace(loop=loop)}
     (cause,) = reduced_stacks(program)
     assert isinstance(cause.edit, Remove)
@@ -141,8 +137,7 @@ def test_a_product_over_the_iterations_is_a_sum_of_the_stack(
         """,
     )
     with_dependences(program, "loop = iota()", f"w = {made}", "s = fusion(loop)", "sum = dot(w, s)")
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == found
 
 
@@ -159,8 +154,7 @@ def test_a_stack_of_an_inner_loop_is_removed_with_its_gradient_outside_of_both(p
         """,
     )
     share_one_buffer_set(program, "s", "w")
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     program.instructions |= {
         "loop": program.instructions["loop"]._replace(loop="w"),
         "s": program.instructions["s"]._replace(loop="loop"),
@@ -233,8 +227,7 @@ def test_stacked_gradients_of_the_parameters_of_a_loop_are_not_summed_in_it(
         1 | norm | f32[1]       | 64   | 4   | 3-4 | reduce(s) | jit(f)/reduce_sum @ f.py:9
         """,
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=8)
+    as_stack(program, "s", turns=8)
     (cause,) = reduced_stacks(program)
     assert cause.title.startswith(title)
 
@@ -257,8 +250,7 @@ def test_a_stack_of_which_given_rows_are_gathered_is_removed_with_its_gradient(
         0 | back | f32[16]    | 512  | 64   | 5-5 | fusion(g)
         """,  # noqa: E501
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=64)
+    as_stack(program, "s")
     with_dependences(
         program,
         "loop = while()",
@@ -301,6 +293,5 @@ def test_a_fused_optimizer_makes_several_values_of_the_sum_of_a_stack(programs, 
         """,
     )
     program.instructions["new"] = program.instructions["new"]._replace(fused_opcodes=opcodes)
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=4)
+    as_stack(program, "s", turns=4)
     assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == found

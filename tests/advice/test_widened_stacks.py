@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.advice.small_compilations import as_stack
 from xlagraph.advice.causes.widened_stacks import widened_stacks
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
@@ -56,8 +57,7 @@ def causes(
         {more}
         """,
     )
-    stack = program.by_label["s"]
-    program.compilation.values[stack.value_id] = stack._replace(stack_loop="while", stack_turns=64)
+    as_stack(program, "s", loop="while")
     known = program.instructions
     known["row"] = known["row"]._replace(fused_opcodes=reader)
     if more:

@@ -49,8 +49,8 @@
 // @remedy   tensorflow  Keep the state in tf.Variable and assign to it inside
 //           tf.function(jit_compile=True): XLA aliases updates of variables, not tensors that are
 //           passed in and returned.
-// @remedy   pytorch     Update the whole tensor in place (x.add_(...), x.copy_(...); x[i] = y copies
-//           it) and drop other references before torch_xla.sync() (xm.mark_step()); under
+// @remedy   pytorch     Update the whole tensor in place, with x.add_(...) or x.copy_(...): x[i] = y
+//           makes a copy. Drop other references before torch_xla.sync() (xm.mark_step()). Under
 //           torch.compile mark it with torch.ops.xla.dynamo_set_buffer_donor_(x, True).
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

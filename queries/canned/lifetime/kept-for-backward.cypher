@@ -32,7 +32,8 @@
 //           "gradient_tape/" or "gradients/" (TensorFlow), with TensorFlow's sums of its results
 //           ("AddN"), and for PyTorch what makes values of the categories backward and gradient. A
 //           value that it reads but does not make is from the forward pass, or is recomputed
-//           ("rematted_computation", "recompute_grad"). Inputs of a recomputation are excluded, because they must be kept.
+//           ("rematted_computation", "recompute_grad"). Inputs of a recomputation are excluded,
+//           because they must be kept.
 // @note     What a forward loop (JAX: jax.lax.scan) writes in each iteration is kept for the
 //           backward pass as a whole, even while the loop runs.
 // @note     Fusions and copies without an op name are classified by their contents or operands.
