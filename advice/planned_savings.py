@@ -13,6 +13,7 @@ from xlagraph.planner.edits.recomputed_parts import saved_in_parts
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.resizing import ids_of
+from xlagraph.planner.planned_program import PRESET_SPACES
 from xlagraph.presentation.byte_sizes import human_bytes, range_text
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -44,6 +45,7 @@ _KEEPS_INPUTS: Final = (
     "a checkpoint keeps its inputs: around each of these values alone it saves nothing, around"
     " several of them up to this"
 )
+_MAY_FIT_VMEM: Final = "what is left may fit into VMEM too, which would save more"
 _NO_BLOCKS: Final = (
     "a checkpoint keeps its inputs, and no scope (jax.named_scope) shows which of these values one"
     " block computes"
@@ -306,11 +308,25 @@ def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
     )
 
 
+def _may_fit_vmem(found: Savings, program: PeakProgram) -> bool:
+    """Return True if a TPU keeps more in VMEM than the temporary values that stay in HBM."""
+    compilation = program.compilation
+    if not compilation.is_tpu:
+        return False
+    in_vmem = sum(compilation.reserved_bytes.get(space, 0) for space in PRESET_SPACES)
+    temporary = sum(
+        each.size_bytes
+        for each in program.program.allocations
+        if each.role == "temp" and each.memory_space == program.memory_space
+    )
+    return temporary - max(found.bytes, found.at_most or 0) <= in_vmem
+
+
 def _doubt(change: ChangeKind, found: Savings, program: PeakProgram) -> tuple[str | None, float]:
     """Return why the effect is uncertain, and the part of it to expect."""
     is_cpu = program.compilation.platform == "cpu"
     if change is ChangeKind.RECOMPUTE and found.is_certain:
-        return None, 1.0
+        return (_MAY_FIT_VMEM if _may_fit_vmem(found, program) else None), 1.0
     is_in_vain = is_cpu and change in _CPU_EXPECTS_NOTHING
     if is_in_vain and (change is ChangeKind.HALF or program.recomputes_early):
         return _CPU_EXPECTS_NOTHING[change], 0.0

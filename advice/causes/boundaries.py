@@ -27,6 +27,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 DOUBLE_PRECISION: Final = ("f64", "c128")
 """Element types of which `wide_floats` names all values."""
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
+_SINGLE: Final = "only if the numerics allow float32"
+_PAIRS: Final = f"{_SINGLE}; a TPU computes float64 as pairs of float32, which are saved too"
 _LIKELIHOOD_OF_RETURNED: Final = 0.75
 """Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
 _LEAST_CONSTANT: Final = 1 << 16
@@ -215,7 +217,7 @@ def wide_floats(program: PeakProgram) -> Iterator[Cause]:
             Scale({value.label: Fraction(1, 2) for value in found}),
             tuple(evidence_row(value, f"{value.dtype}") for value in shown),
             _FLOAT64,
-            "only if the numerics allow float32",
+            _PAIRS if program.compilation.is_tpu else _SINGLE,
             is_exact=True,
             likelihood=0.8,
         )

@@ -12,7 +12,7 @@ from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.layouts import is_copied_into_another_layout
 from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.names import input_name, knows_passes, pattern_of, place_name
-from xlagraph.advice.causes.old_values import OldValue, moved_carries, old_value
+from xlagraph.advice.causes.old_values import OldValue, callers, moved_carries, old_value
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.places_of_reads import (
     PlaceOfRead,
@@ -222,8 +222,9 @@ def _is_copied_again(program: PeakProgram, copy: StoredValue, source: StoredValu
     schedulable, made = program.schedulable, program.rows.get(source.name)
     if schedulable is None or made is None:
         return False
+    around = {schedulable.owners[each] for each in callers(schedulable, made)}
     at = program.rows.get(copy.name)
-    while at is not None and schedulable.owners[at] != schedulable.owners[made]:
+    while at is not None and schedulable.owners[at] not in around:
         at = schedulable.callers.get(schedulable.owners[at])
         if at is not None and schedulable.instructions[at].opcode == "while":
             return True

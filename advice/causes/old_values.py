@@ -5,7 +5,7 @@ if a path of operands or control dependencies leads from the reader to the write
 copies the old value first, or writes elsewhere and copies the new one.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +21,8 @@ _FORWARDING: Final = frozenset(
     )
 )  # fmt: skip
 """Opcodes that neither read the elements of a value nor write new ones, other than copies."""
+
+_WRITES_OF_PARTS: Final = ("dynamic-update-slice", "scatter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +134,9 @@ def is_ordered_before(program: SchedulableProgram, earlier: int, later: int) -> 
 
     Instructions of called computations are compared where their callers meet.
     """
-    callers = _callers(program, earlier)
-    for at in _callers(program, later):
-        for inside in callers:
+    outer = callers(program, earlier)
+    for at in callers(program, later):
+        for inside in outer:
             if program.owners[inside] == program.owners[at]:
                 return inside == at or _depends(program, at, inside)
     return False
@@ -143,10 +145,11 @@ def is_ordered_before(program: SchedulableProgram, earlier: int, later: int) -> 
 def moved_carries(
     program: PeakProgram,
 ) -> tuple[dict[int, tuple[str, int, int]], dict[int, tuple[str, int]]]:
-    """Return the loop carries that an iteration passes on unchanged in another place, and others.
+    """Return the loop carries that an iteration passes on in another place, and all carries.
 
-    By value id: the loop, the place of the carry, and its next place; loop and place of all. The
-    loops of a random number generator are left out: no line of the program moves their carries.
+    Parts of them may be written before, also by a loop inside. By value id, also of what is
+    written: the loop, the place of the carry, and its next place; loop and place of all. The loops
+    of a random number generator are left out: no line of the program moves their carries.
     """
     schedulable = program.schedulable
     found: dict[int, tuple[str, int, int]] = {}
@@ -174,10 +177,11 @@ def moved_carries(
         for (name, index), value_id in at.items():
             if name != root or index in (None, "{}"):
                 continue
-            origin = _without_copies(program, program.values[value_id]).value_id
-            place = carries.get(origin)
+            chain = list(_in_place_of(program, at, program.values[value_id]))
+            place = carries.get(chain[-1])
             if place is not None and place != index and "," not in place + index:
-                found[origin] = (loop.name, int(place[1:-1]), int(index[1:-1]))
+                move = (loop.name, int(place[1:-1]), int(index[1:-1]))
+                found |= dict.fromkeys(chain, move)
     return found, places
 
 
@@ -187,11 +191,35 @@ def _source(program: PeakProgram, copy: StoredValue) -> StoredValue | None:
     return program.values[read[0]] if read else None
 
 
-def _without_copies(program: PeakProgram, value: StoredValue) -> StoredValue:
-    """Return the first of a chain of copies."""
-    while value.opcode == "copy" and (source := _source(program, value)) is not None:
-        value = source
-    return value
+def _in_place_of(
+    program: PeakProgram, at: Mapping[tuple[str, str | None], int], value: StoredValue
+) -> Iterator[int]:
+    """Yield the id of a value, and those that it is a copy, a later state or a new version of.
+
+    Values are found by position: instruction and shape index.
+    """
+    found: StoredValue | None = value
+    while found is not None:
+        yield found.value_id
+        if found.opcode == "copy":
+            found = _source(program, found)
+        elif found.opcode == "while" and program.schedulable and found.name in program.rows:
+            instructions = program.schedulable.instructions
+            (given,) = instructions[program.rows[found.name]].operands
+            before = at.get((instructions[given].name, found.shape_index))
+            found = None if before is None else program.values[before]
+        else:
+            found = _written_in_part(program, found)
+
+
+def _written_in_part(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+    """Return the operand of which an instruction writes a part; None for other instructions."""
+    maker = program.instructions.get(value.name)
+    if maker is None or not any(map(maker.computes_with, _WRITES_OF_PARTS)):
+        return None
+    may = (each.value_id for each in program.program.overwrites.get(value.value_id, ()))
+    written = [program.values[each] for each in may if program.values[each].shape == value.shape]
+    return written[0] if len(written) == 1 else None
 
 
 def _writer(
@@ -248,7 +276,7 @@ def _readers(program: PeakProgram, value_ids: Iterable[int]) -> list[str]:
     ]
 
 
-def _callers(program: SchedulableProgram, step: int) -> list[int]:
+def callers(program: SchedulableProgram, step: int) -> list[int]:
     """Return an instruction, and those that run it, innermost first."""
     found = [step]
     while (caller := program.callers.get(program.owners[found[-1]])) is not None:

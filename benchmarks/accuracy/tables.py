@@ -102,7 +102,7 @@ def _by_kind(variants: list[JudgedVariant]) -> Iterator[str]:
         first[kind] += each.rank == 1
         compared[kind] += each.is_named_by_compare is True
     for found in _findings(variants):
-        if found.kind and found.real_bytes is not None:
+        if found.kind and found.expected_bytes and found.real_bytes is not None:
             promised[found.kind].append(found)
     yield "| cause | planted | named | named first | `compare` names it | within a factor of two |"
     yield "|---|---:|---:|---:|---:|---:|"

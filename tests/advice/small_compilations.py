@@ -86,14 +86,17 @@ def as_stack(program, label, loop="loop", turns=64):
 
 
 def with_dependences(program, *instructions, callees=None, roots=()):
-    """Store the operands of instructions, `name = opcode(a, b)`, as a module text shows them."""
+    """Store the operands of instructions, `name = opcode(a, b)`, as a module text shows them.
+
+    A loop of the main computation runs its body, and one in a body nothing.
+    """
     names = [text.partition(" = ")[0] for text in instructions]
     owners = {name: computation for computation, of in (callees or {}).items() for name in of}
     read = []
     for name, text in zip(names, instructions, strict=True):
         opcode, _, rest = text.partition(" = ")[2].rstrip(")").partition("(")
         operands = tuple(names.index(each) for each in rest.split(", ") if each)
-        runs = ("cond", "body") if opcode == "while" else ()
+        runs = ("cond", "body") if opcode == "while" and name not in owners else ()
         read.append(SchedulableInstruction(name, opcode, operands, callees=runs))
     computations: dict[str, list[int]] = {}
     for row, name in enumerate(names):

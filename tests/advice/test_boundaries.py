@@ -1,5 +1,7 @@
 """`advise` names what crosses the borders of a program: stacks, gradients, constants, float64."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set
@@ -142,6 +144,10 @@ def test_float64_is_named_and_float32_is_not(returning):
     (cause,) = wide_floats(program)
     assert [row["value"] for row in cause.rows] == ["a"]
     assert not list(reduced_stacks(program))
+    program.compilation = replace(program.compilation, platform="tpu")
+    (of_tpu,) = wide_floats(program)
+    # values of f32 may be halves of it there
+    assert str(of_tpu.doubt).startswith(f"{cause.doubt}; a TPU")
 
 
 def test_the_values_around_the_largest_hole_are_named_with_their_sizes(returning):

@@ -232,6 +232,53 @@ def test_carries_that_an_iteration_passes_on_in_another_place_are_named(programs
     assert [cause.title for cause in causes] == [title]
 
 
+@pytest.mark.parametrize("is_swapped", [True, False])
+@pytest.mark.parametrize("inside", ["while", "scatter"])
+def test_carries_of_which_parts_are_written_before_they_swap_places_are_named(
+    programs, inside, is_swapped
+):
+    places = (1, 0) if is_swapped else (0, 1)
+    program = programs(
+        "0 | 32768 | preallocated-temp",
+        f"""
+        0 | p{{0}} (phi)               | f32[1024] | 0     | 4096 | 0-2 | parameter(0)
+        0 | p{{1}} (phi)               | f32[1024] | 4096  | 4096 | 0-3 | parameter(0)
+        0 | ka, t{{0}}                 | f32[1024] | 8192  | 4096 | 1-4 | copy(p{{0}})
+        0 | kb, t{{1}}                 | f32[1024] | 12288 | 4096 | 2-4 | copy(p{{1}})
+        - | t                          | (f32[1024], f32[1024]) | - | - | 3-4 | tuple(ka, kb)
+        0 | w{{0}} (phi)               | f32[1024] | 16384 | 4096 | 4-7 | {inside}(t)
+        0 | w{{1}} (phi)               | f32[1024] | 20480 | 4096 | 4-7 | {inside}(t)
+        0 | ra, r{{{places[0]}}}       | f32[1024] | 24576 | 4096 | 5-8 | copy(w{{0}})
+        0 | rb, r{{{places[1]}}}       | f32[1024] | 28672 | 4096 | 6-8 | copy(w{{1}})
+        - | r                          | (f32[1024], f32[1024]) | - | - | 7-8 | tuple(ra, rb)
+        """,
+    )
+    ids = {label: value.value_id for label, value in program.by_label.items()}
+    overwrites = {
+        ids[written]: (Overwrite(ids[old], is_operand=True, may_share_block=True),)
+        for written, old in (("w{0}", "ka"), ("w{1}", "kb"))
+    }
+    changed_program = replace(program.program, overwrites=overwrites)
+    program.compilation = replace(program.compilation, program=changed_program)
+    body = ("p", "ka", "kb", "t", "w", "ra", "rb", "r")
+    with_dependences(
+        program,
+        "p = parameter()",
+        "ka = copy(p)",
+        "kb = copy(p)",
+        "t = tuple(ka, kb)",
+        f"w = {inside}(t)",
+        "ra = copy(w)",
+        "rb = copy(w)",
+        "r = tuple(ra, rb)",
+        "loop = while()",
+        callees={"body": body},
+    )
+    title = "Two loop carries swap places, so the old value is copied in every iteration"
+    causes = [cause for cause in forced_copies(program) if cause.title == title]
+    assert [len(cause.rows) for cause in causes] == ([4] if is_swapped else [])
+
+
 def test_a_result_of_another_type_than_its_input_cannot_use_its_bytes(programs):
     program = programs(
         """

@@ -1,5 +1,6 @@
 """Potential savings have a range or a doubt in their text, and an edit of whole buffers."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
@@ -9,9 +10,10 @@ from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.edits_of_rows import edit_of_rows
-from xlagraph.advice.planned_savings import PotentialSavings, savings_of_edit
+from xlagraph.advice.planned_savings import PotentialSavings, Savings, savings_of_edit
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.planner.edits.resizing import Scale
+from xlagraph.planner.planned_program import PlannedAllocation
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 if TYPE_CHECKING:
@@ -96,6 +98,24 @@ def test_a_gpu_may_choose_another_order_next_to_a_checkpoint(monkeypatch, saved)
     # no more than the values that are recomputed
     assert found.most_bytes == max(here.most_bytes, min(saved, 3) * 4096)
     assert found.bytes == here.bytes
+
+
+@pytest.mark.parametrize(
+    ("platform", "in_vmem", "is_sure"),
+    [("tpu", 2048, False), ("tpu", 1024, True), ("gpu", 2048, True)],
+)
+def test_what_a_checkpoint_leaves_may_fit_into_the_vmem_of_a_tpu(
+    monkeypatch, platform, in_vmem, is_sure
+):
+    program = PeakProgram(cast("StoredCompilation", None), 0)  # only its plan is read
+    temporary = PlannedAllocation(0, 4096, "temp", 0)
+    known = compilation([], [], allocations=[temporary], platform=platform)
+    program.compilation = replace(known, reserved_bytes={0: 4096, 1: in_vmem})
+    program.obstacle = None
+    saved = Savings(1024, 2048)
+    monkeypatch.setattr("xlagraph.advice.planned_savings._savings", lambda *given: saved)
+    found = savings_of_edit(ChangeKind.RECOMPUTE, Recompute(()), 0, "reserved", program)
+    assert (found.doubt is None) == is_sure
 
 
 def layers(read, scope, platform):
