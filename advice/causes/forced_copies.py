@@ -263,12 +263,13 @@ def _carry(place: int, name: str | None) -> str:
 
 
 def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | None:
-    written = place_name(program, old.writer)
+    writer = _stated_write(program, old.writer)
+    written = place_name(program, writer)
     if not old.readers:
         return _Reason(
             f"The compiler keeps a copy of {case.kind} that no reader needs",
             "every reader of the old {} is ordered before " + written + ", which overwrites it",
-            program.place_of(old.writer),
+            program.place_of(writer),
             tuple(_NOT_ELIDED.items()),
             "the compiler did not elide the copy; no change is known to remove it",
             0.2,
@@ -276,8 +277,7 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         )
     places = [place_of_read(program, reader, old.value_ids) for reader in old.readers]
     if all(
-        is_same_expression(program, reader, old.writer)
-        or is_in_call(program, place, reader, old.writer)
+        is_same_expression(program, reader, writer) or is_in_call(program, place, reader, writer)
         for place, reader in zip(places, old.readers, strict=True)
     ):
         return None  # no line of the program can be put before another one
@@ -305,6 +305,16 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         _CPU if drops_barriers and is_backward else None,
         0.7 if drops_barriers and is_backward else 1.0,
     )
+
+
+def _stated_write(program: PeakProgram, writer: str) -> str:
+    """Return the instruction that computes what a copy or a collective without a line writes."""
+    while program.place_of(writer)[0] is None and program.instructions[writer].op_name is None:
+        read = program.read_by.get(writer, ())
+        if len(read) != 1:
+            break
+        writer = program.values[read[0]].name
+    return writer
 
 
 def _line(program: PeakProgram, place: PlaceOfRead, instruction: str) -> str:

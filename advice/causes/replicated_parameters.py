@@ -147,19 +147,25 @@ def _with_copies_and_results(
 
 
 def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
-    """Yield the batch of a program in which each device computes the same.
+    """Yield the batch of a program in which devices compute the same.
 
-    All inputs are replicated, and the devices exchange nothing. The batch is the common first
-    dimension of the largest inputs that no result replaces, and of the results that replace none.
+    All inputs are replicated, and the devices exchange nothing; or the parameters are split over
+    some of the devices. The batch is the common first dimension of the largest replicated inputs
+    that no result replaces, and of the results that replace none.
     """
     # parameters of a loop's body, which take the bytes of inputs, have no sharding
     labels = {value.label for value in program.compilation.array_parameters}
     inputs = [row for row in inputs if row["value"] in labels]
-    if not inputs or any(_parts(row) != 1 for row in inputs):
+    parts = {_parts(row) for row in inputs} - {1}
+    if not inputs or len(parts) > 1 or None in parts:
         return
-    if any(_talks(each.opcode or "") for each in program.instructions.values()):
+    if not parts and any(_talks(each.opcode or "") for each in program.instructions.values()):
         return
-    devices = int(str(inputs[0]["devices"]))
+    of_group = max((each for each in parts if each), default=1)
+    devices = int(str(inputs[0]["devices"])) // of_group
+    if devices < 2:
+        return
+    whole = {row["value"] for row in inputs if _parts(row) == 1}
     results = [program.values[each] for each in program.compilation.results]
     updated = {value.shape for value in results}
     given = {value.shape for value in program.compilation.array_parameters}
@@ -169,13 +175,19 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     batches: defaultdict[int, list[StoredValue]] = defaultdict(list)
     for value in program.compilation.array_parameters:
         length = value.dimensions[0] if value.dimensions else 1
-        if value.shape not in updated and not length % devices and (not made or length in made):
+        if value.shape in updated or value.label not in whole:
+            continue
+        if not length % devices and (not made or length in made):
             batches[length].append(value)
     if not batches:
         return
     length, found = max(batches.items(), key=lambda each: sum(v.size_bytes for v in each[1]))
     dimensions = [BatchDimension(value.value_id, 0, length) for value in found]
+    title = "Every device computes the whole batch: all inputs are replicated"
     reason = f"replicated on each of {devices} devices, which all compute the same"
+    if of_group > 1:
+        title = "Every device computes the whole batch: only parameters are split"
+        reason = f"replicated; {devices} groups of {of_group} devices compute the same"
     operations = program.stored.operations
     edit = None
     if operations is not None:
@@ -183,7 +195,7 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         edit = scaled_batch(program.compilation, kept, dimensions, follow(operations))
     yield Cause(
         "waste/gathered",
-        "Every device computes the whole batch: all inputs are replicated",
+        title,
         None if edit is None else ChangeKind.SHARD,
         edit,
         tuple(

@@ -19,6 +19,7 @@ from xlagraph.advice.causes.diagonals import read_diagonals
 from xlagraph.advice.causes.expanded_values import expanded_values
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.full_sorts import full_sorts
+from xlagraph.advice.causes.gathered_batches import gathered_batches
 from xlagraph.advice.causes.gathered_rows import gathered_rows
 from xlagraph.advice.causes.gram_matrices import products_with_themselves
 from xlagraph.advice.causes.grown_inputs import grown_inputs
@@ -83,6 +84,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from replicated_state(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
+    yield from gathered_batches(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from causes_of_values(program)
     yield from wide_floats(program)
     yield from idle_values(program)

@@ -82,3 +82,31 @@ def test_a_batch_is_named_if_all_devices_compute_the_same(programs, sharding, be
     of_a_loop: dict[str, Cell] = {"value": "state{0}", "devices": 8, "sharding": None}
     causes = list(replicated_batch(program, [row, of_a_loop]))
     assert [row["value"] for cause in causes for row in cause.rows] == named
+
+
+@pytest.mark.parametrize(("of_weights", "groups"), [("[2,1,4]", 4), ("[8,1]", 0), ("[1,1,8]", 8)])
+def test_a_batch_is_named_if_devices_compute_the_same_as_others(returning, of_weights, groups):
+    program = returning(
+        """
+        0 | 8192 | parameter 0, shape |f32[16,128]| at ShapeIndex {}
+        1 | 4096 | parameter 1, shape |f32[64,16]| at ShapeIndex {}
+        2 | 8192 | preallocated-temp
+        3 | 4096 | maybe-live-out
+        """,
+        """
+        0 | x | f32[16,128] | 0 | 8192 | 0-2 | parameter(0)
+        1 | w | f32[64,16]  | 0 | 4096 | 0-2 | parameter(1)
+        2 | y | f32[16,128] | 0 | 8192 | 1-1 | all-reduce(x)
+        3 | r | f32[64,16]  | 0 | 4096 | 2-2 | fusion(w, y)
+        """,
+        "r",
+    )
+    others = " last_tile_dim_replicate" if of_weights.count(",") == 2 else ""
+    rows: list[dict[str, Cell]] = [
+        {"value": "x", "devices": 8, "sharding": "{replicated}"},
+        {"value": "w", "devices": 8, "sharding": f"{{devices={of_weights}<=[8]{others}}}"},
+    ]
+    reasons = [row["reason"] for cause in replicated_batch(program, rows) for row in cause.rows]
+    # all inputs are replicated on all devices, but they exchange something
+    expected = {4: ["replicated; 4 groups of 2 devices compute the same"]}
+    assert reasons == expected.get(groups, [])

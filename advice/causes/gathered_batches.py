@@ -1,0 +1,131 @@
+"""Find values of the whole batch on every device, although the batch is split over the devices.
+
+Where parameters are split over the same devices as the batch, the compiler chooses which of the two
+it gathers. If it gathers the batch, products have all rows on every device, and are summed there.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.graph.engine import Cell
+from xlagraph.hlo.shapes import index_numbers
+from xlagraph.hlo.shardings import split_dimensions
+from xlagraph.planner.dimensions.dimension_trees import element
+from xlagraph.planner.dimensions.following import FollowedDimensions, follow
+from xlagraph.planner.edits.batch_assumptions import dimensions_of
+from xlagraph.planner.edits.resizing import Scale
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+_GATHERING: Final = ("all-gather", "all-gather-start")
+_GATHERED_BATCH: Final[Remedies] = {
+    "jax": "Keep the batch split: h = jax.lax.with_sharding_constraint(h, P('data', ...)) on the"
+    " activations before and after each layer, so that the compiler gathers the weights of one"
+    " layer instead of the batch.",
+    "tensorflow": "Give the activations of each layer a DTensor layout that splits the batch"
+    " (tf.experimental.dtensor.relayout), so that the weights are gathered instead.",
+    "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the activations of each layer,"
+    " so that the weights are gathered instead of the batch.",
+}
+
+
+class _SplitDimension(NamedTuple):
+    """A dimension of an input of which each device has a part."""
+
+    dimension: int
+    """Its number among the followed lengths."""
+    parts: int
+    is_batch: bool
+
+
+def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
+    """Yield the values of the whole batch that devices hold although the batch is split.
+
+    The batch is the first dimension of split inputs that no result replaces. It is followed through
+    the operations that gather it; values that are split in another dimension are left out, because
+    they would be as large with a part of the batch.
+    """
+    operations = program.stored.operations
+    if operations is None or not any(
+        each.opcode in _GATHERING for each in program.instructions.values()
+    ):
+        return
+    if all(len(split_dimensions(str(row["sharding"])) or ()) == 0 for row in inputs):
+        return
+    followed = follow(operations)
+    split = list(_split_dimensions(program, inputs, followed))
+    batch = {each.parts for each in split if each.is_batch}
+    if len(batch) != 1:
+        return
+    (parts,) = batch
+    whole = _whole_dimensions(followed, [each.dimension for each in split if each.is_batch], parts)
+    others = {
+        factor
+        for each in split
+        if not each.is_batch and each.parts == parts
+        for factor in followed.lengths.parts(each.dimension)
+    }
+    found = {
+        planned.value_id
+        for planned in program.program.values
+        if (factors := _factors(program, followed, planned.value_id)).isdisjoint(others)
+        and any(factors.issuperset(each) for each in whole)
+    }
+    at_peak = [value for value in program.at_peak if value.value_id in found]
+    if at_peak:
+        reason = f"has the rows of all {parts} parts of the batch"
+        yield Cause(
+            "waste/gathered",
+            "Every device computes with the whole batch, although the batch is split",
+            ChangeKind.SHARD,
+            Scale({program.values[each].label: Fraction(1, parts) for each in sorted(found)}),
+            tuple(
+                evidence_row(value, reason)
+                for value in sorted(at_peak, key=lambda value: -value.size_bytes)
+            ),
+            _GATHERED_BATCH,
+            "the weights of a layer are gathered instead, which takes bytes too",
+            is_exact=True,
+            likelihood=0.9,
+        )
+
+
+def _split_dimensions(
+    program: PeakProgram, inputs: Sequence[Mapping[str, Cell]], followed: FollowedDimensions
+) -> Iterator[_SplitDimension]:
+    """Yield the dimensions of inputs that are split over devices."""
+    updated = {program.values[each].shape for each in program.compilation.results}
+    for row in inputs:
+        value = program.by_label.get(str(row["value"]))
+        place = None if value is None else program.compilation.parameters.get(value.value_id)
+        if value is None or place is None:
+            continue
+        number, index = place
+        array = element(followed.parameters.get(number), index_numbers(index))
+        parts = split_dimensions(str(row["sharding"])) or ()
+        if isinstance(array, tuple):
+            for axis, (dimension, count) in enumerate(zip(array, parts, strict=False)):
+                if count > 1:
+                    is_batch = axis == 0 and value.shape not in updated
+                    yield _SplitDimension(dimension, count, is_batch)
+
+
+def _whole_dimensions(
+    followed: FollowedDimensions, batch: Sequence[int], parts: int
+) -> frozenset[frozenset[int]]:
+    """Return the factors of each dimension into which all parts of the batch are gathered."""
+    lengths = followed.lengths
+    given = {each: Fraction(lengths.length(each), parts) for each in batch}
+    return frozenset(
+        frozenset(lengths.parts(each))
+        for each in lengths.scaled(given, ()).lengths
+        if any(lengths.length(each) == parts * lengths.length(part) for part in batch)
+    )
+
+
+def _factors(program: PeakProgram, followed: FollowedDimensions, value_id: int) -> frozenset[int]:
+    """Return the dimensions of a value, each as the dimensions that it is the product of."""
+    array = dimensions_of(program.compilation, followed, value_id)
+    return frozenset(part for each in array for part in followed.lengths.parts(each))

@@ -1,0 +1,84 @@
+"""`advise` names values of the whole batch, if each device has a part of the batch."""
+
+import pytest
+
+from xlagraph.advice.causes.gathered_batches import gathered_batches
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+from xlagraph.planner.edits.resizing import Scale
+
+MODULE = """HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[4,2]{1,0} parameter(0)
+  w = f32[2,8]{1,0} parameter(1)
+  all = f32[FROM]{1,0} GATHER(x), dimensions={0}
+  part = f32[ROWS,8]{1,0} dot(all, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  sum = f32[ROWS,8]{1,0} all-reduce(part), to_apply=add
+  next = f32[ROWS,2]{1,0} dot(sum, w), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  new = f32[2,8]{1,0} dot(all, sum), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT r = (f32[2,8]{1,0}, f32[ROWS,2]{1,0}) tuple(new, next)
+}
+"""
+GIVEN = """
+0 | 32   | parameter 0, shape |f32[4,2]| at ShapeIndex {}
+1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
+2 | 1408 | preallocated-temp
+3 | 64   | maybe-live-out
+"""
+
+
+def named(returning, rows, gather, of_input, of_weights):
+    size = 32 * rows
+    program = returning(
+        GIVEN,
+        f"""
+        0 | x    | f32[4,2]      | 0   | 32           | 0-6 | parameter(0)
+        1 | w    | f32[2,8]      | 0   | 64           | 0-6 | parameter(1)
+        2 | all  | f32[{rows},2] | 0   | {size // 4}  | 1-5 | {gather}(x)
+        2 | part | f32[{rows},8] | 128 | {size}       | 2-3 | dot(all, w)    | jit(f)/dot @ f.py:4
+        2 | sum  | f32[{rows},8] | 640 | {size}       | 2-5 | all-reduce(part) | jit(f)/dot @ f.py:4
+        2 | next | f32[{rows},2] | 1152 | {size // 4} | 2-6 | dot(sum, w)    | jit(f)/dot @ f.py:5
+        3 | new  | f32[2,8]      | 0   | 64           | 5-6 | dot(all, sum)  | jit(f)/dot @ f.py:6
+        """,
+        "new",
+    )
+    text = MODULE.replace("FROM", f"{rows},2").replace("GATHER", gather)
+    program.stored.operations = operations_of_text(text.replace("ROWS", str(rows)))
+    program.compilation.parameters.update(
+        {program.by_label["x"].value_id: (0, "{}"), program.by_label["w"].value_id: (1, "{}")}
+    )
+    inputs = [
+        {"value": "x", "sharding": of_input, "devices": 4},
+        {"value": "w", "sharding": of_weights, "devices": 4},
+    ]
+    return list(gathered_batches(program, inputs))
+
+
+ROWS = "{devices=[4,1]<=[4]}"
+
+
+@pytest.mark.parametrize(
+    ("rows", "gather", "of_input", "of_weights", "values"),
+    [
+        pytest.param(16, "all-gather", ROWS, ROWS, ["part", "sum"], id="the batch is gathered"),
+        pytest.param(4, "copy", ROWS, ROWS, [], id="each device has its rows"),
+        pytest.param(16, "all-gather", "{replicated}", ROWS, [], id="the batch is not split"),
+        pytest.param(
+            16, "all-gather", ROWS, "{devices=[1,4]<=[4]}", ["all", "next"], id="features are split"
+        ),
+    ],
+)
+def test_values_of_the_whole_batch_are_named_if_it_is_split(
+    returning, rows, gather, of_input, of_weights, values
+):
+    causes = named(returning, rows, gather, of_input, of_weights)
+    edits = [cause.edit for cause in causes]
+    assert all(isinstance(edit, Scale) for edit in edits)
+    found = sorted(label for edit in edits for label in edit.kept_by_label)
+    assert found == values
