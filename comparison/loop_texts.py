@@ -33,6 +33,19 @@ def turns(before: int, after: int) -> str:
     return f"a loop of {counted(before or after, 'iteration')} is {verb}"
 
 
+def changed_numbers(reason: Reason) -> str:
+    """Return which numbers of a program make its values larger; empty if none is known."""
+    found = []
+    if reason.limits:
+        before, after = reason.limits
+        found.append(f"a loop ends after {counted(after, 'iteration')} at most, was {before:,}")
+    if reason.dimensions:
+        (before, after), *others = reason.dimensions
+        inverse = "".join(f", and one of {x:,} is {y:,}" for x, y in others)
+        found.append(f"a dimension of {before:,} is {after:,} now{inverse}")
+    return f"{'; '.join(found)}: " if found else ""
+
+
 def looped(reason: Reason) -> str:
     """Return what is in more or fewer loops."""
     verb = "now" if reason.subject.after == "new" else "no longer"
