@@ -70,7 +70,11 @@ def _name_functions(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> 
         return
     reason = reasons.of(ReasonKind.CALLED)
     reason.count_a, reason.count_b = before.total(), after.total()
-    reason.scopes, reason.inputs = map(_names, (before, after))
+    # of one name, such as `build_kernel`, in two files
+    gone_names, new_names = ({each.name for each in counts} for counts in (before, after))
+    reason.scopes, reason.inputs = (
+        _names(counts, gone_names & new_names) for counts in (before, after)
+    )
 
 
 def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Counts:
@@ -136,11 +140,17 @@ def outermost(name: str) -> str:
     return name.partition(LOCALS)[0].removesuffix(".__call__")
 
 
-def _names(counts: Counter[Function]) -> set[str]:
-    """Return the names of the functions with most instructions, with their packages."""
+def _names(counts: Counter[Function], of_both: Set[str]) -> set[str]:
+    """Return the names of the functions with most instructions, with their packages.
+
+    Those that both programs have get their files instead.
+    """
     most = max(counts.values(), default=0)
     often = {each for each, count in counts.items() if count >= _LEAST_SHARE * most}
-    return {f"{each.name}{OF}{each.file.partition('/')[0]}" for each in often}
+    return {
+        f"{each.name}{OF}{each.file if each.name in of_both else each.file.partition('/')[0]}"
+        for each in often
+    }
 
 
 def called_text(reason: Reason) -> str:

@@ -59,11 +59,14 @@ def looped(reason: Reason) -> str:
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
     sizes = f", with {times(reason.factors)}{shapes(reason)}" if is_other else ""
-    if reason.subject.before:
-        more = "more" if reason.subject.after == "new" else "less"
-        return f"{values} now computed in one loop {more}{sizes}"
     loops = [f"{turns(*each)} ({', '.join(reason.labels)}); " for each in reason.turns]
-    return f"{''.join(loops)}{values} {verb} computed in a loop{sizes}"
+    more = "more" if reason.subject.after == "new" else "less"
+    where = (
+        f"now computed in one loop {more}"
+        if reason.subject.before
+        else f"{verb} computed in a loop"
+    )
+    return f"{''.join(loops)}{values} {where}{sizes}"
 
 
 def unrolled(reason: Reason) -> str:

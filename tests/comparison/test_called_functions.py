@@ -289,3 +289,12 @@ def test_another_type_of_inputs_precedes_the_cause_of_fewer_bytes_of_copies():
     assert first_of(copies, dtype).text.startswith("dtype of 4 inputs")
     copies.growth_bytes = 960
     assert first_of(copies, dtype).text.startswith("a reader forces a copy")
+
+
+def test_functions_of_one_name_in_two_files_are_named_with_these():
+    before, after = (
+        Counter({(STEP, CHAIN): 9, (STEP, CHAIN, Function(f"optim/{file}.py", "kernel", True)): 9})
+        for file in ("hmc", "nuts")
+    )
+    text = "kernel of optim/nuts.py replaces kernel of optim/hmc.py"
+    assert told_of_stacks(before, after) == [text]

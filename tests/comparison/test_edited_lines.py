@@ -63,6 +63,9 @@ def test_an_edited_line_precedes_what_only_says_which_values_differ():
     assert both.line == "train.py:3 (f): tanh new; 2 copies more: +64 B"
     (only,) = sentences_of([edited], ("a", "b"), (64, 64))
     assert only.line == "train.py:3 (f): tanh new: 0 B"
+    constant = Reason(Subject(ReasonKind.CONSTANTS), 4, 0, 1)
+    only, rest = sentences_of([constant, edited], ("a", "b"), (65536, 65540))
+    assert (only.line, rest.line) == ("train.py:3 (f): tanh new: 0 B", "everything else: +4 B")
     replaced.growth_by_line = Counter({("train.py", 3): 40, ("train.py", 4): 24})
     (both,) = sentences_of([replaced, edited], ("a", "b"), (64, 128))
     assert both.text.startswith("train.py:3 (f): tanh new; 2 new values at the peak (mostly")
