@@ -150,6 +150,12 @@ def test_lines_that_moved_are_the_same():
     assert told(before, after) == ["train.py:5 (forward): exp new"]
 
 
+def test_a_condition_that_a_backward_pass_needs_is_no_call_of_the_layer_that_computes_it():
+    dense = "step:9 loss:5 Dense.__call__:7! dot_general"
+    assert told([dense, "step:9 loss:5 MLP.__call__:8! gt"], [dense]) == []
+    assert told([dense, "step:9 loss:5 MLP.__call__:8! max"], [dense]) != []
+
+
 def test_a_function_that_is_called_less_often_differs_where_it_was_called():
     dense = "dense:1 dot_general"
     before = [f"step:9 forward:3 {dense}", f"step:9 forward:4 {dense}", "step:9 forward:5 tanh"]
