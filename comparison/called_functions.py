@@ -36,7 +36,11 @@ _LEAST_COMMON: Final = 0.5
 """Minimum share of the functions of one program that the other one has, too."""
 
 
-_Counts = dict[str, Counter[Function]]
+_Chain = tuple[Function, ...]
+"""New functions of one package that call each other, outermost first."""
+_OF_BOTH: Final = Function("", "", True)
+"""Stands for a function that both programs have, at the end of a chain."""
+_Chains = dict[str, Counter[_Chain]]
 """Numbers of instructions by function, for each caller that both programs have; ``""`` for none."""
 
 
@@ -64,29 +68,64 @@ def _name_functions(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> 
     caller = max(counts, key=lambda each: (counts[each], each), default=None)
     if caller is None:
         return
-    before, after = gone.get(caller, Counter()), new.get(caller, Counter())
-    is_replaced = bool(before and after)
+    is_replaced = caller in gone and caller in new
+    before, after = (
+        _counts(each.get(caller, Counter()), with_wrappers=is_replaced) for each in (gone, new)
+    )
     if counts[caller] < _LEAST_OPS and not is_replaced:  # XLA may have folded them
         return
     reason = reasons.of(ReasonKind.CALLED)
     reason.count_a, reason.count_b = before.total(), after.total()
-    reason.scopes, reason.inputs = map(_names, (before, after))
+    # of one name, such as `build_kernel`, in two files
+    gone_names, new_names = ({each.name for each in counts} for counts in (before, after))
+    reason.scopes, reason.inputs = (
+        _names(counts, gone_names & new_names) for counts in (before, after)
+    )
 
 
-def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Counts:
+def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Chains:
     """Return the functions that another program has not, by what calls them."""
     outer = {(each.file, outermost(each.name)) for each in others}
-    found: defaultdict[str, Counter[Function]] = defaultdict(Counter)
+    chains: defaultdict[str, Counter[_Chain]] = defaultdict(Counter)
     for stack, count in stacks.items():
-        for place, function in enumerate(stack if count else ()):
-            name = outermost(function.name)
-            # a closure of a function that both have, such as a wrapper, says nothing
-            if not function.is_installed or (function.file, name) in outer or "<" in name:
-                continue
-            callers = [each.name for each in stack[:place] if each in others]
-            caller = callers[-1] if callers else ""
-            found[caller][function._replace(name=name)] += count
-            break
+        names = [each._replace(name=outermost(each.name)) for each in stack if count]
+        # a closure of a function that both have, such as a wrapper, says nothing
+        new = [
+            place
+            for place, each in enumerate(names)
+            if each.is_installed and (each.file, each.name) not in outer and "<" not in each.name
+        ]
+        if new:
+            callers = [each.name for each in stack[: new[0]] if each in others]
+            chain = [names[new[0]]]
+            for place in new:
+                chain += [names[place]] if _calls(chain[-1], names[place]) else []
+            # what both programs call there
+            chain += [_OF_BOTH] if any(_calls(chain[-1], each) for each in names[new[-1] :]) else []
+            chains[callers[-1] if callers else ""][tuple(chain)] += count
+    return chains
+
+
+def _calls(function: Function, other: Function) -> bool:
+    """Return True for functions of two files of a package."""
+    packages = {each.file.partition("/")[0] for each in (function, other)}
+    return function.file != other.file and len(packages) == 1
+
+
+def _counts(chains: Counter[_Chain], place: int = 0, *, with_wrappers: bool) -> Counter[Function]:
+    """Return the instructions of functions; of what they call if they are wrappers.
+
+    A wrapper computes nothing itself, and most of what it calls is new.
+    """
+    found: Counter[Function] = Counter()
+    for function in dict.fromkeys(chain[place] for chain in chains):
+        of_one = Counter({each: n for each, n in chains.items() if each[place] == function})
+        called = Counter({each: n for each, n in of_one.items() if each[place + 1 :]})
+        new = Counter({each: n for each, n in called.items() if each[place + 1] != _OF_BOTH})
+        if not with_wrappers and called == of_one and 2 * new.total() >= of_one.total():
+            found.update(_counts(new, place + 1, with_wrappers=False))
+        else:
+            found[function] += of_one.total()
     return found
 
 
@@ -136,11 +175,17 @@ def outermost(name: str) -> str:
     return name.partition(LOCALS)[0].removesuffix(".__call__")
 
 
-def _names(counts: Counter[Function]) -> set[str]:
-    """Return the names of the functions with most instructions, with their packages."""
+def _names(counts: Counter[Function], of_both: Set[str]) -> set[str]:
+    """Return the names of the functions with most instructions, with their packages.
+
+    Those that both programs have get their files instead.
+    """
     most = max(counts.values(), default=0)
     often = {each for each, count in counts.items() if count >= _LEAST_SHARE * most}
-    return {f"{each.name}{OF}{each.file.partition('/')[0]}" for each in often}
+    return {
+        f"{each.name}{OF}{each.file if each.name in of_both else each.file.partition('/')[0]}"
+        for each in often
+    }
 
 
 def called_text(reason: Reason) -> str:

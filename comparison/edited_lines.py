@@ -229,6 +229,9 @@ def _lines(
             if not site.function:
                 callers.setdefault(item, set()).add(frame.function)
             is_op = at + 1 == len(site.frames)
+            # a call is none for a condition, which the backward pass of an activation may need
+            if not is_op and not _COMPARING.isdisjoint(scope_names(site.op_name)[-1:]):
+                continue
             if is_op or frame.function in callers.get(item, {frame.function}):
                 lines.add(frame, path, item)
     return lines

@@ -22,7 +22,15 @@ def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
             sizes.turns = known = of_sizes
     others = [loop for loop in loops.others if loop.turns not in known]
     for word, side in (("gone", 1), ("new", 0)):  # one loop, whose values the other has in none
-        of_loop = reasons.found.get(Subject(ReasonKind.LOOPED, after=word))
+        of_loop = max(
+            (
+                each
+                for before in ("", "loop")  # or in one loop more
+                if (each := reasons.found.get(Subject(ReasonKind.LOOPED, before, word)))
+            ),
+            key=lambda reason: max(reason.count_a, reason.count_b),
+            default=None,
+        )
         of_one = [loop for loop in others if not loop.turns[side]]
         is_known = of_loop and max(of_loop.count_a, of_loop.count_b) >= LEAST_OF_CODE
         if of_loop and is_known and len(of_one) == 1:

@@ -11,7 +11,7 @@ from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
-from xlagraph.comparison.size_changes import element_factor
+from xlagraph.comparison.size_changes import changed_dimensions, element_factor
 from xlagraph.comparison.value_matching import Matching
 from xlagraph.hlo.op_names import own_op_name
 from xlagraph.hlo.shapes import dimensions
@@ -133,6 +133,15 @@ def name_first(sides: Sides, reasons: FoundReasons) -> None:
         if b.is_computed and b.line and element_factor(a, b) in sizes.factors - {Fraction(1)}
     ]
     sizes.first = min(changed, key=lambda value: (value.live_from, value.name), default=None)
+    if not sizes.turns:
+        sizes.dimensions = changed_dimensions(sides.matching.pairs)
+        before, after = (side.mentions.loop_limits for side in (sides.a, sides.b))
+        limits = {
+            (before[name], after[name])
+            for name in before.keys() & after.keys()
+            if before[name] != after[name]
+        } - {*sizes.dimensions}
+        sizes.limits = limits.pop() if len(limits) == 1 else None
 
 
 def join_loops(sides: Sides, reasons: FoundReasons) -> None:

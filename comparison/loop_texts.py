@@ -33,6 +33,19 @@ def turns(before: int, after: int) -> str:
     return f"a loop of {counted(before or after, 'iteration')} is {verb}"
 
 
+def changed_numbers(reason: Reason) -> str:
+    """Return which numbers of a program make its values larger; empty if none is known."""
+    found = []
+    if reason.limits:
+        before, after = reason.limits
+        found.append(f"a loop ends after {counted(after, 'iteration')} at most, was {before:,}")
+    if reason.dimensions:
+        (before, after), *others = reason.dimensions
+        inverse = "".join(f", and one of {x:,} is {y:,}" for x, y in others)
+        found.append(f"a dimension of {before:,} is {after:,} now{inverse}")
+    return f"{'; '.join(found)}: " if found else ""
+
+
 def looped(reason: Reason) -> str:
     """Return what is in more or fewer loops."""
     verb = "now" if reason.subject.after == "new" else "no longer"
@@ -46,11 +59,14 @@ def looped(reason: Reason) -> str:
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
     sizes = f", with {times(reason.factors)}{shapes(reason)}" if is_other else ""
-    if reason.subject.before:
-        more = "more" if reason.subject.after == "new" else "less"
-        return f"{values} now computed in one loop {more}{sizes}"
     loops = [f"{turns(*each)} ({', '.join(reason.labels)}); " for each in reason.turns]
-    return f"{''.join(loops)}{values} {verb} computed in a loop{sizes}"
+    more = "more" if reason.subject.after == "new" else "less"
+    where = (
+        f"now computed in one loop {more}"
+        if reason.subject.before
+        else f"{verb} computed in a loop"
+    )
+    return f"{''.join(loops)}{values} {where}{sizes}"
 
 
 def unrolled(reason: Reason) -> str:

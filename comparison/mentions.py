@@ -23,6 +23,11 @@ _TEXT: Final = rb'"(?:[^"\\]|\\.)*"'
 _FRAME: Final = re.compile(  # a GPU's modules have names of the scheduler between the two
     rb'op_name="((?:[^"\\]|\\.)*)"(?: \w+=' + _TEXT + rb")* stack_frame_id=(\d{1,18})\}"
 )
+_CONSTANT: Final = re.compile(rb"\n *%?([\w.-]+) = [su]\d+\[\] constant\((\d{1,18})\)")
+_LIMIT: Final = re.compile(
+    rb"compare\([^()\n]*?%?([\w.-]+)\), direction=LT,"
+    rb' metadata=\{op_name="((?:[^"\\]|\\.)*/while/cond/lt)"'
+)
 _PROGRAM: Final = re.compile(rb"HloModule (?:p?jit_)?([^\s,]+)")
 _OP_NAME: Final = re.compile(rb'op_name="((?:[^"\\]|\\.)*)"')
 
@@ -128,6 +133,21 @@ class Mentions:
         if module is None or module.form != "text" or b" while(" not in self._contents:
             return {}
         return counted_loops(self._contents.decode(errors="replace"))
+
+    @cached_property
+    def loop_limits(self) -> dict[str, int]:
+        """The constant with which the condition of a loop compares its counter, by op name.
+
+        Without op names that several loops share.
+        """
+        tests = _LIMIT.findall(self._contents)
+        constants = dict(_CONSTANT.findall(self._contents) if tests else ())
+        limits: dict[str, set[int]] = {}
+        for name, op in tests:
+            if name in constants:
+                of_loop = limits.setdefault(op.decode(errors="replace"), set())
+                of_loop.add(int(constants[name]))
+        return {op: found.pop() for op, found in limits.items() if len(found) == 1}
 
     @cached_property
     def _contents(self) -> bytes:

@@ -7,7 +7,15 @@ from xlagraph.comparison.called_functions import called_text
 from xlagraph.comparison.edited_lines import edited_text
 from xlagraph.comparison.held_values import SourceLine, place
 from xlagraph.comparison.library_calls import LIBRARIES
-from xlagraph.comparison.loop_texts import looped, repeated, shapes, times, turns, unrolled
+from xlagraph.comparison.loop_texts import (
+    changed_numbers,
+    looped,
+    repeated,
+    shapes,
+    times,
+    turns,
+    unrolled,
+)
 from xlagraph.comparison.reasons import Reason, ReasonKind
 from xlagraph.comparison.replaced_values import (
     are,
@@ -251,7 +259,7 @@ def _sizes(reason: Reason) -> str:
         if reason.first and reason.first.line and reason.first.line != reason.line:
             values += f", the first at {place(reason.first.line)}"
         if len(reason.turns) != 1 or reason.subject.kind is ReasonKind.SPLIT:
-            return values
+            return changed_numbers(reason) + values
         return f"{turns(*next(iter(reason.turns)))}: {values}"
     a, b = reason.input_example
     is_split = a.sharding and b.sharding and a.sharding != b.sharding

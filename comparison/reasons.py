@@ -170,6 +170,11 @@ class Reason:
     results in the bytes of the inputs that only one side has (DONATED, UNDONATED)."""
     factors: set[Fraction] = field(default_factory=set)
     """Number of elements after, divided by the number before (SIZE, AGAIN)."""
+    dimensions: tuple[tuple[int, int], ...] = ()
+    """Dimension that makes all values larger, before and after, and another one that changed by the
+    inverse factor; none if an input has another size (SIZE)."""
+    limits: tuple[int, int] | None = None
+    """Numbers of iterations after which a loop ends on both sides, if they differ (SIZE)."""
     placed_bytes: int = 0
     """Part of the growth of a donation: temporaries that moved into or out of outputs."""
     recomputed_bytes: int = 0
@@ -260,6 +265,8 @@ class Reason:
         self.input_example = self.input_example or other.input_example
         self.is_of_all_inputs |= other.is_of_all_inputs
         self.first = self.first or other.first
+        self.dimensions = self.dimensions or other.dimensions
+        self.limits = self.limits or other.limits
         self.of = self.of[0] + other.of[0], self.of[1] + other.of[1]
         self.factors |= other.factors
         self.turns |= other.turns

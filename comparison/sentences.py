@@ -115,8 +115,6 @@ def sentences_of(
         for reason in ranked
         if abs(reason.growth_bytes) >= least or is_edit(reason, explaining)
     ][:_MOST]
-    if not told and growth:
-        told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     inputs = [each for each in reasons if _is_of_named_floats(each)]
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     # who adds one edits more than its bytes, and a new parameter is often returned, too
@@ -126,6 +124,8 @@ def sentences_of(
     is_silent = not told
     if is_silent:  # what differs has almost no bytes
         told = edited or [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
+        if not told and growth:
+            told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
     if told and (code := told[0].code):
         # another function says more than a transformation that both programs have

@@ -11,7 +11,7 @@ program has the new one.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import Final
 
@@ -20,8 +20,10 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.hlo.shapes import dimensions
 
 _TOLERANCE: Final = 0.05
+_LEAST_INVERSE: Final = 4
+"""Maximum number of values of another size for each in which a second dimension changed."""
 _LEAST_PAIRS: Final = 3
-"""Minimum number of pairs of values that show a factor if no input has another size."""
+"""Minimum number of pairs of values that show a factor, or a dimension, if no input changed."""
 
 
 def without_ones(value: HeldValue) -> tuple[str, *tuple[int, ...]]:
@@ -46,6 +48,46 @@ def differ_in_one_factor(a: HeldValue, b: HeldValue) -> bool:
     """Return True if all dimensions that differ do so by the same factor."""
     factors = _factors(a.shape, b.shape)
     return factors is not None and len(factors) == 1
+
+
+def changed_dimensions(
+    pairs: Iterable[tuple[HeldValue, HeldValue]],
+) -> tuple[tuple[int, int], ...]:
+    """Return the dimension that makes values larger, before and after; none if several do.
+
+    A second one changed by the inverse factor: heads and the features of each.
+    """
+    counts: Counter[tuple[int, int]] = Counter()
+    growth_of_all = growth_of_one = 0
+    of_held: set[tuple[int, int]] = set()
+    for a, b in pairs:
+        sizes = dimensions(a.shape) or (), dimensions(b.shape) or ()
+        is_same_rank = len(sizes[0]) == len(sizes[1])
+        changed = {each for each in zip(*sizes, strict=False) if each[0] != each[1]}
+        counts.update(changed if is_same_rank else ())
+        growth = b.held_bytes - a.held_bytes
+        if growth and a.shape != b.shape:
+            growth_of_all += abs(growth)
+            if is_same_rank and len({Fraction(y, x or 1) for x, y in changed}) == 1:
+                growth_of_one += abs(growth)
+                of_held |= changed
+    most = [
+        each
+        for each, count in counts.most_common()
+        # of fewer values, their shapes say it
+        if min(each) > 1 and count >= _LEAST_PAIRS
+    ]
+    if not most or 2 * growth_of_one <= growth_of_all:
+        return ()
+    x, y = most[0]
+    if any(before % x or (before // x) * y != after for before, after in of_held):
+        return ()
+    inverse = (
+        each
+        for each in most[1:]
+        if each[0] * x == each[1] * y and _LEAST_INVERSE * counts[each] >= counts[x, y]
+    )
+    return ((x, y), *islice(inverse, 1))
 
 
 def grows_more(

@@ -289,3 +289,26 @@ def test_another_type_of_inputs_precedes_the_cause_of_fewer_bytes_of_copies():
     assert first_of(copies, dtype).text.startswith("dtype of 4 inputs")
     copies.growth_bytes = 960
     assert first_of(copies, dtype).text.startswith("a reader forces a copy")
+
+
+def test_functions_of_one_name_in_two_files_are_named_with_these():
+    before, after = (
+        Counter({(STEP, CHAIN): 9, (STEP, CHAIN, Function(f"optim/{file}.py", "kernel", True)): 9})
+        for file in ("hmc", "nuts")
+    )
+    text = "kernel of optim/nuts.py replaces kernel of optim/hmc.py"
+    assert told_of_stacks(before, after) == [text]
+
+
+def test_a_function_that_only_calls_others_is_named_by_the_new_ones_of_them():
+    sequence, norm, dense = (
+        Function(f"optim/{file}.py", name, True)
+        for file, name in (("base", "Sequential"), ("norm", "LayerNorm"), ("dense", "Dense"))
+    )
+    before = Counter({(STEP, CHAIN): 9, (STEP, dense): 9})
+    wrapped = Counter({(STEP, CHAIN): 9, (STEP, sequence, dense): 9, (STEP, sequence, norm): 20})
+    assert told_of_stacks(before, wrapped) == ["20 ops made by LayerNorm of optim, none before"]
+    few = Counter({**wrapped, (STEP, sequence, dense): 90})
+    assert told_of_stacks(before, few) == ["110 ops made by Sequential of optim, none before"]
+    own = Counter({**wrapped, (STEP, sequence): 1})
+    assert told_of_stacks(before, own) == ["30 ops made by Sequential of optim, none before"]

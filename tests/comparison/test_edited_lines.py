@@ -63,6 +63,9 @@ def test_an_edited_line_precedes_what_only_says_which_values_differ():
     assert both.line == "train.py:3 (f): tanh new; 2 copies more: +64 B"
     (only,) = sentences_of([edited], ("a", "b"), (64, 64))
     assert only.line == "train.py:3 (f): tanh new: 0 B"
+    constant = Reason(Subject(ReasonKind.CONSTANTS), 4, 0, 1)
+    only, rest = sentences_of([constant, edited], ("a", "b"), (65536, 65540))
+    assert (only.line, rest.line) == ("train.py:3 (f): tanh new: 0 B", "everything else: +4 B")
     replaced.growth_by_line = Counter({("train.py", 3): 40, ("train.py", 4): 24})
     (both,) = sentences_of([replaced, edited], ("a", "b"), (64, 128))
     assert both.text.startswith("train.py:3 (f): tanh new; 2 new values at the peak (mostly")
@@ -145,6 +148,12 @@ def test_lines_that_moved_are_the_same():
         "step:12 loss:8 forward:6 add",
     ]
     assert told(before, after) == ["train.py:5 (forward): exp new"]
+
+
+def test_a_condition_that_a_backward_pass_needs_is_no_call_of_the_layer_that_computes_it():
+    dense = "step:9 loss:5 Dense.__call__:7! dot_general"
+    assert told([dense, "step:9 loss:5 MLP.__call__:8! gt"], [dense]) == []
+    assert told([dense, "step:9 loss:5 MLP.__call__:8! max"], [dense]) != []
 
 
 def test_a_function_that_is_called_less_often_differs_where_it_was_called():

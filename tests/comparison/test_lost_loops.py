@@ -62,3 +62,24 @@ def test_a_loop_that_is_gone_is_named_with_what_it_computed():
         "a loop of 4 iterations is gone (f.py:1); 5 values no longer computed in a loop"
         " (mostly f.py:1)"
     )
+
+
+def test_a_new_loop_around_another_one_is_named_with_what_it_computes():
+    loops = [
+        VALUE._replace(name=name, opcode="while", op_name=op, shape="(s32[])", held_bytes=0)
+        for name, op in (("outer", "jit(f)/while"), ("inner", f"{LOOP}/while"))
+    ]
+    loops[0] = loops[0]._replace(user_line=("f.py", 9), source_line=("f.py", 9))
+    in_one, in_two = (
+        [VALUE._replace(op_name=f"{scope}/op{number}", name=f"{number}") for number in range(5)]
+        for scope in (LOOP, f"{LOOP}/while/body")
+    )
+    in_two = [each._replace(held_bytes=16) for each in in_two]
+    before = Reserved(
+        (loops[0]._replace(name="inner", user_line=("f.py", 1)), *in_one), turns={"inner": 4}
+    )
+    after = Reserved((*loops, *in_two), turns={"outer": 3, "inner": 4})
+    texts = [reason_text(each, ("a", "b")) for each in explain_pair(before, after)]
+    assert texts[0].startswith(
+        "a loop of 3 iterations is new (f.py:9); 5 values now computed in one loop more"
+    )

@@ -3,6 +3,7 @@
 from tests.comparison.test_explaining import INPUT, STACK, VALUE, lines
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved, ReservedPart
+from xlagraph.comparison.mentions import Mentions
 from xlagraph.comparison.reason_texts import reason_text
 
 
@@ -30,6 +31,7 @@ def test_values_of_most_lines_are_the_same_in_two_sizes_though_an_edit_moved_the
         ]
 
     text = "3 values have 2 times as many elements, such as f32[8,4] → f32[16,4]"
+    text = f"a dimension of 8 is 16 now: {text}"
     assert lines(program(8, 1), program(16, 3))[0][0].startswith(text)
     assert "replaced by 2 others" in lines(program(8, 1)[:2], program(16, 3)[:2])[0][0]
     both_sizes = [
@@ -38,6 +40,55 @@ def test_values_of_most_lines_are_the_same_in_two_sizes_though_an_edit_moved_the
     ]
     found = lines([*both_sizes, *program(8, 1)], [*both_sizes, *program(16, 3)])
     assert "replaced by 3 others" in found[0][0]
+
+
+def test_more_heads_are_a_dimension_that_grows_as_another_one_shrinks():
+    def program(heads):
+        shapes = [f"f32[8,{heads},{size}]" for size in (128, 256, 512)]
+        shapes += [f"f32[{n},{heads},{64 // heads}]" for n in (2, 4, 16)]
+        return [
+            VALUE._replace(
+                name=str(at),
+                op_name=f"jit(f)/op{at}",
+                shape=shape,
+                held_bytes=heads * 512 if at < 3 else 256,
+            )
+            for at, shape in enumerate(shapes)
+        ]
+
+    text = "a dimension of 4 is 8 now, and one of 16 is 8: 3 values have 2 times as many elements"
+    assert lines(program(4), program(8))[0][0].startswith(text)
+
+
+def test_a_dimension_is_named_with_the_limit_of_the_loop_that_it_follows_from():
+    def program(size, limit):
+        mentions = Mentions()
+        mentions.loop_limits = {"jit(f)/while/cond/lt": limit, "jit(f)/scan/while/cond/lt": size}
+        values = [
+            VALUE._replace(op_name=op, shape=f"f32[{size},4]", held_bytes=size * 16)
+            for op in ("exp", "neg", "tanh")
+        ]
+        return Reserved(tuple(values), mentions=mentions)
+
+    (reason,) = explain_pair(program(10, 64), program(22, 256))
+    text = "a loop ends after 256 iterations at most, was 64; a dimension of 10 is 22 now: 3 values"
+    assert reason_text(reason, ("a", "b")).startswith(text)
+
+
+def test_the_limit_of_a_loop_is_the_constant_that_its_condition_reads():
+    less = "pred[] compare(%i, %n), direction=LT"
+    module = b"""HloModule jit_f
+%condition (p: s32[]) -> pred[] {
+  %i = s32[] parameter(0)
+  %n = s32[] constant(64), metadata={op_name="jit(f)/while"}
+  %less = LESS, metadata={op_name="jit(f)/while/cond/lt" stack_frame_id=3}
+}""".replace(b"LESS", less.encode())
+    mentions = Mentions()
+    mentions._contents = module
+    assert mentions.loop_limits == {"jit(f)/while/cond/lt": 64}
+    mentions = Mentions()
+    mentions._contents = module + module.replace(b"64", b"32").replace(b"%n", b"%m")
+    assert mentions.loop_limits == {}
 
 
 def test_a_fusion_that_ends_with_another_op_of_its_scope_grows_as_inputs_do():
