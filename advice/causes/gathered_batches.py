@@ -6,6 +6,7 @@ it gathers. If it gathers the batch, products have all rows on every device, and
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
@@ -13,8 +14,9 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.hlo.shardings import split_dimensions
-from xlagraph.planner.dimensions.dimension_trees import element
+from xlagraph.planner.dimensions.dimension_trees import Array, element
 from xlagraph.planner.dimensions.following import FollowedDimensions, follow
+from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.batch_assumptions import dimensions_of
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -60,7 +62,9 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     if len(batch) != 1:
         return
     (parts,) = batch
-    whole = _whole_dimensions(followed, [each.dimension for each in split if each.is_batch], parts)
+    whole = _whole_dimensions(
+        operations, followed, [each.dimension for each in split if each.is_batch], parts
+    )
     others = {
         factor
         for each in split
@@ -113,16 +117,33 @@ def _split_dimensions(
 
 
 def _whole_dimensions(
-    followed: FollowedDimensions, batch: Sequence[int], parts: int
+    operations: ModuleOperations, followed: FollowedDimensions, batch: Sequence[int], parts: int
 ) -> frozenset[frozenset[int]]:
     """Return the factors of each dimension into which all parts of the batch are gathered."""
     lengths = followed.lengths
-    given = {each: Fraction(lengths.length(each), parts) for each in batch}
+    of_batch = lengths.scaled({each: Fraction(lengths.length(each), parts) for each in batch}, ())
+    whole = {parts * lengths.length(each) for each in batch}
     return frozenset(
-        frozenset(lengths.parts(each))
-        for each in lengths.scaled(given, ()).lengths
-        if any(lengths.length(each) == parts * lengths.length(part) for part in batch)
+        frozenset(lengths.parts(after))
+        for each in chain.from_iterable(operations.computations.values())
+        if each.opcode in _GATHERING
+        for before, after in zip(*_gathered(followed, each), strict=False)
+        if lengths.length(after) in whole
+        and lengths.length(before) < lengths.length(after)
+        and lengths.find(before) in of_batch.lengths
     )
+
+
+def _gathered(followed: FollowedDimensions, gather: Operation) -> tuple[Array, Array]:
+    """Return the dimensions of what is gathered, before and after; none of several arrays."""
+    result = followed.results.get(gather.name)
+    if gather.opcode == "all-gather-start":  # its result is a tuple of both
+        result = element(result, (1,))
+    (read, *others) = gather.operands
+    before = element(followed.results.get(read.name), read.element)
+    if others or not isinstance(before, tuple) or not isinstance(result, tuple):
+        return (), ()
+    return before, result
 
 
 def _factors(program: PeakProgram, followed: FollowedDimensions, value_id: int) -> frozenset[int]:

@@ -25,6 +25,11 @@ ENTRY e {
   ROOT r = (f32[2,8]{1,0}, f32[ROWS,2]{1,0}) tuple(new, next)
 }
 """
+STARTED = (
+    "  all = f32[FROM]{1,0} GATHER(x), dimensions={0}",
+    """  start = (f32[4,2]{1,0}, f32[FROM]{1,0}) GATHER(x), dimensions={0}
+  all = f32[FROM]{1,0} all-gather-done(start)""",
+)
 GIVEN = """
 0 | 32   | parameter 0, shape |f32[4,2]| at ShapeIndex {}
 1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
@@ -48,7 +53,8 @@ def named(returning, rows, gather, of_input, of_weights):
         """,
         "new",
     )
-    text = MODULE.replace("FROM", f"{rows},2").replace("GATHER", gather)
+    text = MODULE if gather != "all-gather-start" else MODULE.replace(*STARTED)
+    text = text.replace("FROM", f"{rows},2").replace("GATHER", gather)
     program.stored.operations = operations_of_text(text.replace("ROWS", str(rows)))
     program.compilation.parameters.update(
         {program.by_label["x"].value_id: (0, "{}"), program.by_label["w"].value_id: (1, "{}")}
@@ -67,6 +73,7 @@ ROWS = "{devices=[4,1]<=[4]}"
     ("rows", "gather", "of_input", "of_weights", "values"),
     [
         pytest.param(16, "all-gather", ROWS, ROWS, ["part", "sum"], id="the batch is gathered"),
+        pytest.param(16, "all-gather-start", ROWS, ROWS, ["part", "sum"], id="on a GPU"),
         pytest.param(4, "copy", ROWS, ROWS, [], id="each device has its rows"),
         pytest.param(16, "all-gather", "{replicated}", ROWS, [], id="the batch is not split"),
         pytest.param(
