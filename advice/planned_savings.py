@@ -39,7 +39,7 @@ _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the 
 _CPU_REORDERS: Final = "on CPU the compiler drops barriers and chooses the order itself"
 _CPU_DROPS_BARRIERS: Final = (
     "on CPU the compiler drops barriers: this is planned for checkpoints around parts that hand on"
-    " few bytes, and other parts may be recomputed all at once"
+    " few bytes, such as attention alone; whole layers may be recomputed all at once"
 )
 _KEEPS_INPUTS: Final = (
     "a checkpoint keeps its inputs: around each of these values alone it saves nothing, around"

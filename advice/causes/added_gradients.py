@@ -22,7 +22,9 @@ _LEAST_ADDED: Final = 3
 _ADDED_GRADIENTS: Final[Remedies] = {
     "jax": "Add each gradient to a sum as soon as it is made: jax.lax.scan over the parts of the"
     " batch (or over the repeated layers or time steps that share the parameter), with the sum as"
-    " carry, instead of a Python loop or comprehension that collects gradients.",
+    " carry, instead of a Python loop or comprehension that collects gradients. Wrap the body of a"
+    " loop over layers or time steps in jax.checkpoint: its backward pass would stack what it reads"
+    " of all of them.",
     "tensorflow": "Add each gradient to a sum as soon as it is made, in a tf.while_loop over the"
     " parts of the batch; where repeated steps share the parameter, run them in a tf.while_loop,"
     " whose gradient does so, and which reads tf.identity(variable) from before the loop.",

@@ -1,5 +1,6 @@
 """Find logits of a large vocabulary that are computed for all tokens at once."""
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterator
 from fractions import Fraction
@@ -19,6 +20,7 @@ from xlagraph.advice.causes.softmaxes import (
     softmax_of_kernel,
     sums_over,
 )
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import stacks_of
 
@@ -110,7 +112,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         )
         line = place_name(program, reduction)
         reason = f"{scores.rows} × {words} products with {table}, which {line} reduces"
-        alike = scores.value_ids | {value.value_id}
+        alike = scores.value_ids | {value.value_id} | _reduced_for(program, scores)
         sets = {program.set_of(program.values[each]) for each in alike}
         found[loop is not None, is_mixture] += [
             (each, reason) for each in program.temporaries if program.set_of(each) in sets
@@ -137,6 +139,26 @@ def _softmax(program: PeakProgram, product: StoredValue, words: int) -> tuple[Sc
         if (reduction := softmax_of(program, scores)) is not None:
             return scores, reduction
     return alike, None
+
+
+def _reduced_for(program: PeakProgram, scores: Scores) -> set[int]:
+    """Return other values of their size of which sums of rows are read to make the scores.
+
+    The gradient of a logarithm of a softmax subtracts the sum of the gradients of all words.
+    """
+    found: set[int] = set()
+
+    def needed_for(value_id: int) -> Iterator[int]:
+        for each in program.read_by.get(program.values[value_id].name, ()):
+            elements = math.prod(program.values[each].dimensions)
+            if elements == scores.rows:
+                yield each
+            elif elements == scores.elements and scores.length in program.values[each].dimensions:
+                found.add(each)
+
+    for _ in reached(scores.value_ids, needed_for):
+        pass
+    return found - scores.value_ids
 
 
 def _stacks(program: PeakProgram, scores: Scores) -> Iterator[StoredValue]:

@@ -2,7 +2,9 @@
 
 Such a checkpoint, as one around the whole loss, keeps few values after the forward pass, but all
 values of its layers while the backward pass runs. What it recomputes outside of loops reads each
-other; a checkpoint around one layer reads a value that the forward pass kept. A loop in a
+other; a checkpoint around one layer reads a value that the forward pass kept. Without barriers, as
+on CPUs, what such layers compute alike is merged, so that their values are connected, but those of
+one layer are not computed from those of another. A loop in a
 checkpoint stacks the values of its iterations when it is recomputed. So does a loop that is
 differentiated within the backward pass.
 """
@@ -29,6 +31,14 @@ _EACH_LAYER: Final = {
     " jax.checkpoint(loss); in Flax nn.remat(Layer).",
     "tensorflow": "Wrap each layer in tf.recompute_grad, not all of them at once.",
     "pytorch": "Checkpoint each layer: one call of torch_xla.utils.checkpoint.checkpoint for each.",
+}
+_PART_OF_LAYER: Final = {
+    "jax": "Wrap parts that hand on few bytes, such as jax.checkpoint(attention), or, if there are"
+    " none, each layer, jax.checkpoint(layer): without barriers the compiler may recompute whole"
+    " layers all at once.",
+    "tensorflow": _EACH_LAYER["tensorflow"],  # orders what it recomputes
+    "pytorch": "Checkpoint parts that hand on few bytes, such as attention, or, if there are none,"
+    " each layer.",
 }
 _BODY: Final = {
     "jax": "Wrap the body of the loop, too: jax.lax.scan(jax.checkpoint(body), ...); in Flax"
@@ -91,13 +101,22 @@ def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
         for group in groups
     ]
     sizes = [program.program.bytes_of(group) for group in outside]
-    if max(sizes) > _MOST * sum(sizes):
+    if max(sizes) <= _MOST * sum(sizes):
+        return
+    largest = sizes.index(max(sizes))
+    layers = outside[largest]
+    needed = layers & _needed_for_one(program, groups[largest])
+    is_one = program.program.bytes_of(needed) > _MOST * max(sizes)
+    has_barriers = program.compilation.orders_recomputation
+    if is_one or not has_barriers:
         yield from _cause(
             program,
-            "One checkpoint covers too much: all of it is recomputed at once",
+            "One checkpoint covers too much: all of it is recomputed at once"
+            if is_one
+            else "Checkpoints cover too much: what they recompute is held at once",
             "recomputed together with other values, and held until it is read",
-            outside[sizes.index(max(sizes))],
-            _EACH_LAYER,
+            layers,
+            _EACH_LAYER if has_barriers else _PART_OF_LAYER,
         )
 
 
@@ -136,6 +155,19 @@ def recomputed_groups(program: PeakProgram) -> list[set[int]]:
         groups.append(set(reached([again.pop()], near.get)))
         again -= groups[-1]
     return groups
+
+
+def _needed_for_one(program: PeakProgram, group: Collection[int]) -> frozenset[int]:
+    """Return the values of a group that are recomputed for the one that needs most of them."""
+    again, by_id = frozenset(group), program.program.by_id
+    operands: defaultdict[int, list[int]] = defaultdict(list)
+    needed: defaultdict[int, int] = defaultdict(int)
+    for each in sorted(again, key=lambda each: by_id[each].live_from):
+        needed[each] += by_id[each].size_bytes
+        for reader in again.intersection(program.compilation.readers.get(each, ())):
+            operands[reader].append(each)
+            needed[reader] = max(needed[reader], needed[each])
+    return frozenset(reached([max(needed, key=lambda each: needed[each])], operands.get))
 
 
 def _cause(

@@ -51,6 +51,29 @@ def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs
     ]
 
 
+def test_values_whose_sums_of_rows_the_logits_need_belong_to_them(programs):
+    """The gradient of a one-hot target is one-hot, too; `other` is added to nothing."""
+    program = programs(
+        """
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 2097280 | preallocated-temp
+        """,
+        """
+        0 | table  | s8[8192,16] | 0       | 131072 | 0-7 | parameter(0)
+        1 | all    | s8[64,8192] | 0       | 524288 | 1-4 | dot(table)
+        1 | max    | s8[64]      | 2097152 | 64     | 2-4 | reduce(all) | jit(f)/reduce_max @ f.py:8
+        1 | onehot | s8[64,8192] | 524288  | 524288 | 2-6 | iota()
+        1 | other  | s8[64,8192] | 1048576 | 524288 | 3-7 | iota()
+        1 | count  | s8[64]      | 2097216 | 64     | 3-4 | reduce(onehot)
+        1 | exp    | s8[64,8192] | 1572864 | 524288 | 4-6 | exponential(all, max, count)
+        1 | sum    | s8[64]      | 2097152 | 64     | 5-7 | reduce(exp) | jit(f)/sum @ f.py:8
+        """,
+    )
+    with_results(program, "sum")
+    (cause,) = logits(program)
+    assert {row["value"] for row in cause.rows} == {"all", "exp", "onehot"}
+
+
 @pytest.mark.parametrize(
     ("mixed", "what"),
     [

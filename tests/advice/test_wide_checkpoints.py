@@ -1,5 +1,7 @@
 """`advise` names a checkpoint that recomputes several layers, or a whole loop, at once."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.advice.small_compilations import compilation, facts, share_one_buffer_set, with_values
@@ -46,6 +48,29 @@ def test_a_checkpoint_around_all_layers_recomputes_them_at_once(programs):
 
 def test_checkpoints_around_each_layer_are_no_mistake(programs):
     assert list(wide_checkpoints(programs(BLOCKS, ONE_AFTER_ANOTHER))) == []
+
+
+def test_checkpoints_whose_layers_share_a_value_are_not_one(programs):
+    """Without barriers the compiler merges what each layer computes alike: here `s`."""
+    program = programs(
+        BLOCKS,
+        f"""
+        0 | x | f32[512]  | 0     | 2048 | 0-9 | parameter(0)
+        1 | k | f32[512]  | 0     | 2048 | 1-4 | tanh(x)    | jit(f)/jvp()/tanh
+        1 | s | f32[64]   | 2048  | 256  | 2-5 | tanh(x)    | {AGAIN} @ f.py:3
+        1 | a | f32[1024] | 4096  | 4096 | 3-8 | mul(x, s)  | {AGAIN} @ f.py:3
+        1 | b | f32[1024] | 8192  | 4096 | 4-7 | mul(k, s)  | {AGAIN} @ f.py:3
+        1 | c | f32[1024] | 12288 | 4096 | 5-6 | mul(x, s)  | {AGAIN} @ f.py:3
+        1 | d | f32[64]   | 0     | 256  | 6-7 | mul(c)     | {BACKWARD}
+        1 | e | f32[64]   | 256   | 256  | 7-8 | mul(b, d)  | {BACKWARD}
+        1 | g | f32[64]   | 512   | 256  | 8-8 | mul(a, e)  | {BACKWARD}
+        """,
+    )
+    assert list(wide_checkpoints(program)) == []
+    program.compilation = replace(program.compilation, platform="cpu")
+    (cause,) = wide_checkpoints(program)
+    assert cause.title.startswith("Checkpoints cover too much")
+    assert "jax.checkpoint(attention)" in cause.remedies["jax"]
 
 
 INNER = "jit(f)/transpose(jvp())/while/body"
