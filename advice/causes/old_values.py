@@ -209,10 +209,10 @@ def _in_place_of(
             before = at.get((instructions[given].name, found.shape_index))
             found = None if before is None else program.values[before]
         else:
-            found = _written_in_part(program, found)
+            found = written_in_part(program, found)
 
 
-def _written_in_part(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+def written_in_part(program: PeakProgram, value: StoredValue) -> StoredValue | None:
     """Return the operand of which an instruction writes a part; None for other instructions."""
     maker = program.instructions.get(value.name)
     if maker is None or not any(map(maker.computes_with, _WRITES_OF_PARTS)):

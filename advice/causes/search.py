@@ -44,6 +44,7 @@ from xlagraph.advice.causes.replicated_parameters import (
     replicated_parameters,
     replicated_state,
 )
+from xlagraph.advice.causes.restacked_states import restacked_states
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
     repeated_results,
@@ -116,6 +117,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from converted_inputs(program)
     yield from copies_in_other_layouts(program)
     yield from rewritten_inputs(program)
+    yield from restacked_states(program)
     yield from unchanged_inputs(program)
     yield from repeated_results(program)
     yield from grown_inputs(program)

@@ -1,0 +1,50 @@
+"""`advise` names arrays whose parts are updated one by one and joined again."""
+
+from dataclasses import replace
+
+import pytest
+
+from xlagraph.advice.causes.restacked_states import restacked_states
+from xlagraph.planner.planned_program import Overwrite
+
+PARTS = (("t0", "n0"), ("t1", "n1"))
+
+
+@pytest.mark.parametrize(
+    ("write", "take", "of", "found"),
+    [
+        ("dynamic-update-slice", "slice", "k", True),
+        ("scatter", "dynamic-slice", "k", True),
+        pytest.param("add", "slice", "k", False, id="the whole part is new"),
+        pytest.param("scatter", "slice", "other", False, id="parts of an array of another size"),
+        pytest.param("scatter", "negate", "k", False, id="no parts of it"),
+    ],
+)
+def test_an_array_of_new_parts_of_an_old_one_exists_twice(programs, write, take, of, found):
+    program = programs(
+        """
+        0 | 8192  | parameter 0, shape |f32[2,1024]| at ShapeIndex {}
+        1 | 40960 | preallocated-temp
+        """,
+        f"""
+        0 | c     | f32[2,1024] | 0     | 8192  | 0-1 | parameter(0)
+        1 | k     | f32[2,1024] | 0     | 8192  | 1-4 | copy(c)
+        1 | other | f32[4,1024] | 24576 | 16384 | 1-4 | iota()
+        1 | t0    | f32[1,1024] | 8192  | 4096  | 2-5 | {take}({of})
+        1 | t1    | f32[1,1024] | 12288 | 4096  | 2-6 | {take}({of})
+        1 | n0    | f32[1,1024] | 8192  | 4096  | 5-7 | {write}(t0)
+        1 | n1    | f32[1,1024] | 12288 | 4096  | 6-7 | {write}(t1)
+        1 | whole | f32[2,1024] | 16384 | 8192  | 7-8 | concatenate(n0, n1) | jit(f)/stack @ f.py:9
+        """,
+    )
+    ids = {label: value.value_id for label, value in program.by_label.items()}
+    overwrites = {
+        ids[new]: (Overwrite(ids[old], is_operand=True, may_share_block=True),)
+        for old, new in PARTS
+    }
+    changed = replace(program.program, overwrites=overwrites)
+    program.compilation = replace(program.compilation, program=changed)
+    causes = list(restacked_states(program))
+    expected = [["k", "n0", "n1", "t0", "t1"]] if found else []
+    assert [sorted(str(row["value"]) for row in cause.rows) for cause in causes] == expected
+    assert all("f.py:9 joins the new parts of" in str(cause.rows[0]["reason"]) for cause in causes)
