@@ -40,14 +40,17 @@ class _SplitDimension(NamedTuple):
     """Its number among the followed lengths."""
     parts: int
     is_batch: bool
+    rest: frozenset[int]
+    """Factors of the other dimensions of the input."""
 
 
 def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
     """Yield the values of the whole batch that devices hold although the batch is split.
 
-    The batch is the first dimension of split inputs that no result replaces. It is followed through
-    the operations that gather it; values that are split in another dimension are left out, because
-    they would be as large with a part of the batch.
+    The batch is the first dimension of split inputs that no result replaces. It is followed from
+    where such an input is gathered; what is computed from it, such as the other side of pairs, may
+    be gathered because it is needed. Values that are split in another dimension are left out: they
+    would be as large with a part of the batch.
     """
     operations = program.stored.operations
     if operations is None or not any(
@@ -58,13 +61,11 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         return
     followed = follow(operations)
     split = list(_split_dimensions(program, inputs, followed))
-    batch = {each.parts for each in split if each.is_batch}
-    if len(batch) != 1:
+    batch = [each for each in split if each.is_batch]
+    if len({each.parts for each in batch}) != 1:
         return
-    (parts,) = batch
-    whole = _whole_dimensions(
-        operations, followed, [each.dimension for each in split if each.is_batch], parts
-    )
+    parts = batch[0].parts
+    whole = _whole_dimensions(operations, followed, batch)
     others = {
         factor
         for each in split
@@ -113,25 +114,41 @@ def _split_dimensions(
             for axis, (dimension, count) in enumerate(zip(array, parts, strict=False)):
                 if count > 1:
                     is_batch = axis == 0 and value.shape not in updated
-                    yield _SplitDimension(dimension, count, is_batch)
+                    yield _SplitDimension(dimension, count, is_batch, _rest(followed, array, axis))
+
+
+def _rest(followed: FollowedDimensions, array: Array, axis: int) -> frozenset[int]:
+    """Return the factors of all dimensions but one, without those of one element."""
+    lengths = followed.lengths
+    others = (*array[:axis], *array[axis + 1 :])
+    return frozenset(part for each in others for part in lengths.parts(each)) - {
+        lengths.find(each) for each in others if lengths.length(each) == 1
+    }
 
 
 def _whole_dimensions(
-    operations: ModuleOperations, followed: FollowedDimensions, batch: Sequence[int], parts: int
+    operations: ModuleOperations, followed: FollowedDimensions, batch: Sequence[_SplitDimension]
 ) -> frozenset[frozenset[int]]:
-    """Return the factors of each dimension into which all parts of the batch are gathered."""
+    """Return the factors of each dimension into which all parts of an input are gathered."""
     lengths = followed.lengths
-    of_batch = lengths.scaled({each: Fraction(lengths.length(each), parts) for each in batch}, ())
-    whole = {parts * lengths.length(each) for each in batch}
-    return frozenset(
-        frozenset(lengths.parts(after))
-        for each in chain.from_iterable(operations.computations.values())
-        if each.opcode in _GATHERING
-        for before, after in zip(*_gathered(followed, each), strict=False)
-        if lengths.length(after) in whole
-        and lengths.length(before) < lengths.length(after)
-        and lengths.find(before) in of_batch.lengths
-    )
+    given = {each.dimension: Fraction(lengths.length(each.dimension), each.parts) for each in batch}
+    of_batch = lengths.scaled(given, ()).lengths
+    whole = {each.parts * lengths.length(each.dimension) for each in batch}
+    rests = {each.rest for each in batch}
+    found = set()
+    for gather in chain.from_iterable(operations.computations.values()):
+        if gather.opcode not in _GATHERING:
+            continue
+        old, new = _gathered(followed, gather)
+        for axis, (before, after) in enumerate(zip(old, new, strict=False)):
+            if (
+                lengths.length(after) in whole
+                and lengths.length(before) < lengths.length(after)
+                and lengths.find(before) in of_batch
+                and _rest(followed, old, axis) in rests
+            ):
+                found.add(frozenset(lengths.parts(after)))
+    return frozenset(found)
 
 
 def _gathered(followed: FollowedDimensions, gather: Operation) -> tuple[Array, Array]:

@@ -58,7 +58,7 @@ def restacked_states(program: PeakProgram) -> Iterator[Cause]:
             Remove.of(program.compilation, removed),
             tuple(rows),
             _RESTACKED,
-            "unless something else still reads the old array",
+            "only if nothing else still reads the old array",
             is_exact=True,
             likelihood=0.9,
         )

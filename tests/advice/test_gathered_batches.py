@@ -89,3 +89,33 @@ def test_values_of_the_whole_batch_are_named_if_it_is_split(
     assert all(isinstance(edit, Scale) for edit in edits)
     found = sorted(label for edit in edits for label in edit.kept_by_label)
     assert found == values
+
+
+def test_what_is_computed_from_the_batch_may_be_gathered(returning):
+    program = returning(
+        GIVEN,
+        """
+        0 | x   | f32[4,2]  | 0   | 32  | 0-5 | parameter(0)
+        1 | w   | f32[2,8]  | 0   | 64  | 0-5 | parameter(1)
+        2 | h   | f32[4,8]  | 0   | 128 | 1-4 | dot(x, w)
+        2 | all | f32[16,8] | 128 | 512 | 2-4 | all-gather(h)
+        2 | s   | f32[4,16] | 640 | 256 | 3-5 | dot(h, all)
+        3 | new | f32[2,8]  | 0   | 64  | 4-5 | fusion(s, w)
+        """,
+        "new",
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+
+ENTRY e {
+  x = f32[4,2]{1,0} parameter(0)
+  w = f32[2,8]{1,0} parameter(1)
+  h = f32[4,8]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  all = f32[16,8]{1,0} all-gather(h), dimensions={0}
+  ROOT s = f32[4,16]{1,0} dot(h, all), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+}
+""")
+    program.compilation.parameters.update(
+        {program.by_label["x"].value_id: (0, "{}"), program.by_label["w"].value_id: (1, "{}")}
+    )
+    inputs = [{"value": label, "sharding": ROWS, "devices": 4} for label in ("x", "w")]
+    assert not list(gathered_batches(program, inputs))
