@@ -52,12 +52,12 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     be gathered because it is needed. Values that are split in another dimension are left out: they
     would be as large with a part of the batch.
     """
-    operations = program.stored.operations
-    if operations is None or not any(
-        each.opcode in _GATHERING for each in program.instructions.values()
-    ):
+    if not any(split_dimensions(str(row["sharding"])) for row in inputs):
         return
-    if all(len(split_dimensions(str(row["sharding"])) or ()) == 0 for row in inputs):
+    if not any(each.opcode in _GATHERING for each in program.instructions.values()):
+        return
+    operations = program.stored.operations
+    if operations is None:
         return
     followed = follow(operations)
     split = list(_split_dimensions(program, inputs, followed))
