@@ -85,7 +85,9 @@ def _restacked(program: PeakProgram) -> Iterator[_Restacked]:
         # the joining instruction may write some of them itself
         is_half = 2 * sum(each.size_bytes for each in news) >= whole.size_bytes
         if is_half and len(old) == 1:
-            yield _Restacked(whole, old.popitem()[1], tuple(dict.fromkeys(parts)))
+            (source,) = old.values()
+            if _is_state(program, source):
+                yield _Restacked(whole, source, tuple(dict.fromkeys(parts)))
 
 
 def _taken_from(program: PeakProgram, part: StoredValue, whole: StoredValue) -> StoredValue | None:
@@ -96,3 +98,9 @@ def _taken_from(program: PeakProgram, part: StoredValue, whole: StoredValue) -> 
     read = (program.values[each] for each in program.read_by.get(part.name, ()))
     same = [each for each in read if each.dimensions == whole.dimensions]
     return same[0] if len(same) == 1 else None
+
+
+def _is_state(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for an input, the state of a loop, and their copies."""
+    known = (program.values[each] for each in program.sources_of(value))
+    return any(each.is_phi or each.opcode == "parameter" for each in known)

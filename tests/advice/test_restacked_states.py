@@ -18,18 +18,20 @@ PARTS = (("t0", "n0"), ("t1", "n1"))
         pytest.param("add", "slice", "k", False, id="the whole part is new"),
         pytest.param("scatter", "slice", "other", False, id="parts of an array of another size"),
         pytest.param("scatter", "negate", "k", False, id="no parts of it"),
+        pytest.param("scatter", "slice", "made", False, id="parts of a value that is no state"),
     ],
 )
 def test_an_array_of_new_parts_of_an_old_one_exists_twice(programs, write, take, of, found):
     program = programs(
         """
         0 | 8192  | parameter 0, shape |f32[2,1024]| at ShapeIndex {}
-        1 | 40960 | preallocated-temp
+        1 | 49152 | preallocated-temp
         """,
         f"""
         0 | c     | f32[2,1024] | 0     | 8192  | 0-1 | parameter(0)
         1 | k     | f32[2,1024] | 0     | 8192  | 1-4 | copy(c)
         1 | other | f32[4,1024] | 24576 | 16384 | 1-4 | iota()
+        1 | made  | f32[2,1024] | 40960 | 8192  | 1-4 | iota()
         1 | t0    | f32[1,1024] | 8192  | 4096  | 2-5 | {take}({of})
         1 | t1    | f32[1,1024] | 12288 | 4096  | 2-6 | {take}({of})
         1 | n0    | f32[1,1024] | 8192  | 4096  | 5-7 | {write}(t0)
