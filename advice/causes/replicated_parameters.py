@@ -166,9 +166,18 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     if devices < 2:
         return
     whole = {row["value"] for row in inputs if _parts(row) == 1}
+    split = (
+        {row["value"]: split_dimensions(str(row["sharding"])) for row in inputs} if parts else {}
+    )
     results = [program.values[each] for each in program.compilation.results]
     updated = {value.shape for value in results}
     given = {value.shape for value in program.compilation.array_parameters}
+    if any(
+        (split.get(value.label) or (1,))[0] > 1
+        for value in program.compilation.array_parameters
+        if value.shape not in updated
+    ):
+        return  # it may be a part of the batch
     made = {value.dimensions[0] for value in results if value.dimensions} - {
         value.dimensions[0] for value in results if value.dimensions and value.shape in given
     }

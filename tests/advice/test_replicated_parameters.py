@@ -84,29 +84,45 @@ def test_a_batch_is_named_if_all_devices_compute_the_same(programs, sharding, be
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
-@pytest.mark.parametrize(("of_weights", "groups"), [("[2,1,4]", 4), ("[8,1]", 0), ("[1,1,8]", 8)])
-def test_a_batch_is_named_if_devices_compute_the_same_as_others(returning, of_weights, groups):
+@pytest.mark.parametrize(
+    ("of_weights", "of_labels", "groups"),
+    [
+        ("[2,1,4]", "", 4),
+        ("[2,1,4]", "[2,4]", 0),  # a part of the batch
+        ("[8,1]", "", 0),
+        ("[1,1,8]", "", 8),
+    ],
+)
+def test_a_batch_is_named_if_devices_compute_the_same_as_others(
+    returning, of_weights, of_labels, groups
+):
     program = returning(
         """
         0 | 8192 | parameter 0, shape |f32[16,128]| at ShapeIndex {}
         1 | 4096 | parameter 1, shape |f32[64,16]| at ShapeIndex {}
         2 | 8192 | preallocated-temp
         3 | 4096 | maybe-live-out
+        4 | 64   | parameter 2, shape |f32[16]| at ShapeIndex {}
         """,
         """
         0 | x | f32[16,128] | 0 | 8192 | 0-2 | parameter(0)
         1 | w | f32[64,16]  | 0 | 4096 | 0-2 | parameter(1)
+        4 | l | f32[16]     | 0 | 64   | 0-2 | parameter(2)
         2 | y | f32[16,128] | 0 | 8192 | 1-1 | all-reduce(x)
         3 | r | f32[64,16]  | 0 | 4096 | 2-2 | fusion(w, y)
         """,
         "r",
     )
     others = " last_tile_dim_replicate" if of_weights.count(",") == 2 else ""
+    labels = (
+        f"{{devices={of_labels}<=[8] last_tile_dim_replicate}}" if of_labels else "{replicated}"
+    )
     rows: list[dict[str, Cell]] = [
         {"value": "x", "devices": 8, "sharding": "{replicated}"},
         {"value": "w", "devices": 8, "sharding": f"{{devices={of_weights}<=[8]{others}}}"},
+        {"value": "l", "devices": 8, "sharding": labels},
     ]
     reasons = [row["reason"] for cause in replicated_batch(program, rows) for row in cause.rows]
     # all inputs are replicated on all devices, but they exchange something
-    expected = {4: ["replicated; 4 groups of 2 devices compute the same"]}
+    expected = {4: ["replicated; 4 groups of 2 devices compute the same"] * 2}
     assert reasons == expected.get(groups, [])
