@@ -7,11 +7,10 @@ from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import MOVED_ELEMENTS
 
-"""Opcodes between an input and its copy."""
 GATHERING: Final = frozenset(("all-gather", "all-gather-start", "all-gather-done"))
 """Opcodes that make a whole of which every device has a part."""
-
-_SLICING: Final = frozenset(("slice", "dynamic-slice"))
+SLICING: Final = frozenset(("slice", "dynamic-slice"))
+"""Opcodes that take a part."""
 
 
 def input_of(
@@ -26,7 +25,7 @@ def input_of(
     With ``gathered`` the value may be the whole of which the input is this device's part, with
     ``sliced`` a part of the input.
     """
-    passing = MOVED_ELEMENTS | (GATHERING if gathered else set()) | (_SLICING if sliced else set())
+    passing = MOVED_ELEMENTS | (GATHERING if gathered else set()) | (SLICING if sliced else set())
     waiting, seen = [value.value_id], set[int]()
     while waiting:
         each = waiting.pop()

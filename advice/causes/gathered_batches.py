@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.copied_inputs import GATHERING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.shapes import index_numbers
@@ -21,7 +22,6 @@ from xlagraph.planner.edits.batch_assumptions import dimensions_of
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_GATHERING: Final = ("all-gather", "all-gather-start")
 _GATHERED_BATCH: Final[Remedies] = {
     "jax": "Keep the batch split: h = jax.lax.with_sharding_constraint(h, P('data', ...)) on the"
     " activations before and after each layer, so that the compiler gathers the weights of one"
@@ -54,7 +54,7 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     """
     if not any(split_dimensions(str(row["sharding"])) for row in inputs):
         return
-    if not any(each.opcode in _GATHERING for each in program.instructions.values()):
+    if not any(each.opcode in GATHERING for each in program.instructions.values()):
         return
     operations = program.stored.operations
     if operations is None:
@@ -137,7 +137,7 @@ def _whole_dimensions(
     rests = {each.rest for each in batch}
     found = set()
     for gather in chain.from_iterable(operations.computations.values()):
-        if gather.opcode not in _GATHERING:
+        if gather.opcode not in GATHERING:
             continue
         old, new = _gathered(followed, gather)
         for axis, (before, after) in enumerate(zip(old, new, strict=False)):

@@ -8,6 +8,7 @@ from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.copied_inputs import SLICING
 from xlagraph.advice.causes.loop_states import (
     depends_on_loop,
     handed_on,
@@ -191,7 +192,7 @@ def _bytes_made(program: PeakProgram, reader: str) -> int:
     several slices may be the whole stack.
     """
     made = [_bytes_at_once(program, each) for each in program.made_by.get(reader, ())]
-    slices = any(program.computes_with(reader, opcode) for opcode in ("slice", "dynamic-slice"))
+    slices = any(program.computes_with(reader, opcode) for opcode in SLICING)
     if slices or not program.computes_with(reader, "reduce"):
         return sum(made)
     return min(sum(made), 2 * max(made, default=0))

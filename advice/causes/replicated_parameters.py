@@ -156,41 +156,19 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     # parameters of a loop's body, which take the bytes of inputs, have no sharding
     labels = {value.label for value in program.compilation.array_parameters}
     inputs = [row for row in inputs if row["value"] in labels]
-    parts = {_parts(row) for row in inputs} - {1}
-    if not inputs or len(parts) > 1 or None in parts:
+    splits = {row["value"]: split_dimensions(str(row["sharding"])) for row in inputs}
+    known = {label: parts for label, parts in splits.items() if parts is not None}
+    counts = {math.prod(parts) for parts in known.values()}
+    if not known or len(known) < len(splits) or len(counts - {1}) > 1:
         return
-    if not parts and any(_talks(each.opcode or "") for each in program.instructions.values()):
+    of_group = max(counts)
+    if of_group == 1 and any(_talks(each.opcode or "") for each in program.instructions.values()):
         return
-    of_group = max((each for each in parts if each), default=1)
     devices = int(str(inputs[0]["devices"])) // of_group
-    if devices < 2:
+    batch = None if devices < 2 else _batch(program, known, devices)
+    if batch is None:
         return
-    whole = {row["value"] for row in inputs if _parts(row) == 1}
-    split = (
-        {row["value"]: split_dimensions(str(row["sharding"])) for row in inputs} if parts else {}
-    )
-    results = [program.values[each] for each in program.compilation.results]
-    updated = {value.shape for value in results}
-    given = {value.shape for value in program.compilation.array_parameters}
-    if any(
-        (split.get(value.label) or (1,))[0] > 1
-        for value in program.compilation.array_parameters
-        if value.shape not in updated
-    ):
-        return  # it may be a part of the batch
-    made = {value.dimensions[0] for value in results if value.dimensions} - {
-        value.dimensions[0] for value in results if value.dimensions and value.shape in given
-    }
-    batches: defaultdict[int, list[StoredValue]] = defaultdict(list)
-    for value in program.compilation.array_parameters:
-        length = value.dimensions[0] if value.dimensions else 1
-        if value.shape in updated or value.label not in whole:
-            continue
-        if not length % devices and (not made or length in made):
-            batches[length].append(value)
-    if not batches:
-        return
-    length, found = max(batches.items(), key=lambda each: sum(v.size_bytes for v in each[1]))
+    length, found = batch
     dimensions = [BatchDimension(value.value_id, 0, length) for value in found]
     title = "Every device computes the whole batch: all inputs are replicated"
     reason = f"replicated on each of {devices} devices, which all compute the same"
@@ -216,6 +194,28 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         is_exact=True,
         likelihood=0.9,
     )
+
+
+def _batch(
+    program: PeakProgram, splits: Mapping[Cell, tuple[int, ...]], devices: int
+) -> tuple[int, list[StoredValue]] | None:
+    """Return the length of a replicated batch, and its inputs; None if it may be split."""
+    results = [program.values[each] for each in program.compilation.results]
+    updated = {value.shape for value in results}
+    given = {value.shape for value in program.compilation.array_parameters}
+    kept = [each for each in program.compilation.array_parameters if each.shape not in updated]
+    if any((splits.get(value.label) or (1,))[0] > 1 for value in kept):
+        return None  # it may be a part of the batch
+    made = {value.dimensions[0] for value in results if value.dimensions} - {
+        value.dimensions[0] for value in results if value.dimensions and value.shape in given
+    }
+    batches: defaultdict[int, list[StoredValue]] = defaultdict(list)
+    for value in kept:
+        length = value.dimensions[0] if value.dimensions else 1
+        is_whole = math.prod(splits.get(value.label, (0,))) == 1
+        if is_whole and not length % devices and (not made or length in made):
+            batches[length].append(value)
+    return max(batches.items(), key=lambda each: sum(v.size_bytes for v in each[1]), default=None)
 
 
 def _parts(row: Mapping[str, Cell]) -> int | None:

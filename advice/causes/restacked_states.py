@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.copied_inputs import SLICING
 from xlagraph.advice.causes.names import pattern_of, place_name
 from xlagraph.advice.causes.old_values import written_in_part
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -15,7 +16,6 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_TAKING: Final = ("slice", "dynamic-slice")
 _RESTACKED: Final[Remedies] = {
     "jax": "Write only what changes into the whole array, state.at[i, ...].set(change) or"
     " jax.lax.dynamic_update_slice(state, change, (i, ...)), instead of stacking a list of new"
@@ -70,8 +70,9 @@ def _restacked(program: PeakProgram) -> Iterator[_Restacked]:
         maker = program.instructions.get(whole.name)
         if maker is None or not maker.computes_with("concatenate") or not whole.dimensions:
             continue
-        parts: list[StoredValue] = []
-        old: dict[int, StoredValue] = {}
+        new_parts: list[StoredValue] = []
+        old_parts: list[StoredValue] = []
+        sources: dict[int, StoredValue] = {}
         for value_id in program.read_by.get(whole.name, ()):
             new = program.values[value_id]
             taken = written_in_part(program, new)
@@ -79,21 +80,21 @@ def _restacked(program: PeakProgram) -> Iterator[_Restacked]:
                 continue
             source = _taken_from(program, taken, whole)
             if source is not None:
-                old[source.value_id] = source
-                parts += (new, taken)
-        news = parts[::2]
+                sources[source.value_id] = source
+                new_parts.append(new)
+                old_parts.append(taken)
         # the joining instruction may write some of them itself
-        is_half = 2 * sum(each.size_bytes for each in news) >= whole.size_bytes
-        if is_half and len(old) == 1:
-            (source,) = old.values()
+        is_half = 2 * sum(each.size_bytes for each in new_parts) >= whole.size_bytes
+        if is_half and len(sources) == 1:
+            (source,) = sources.values()
             if _is_state(program, source):
-                yield _Restacked(whole, source, tuple(dict.fromkeys(parts)))
+                yield _Restacked(whole, source, (*new_parts, *old_parts))
 
 
 def _taken_from(program: PeakProgram, part: StoredValue, whole: StoredValue) -> StoredValue | None:
     """Return the array of the whole's dimensions of which a part is a slice."""
     maker = program.instructions.get(part.name)
-    if maker is None or not any(map(maker.computes_with, _TAKING)):
+    if maker is None or not any(map(maker.computes_with, SLICING)):
         return None
     read = (program.values[each] for each in program.read_by.get(part.name, ()))
     same = [each for each in read if each.dimensions == whole.dimensions]

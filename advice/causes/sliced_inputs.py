@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_smaller
+from xlagraph.advice.causes.copied_inputs import SLICING
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import share_of_reads
@@ -38,7 +39,7 @@ def sliced_inputs(program: PeakProgram) -> Iterator[Cause]:
         readers = set(program.readers_of.get(value.value_id, ()))
         if value.size_bytes < least or not readers:
             continue
-        share = share_of_reads(program, {value.value_id}, readers, ("slice", "dynamic-slice"))
+        share = share_of_reads(program, {value.value_id}, readers, SLICING)
         if share <= _MOST_READ and not program.compilation.is_donated(value.value_id):
             reader = min(readers, key=lambda name: (program.rows.get(name, 0), name))
             place = place_name(program, reader)
