@@ -6,6 +6,7 @@ computed outside the loop. In its body only the part of one iteration exists.
 
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import prod
 from typing import Final
 
@@ -14,12 +15,13 @@ from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.op_names import is_checkpointed, last_part
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_LEAST_SHARE: Final = 0.02
+_LEAST_SHARE: Final = 0.005
 """Smallest share of the reserved bytes for which a value is searched."""
 _LEAST_PART: Final = 4
 """A value of less than one in so many of the bytes of another one is small next to it."""
@@ -44,40 +46,43 @@ MIXING: Final = frozenset(
 _COMPUTED_AHEAD: Final[Remedies] = {
     "jax": "Compute the part of one iteration in the body of jax.lax.scan: scan over what it is"
     " computed from (jax.random.split(key, n) for random numbers, the ids for rows of a table, the"
-    " permuted indices for shuffled minibatches, the inputs of a projection). One large product"
-    " before the loop may run faster than one in each iteration.",
+    " permuted indices for shuffled minibatches, the inputs of a projection, quantized weights)."
+    " One large product before the loop may run faster than one in each iteration.",
     "tensorflow": "Compute the part of one iteration in the body of the tf.while_loop.",
     "pytorch": "Compute the part of one iteration in the body of torch_xla.experimental.scan.",
 }
 
 
 def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
-    """Yield a cause for each loop that reads parts of values computed before it."""
+    """Yield a cause for the loops that read parts of values computed before them."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
-    found: dict[str, dict[int, tuple[StoredValue, int]]] = {}
+    found: dict[tuple[str, ...], dict[int, tuple[StoredValue, int]]] = {}
     for value in program.temporaries:
         if value.size_bytes < least:
             break
-        read = _read_in_parts(program, value)
-        if read is not None:
-            loop, parts = read
+        if (read := _read_in_parts(program, value)) is not None:
+            loops, parts = read
             made = made_for(program, [value]) or []
             if not _is_of_several(program, made):
                 for each in made:
-                    found.setdefault(loop, {}).setdefault(each.value_id, (each, parts))
-    for loop, by_id in found.items():
+                    found.setdefault(loops, {}).setdefault(each.value_id, (each, parts))
+    for loops, by_id in found.items():
         if by_id:
-            yield _cause(program, loop, list(by_id.values()))
+            yield _cause(program, loops, list(by_id.values()))
 
 
-def _cause(program: PeakProgram, loop: str, values: list[tuple[StoredValue, int]]) -> Cause:
-    """Return the cause for values with the number of parts that the loop reads."""
-    file, line = program.place_of(loop)
-    place = file_and_line(file, line) or loop
+def _cause(
+    program: PeakProgram, loops: Sequence[str], values: list[tuple[StoredValue, int]]
+) -> Cause:
+    """Return the cause for values with the number of parts that each of the loops reads."""
+    places = dict.fromkeys(file_and_line(*program.place_of(each)) or each for each in loops)
     parts = max(each for _, each in values)
-    reason = (
-        f"computed for all {parts} iterations of the loop at {place}, which reads one part in each"
+    reading = (
+        f"loop at {next(iter(places))}, which reads one part in each"
+        if len(places) == 1
+        else f"loops at {' and '.join(places)}, which read one part in each"
     )
+    reason = f"computed for all {parts} iterations of the {reading}"
     values.sort(key=lambda each: (-each[0].size_bytes, each[0].value_id))
     gradients = _gradients(program, [value for value, _ in values], parts)
     rows = [evidence_row(value, reason) for value, _ in values]
@@ -97,8 +102,8 @@ def _cause(program: PeakProgram, loop: str, values: list[tuple[StoredValue, int]
     )
 
 
-def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] | None:
-    """Return the loop that reads only parts of a value, with the number of parts.
+def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str, ...], int] | None:
+    """Return the loops that read only parts of a value, with the number of parts.
 
     None if anything else reads it, or if a loop fills it.
     """
@@ -106,38 +111,68 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[str, int] 
     makers = [each for each in members if not each.is_phi and each.opcode not in _FORWARDING]
     if len(makers) != 1 or makers[0].op_name is None or makers[0].is_backward:
         return None
+    if program.is_copy_of_input(value.label):
+        return None  # the compiler stores the input in another layout
     if any(each.stack_loop is not None for each in members):
         return None
     maker = program.instructions.get(makers[0].name)
-    if maker and maker.computes_with("concatenate") and maker.computes_only(_JOINING):
+    if maker is None or (maker.computes_with("concatenate") and maker.computes_only(_JOINING)):
         return None  # the parts are arrays of their own, of which a loop cannot choose one
-    readers = {
-        name
-        for each in members
-        for name in program.readers_of.get(each.value_id, ())
-        if program.instructions[name].opcode not in _FORWARDING
-    }
+    readers = _readers(program, {each.value_id for each in members})
     loops = {
         program.instructions[name].loop
         for name in readers
         if not _is_recomputed_backward(program, name)
     }
-    if maker is None or len(loops) != 1:
+    found = sorted(each for each in loops if each is not None)
+    if not found or len(found) < len(loops):
         return None
-    loop = loops.pop()
-    if loop is None or program.instructions[loop].loop != maker.loop:
-        return None
-    if "while" not in last_part(program.instructions[loop].op_name):
-        return None  # the compiler made it of another op, such as a scatter
+    if len(found) > 1 and any(program.is_backward(each) for each in found):
+        return None  # it would read stacked parts
+    for loop in found:
+        if maker.loop not in _loops_around(program, loop):
+            return None
+        if "while" not in last_part(program.instructions[loop].op_name):
+            return None  # the compiler made it of another op, such as a scatter
     parts = parts_of_reads(program, {each.value_id for each in members}, readers)
-    return None if parts is None else (loop, parts)
+    return None if parts is None else (tuple(found), parts)
+
+
+def _readers(program: PeakProgram, value_ids: Collection[int]) -> set[str]:
+    """Return the instructions that read values, and do not only pass them on."""
+    readers = (program.readers_of.get(each, ()) for each in value_ids)
+    return {
+        name
+        for name in chain.from_iterable(readers)
+        if program.instructions[name].opcode not in _FORWARDING
+    }
+
+
+def _loops_around(program: PeakProgram, loop: str) -> Iterator[str | None]:
+    """Yield the loops that contain one, innermost first, and None for the entry.
+
+    A compiler moves what no iteration changes out of all of them.
+    """
+    around: str | None = loop
+    while around is not None:
+        around = program.instructions[around].loop
+        yield around
 
 
 def _is_recomputed_backward(program: PeakProgram, reader: str) -> bool:
-    """Return True for a reader in a backward loop that a checkpoint around the body recomputes."""
+    """Return True for a reader in a backward loop that a checkpoint around the body recomputes.
+
+    The loop may take the part itself, for what is in the checkpoint.
+    """
     known = program.instructions[reader]
-    is_backward = known.loop is not None and program.is_backward(known.loop)
-    return is_backward and is_checkpointed(known.op_name)
+    if known.loop is None or not program.is_backward(known.loop):
+        return False
+    if is_checkpointed(known.op_name) or not known.computes_with("dynamic-slice"):
+        return is_checkpointed(known.op_name)
+    readers = _readers(program, {each.value_id for each in program.made_by.get(reader, ())})
+    return bool(readers) and all(
+        is_checkpointed(program.instructions[each].op_name) for each in readers
+    )
 
 
 def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[StoredValue] | None:
@@ -201,11 +236,9 @@ def _gradients(
     """
     chosen = {program.set_of(value) for value in values}
     inputs = {
-        source
-        for name in _makers(program, chosen)
-        for each in program.read_by.get(name, ())
+        each
+        for each in _sources(program, _makers(program, chosen))
         if program.set_of(program.values[each]) not in chosen
-        for source in program.sources_of(program.values[each])
     }
     sizes = {prod(value.dimensions) // parts for value in values}
     found: list[StoredValue] = []
@@ -216,13 +249,22 @@ def _gradients(
         if prod(stack.dimensions) // parts not in sizes or program.set_of(value) in chosen:
             continue
         together, readers = _with_same_parts(program, value)
-        if any(
-            not inputs.isdisjoint(program.sources_of(program.values[each]))
-            for name in readers
-            for each in program.read_by.get(name, ())
-        ):
+        if not inputs.isdisjoint(_sources(program, readers)):
             found += together
     return found
+
+
+def _sources(program: PeakProgram, names: Collection[str]) -> set[int]:
+    """Return what instructions read, with what integers, such as indices, are computed from."""
+
+    def read(value_id: int) -> Iterator[int]:
+        value = program.values[value_id]
+        if value.is_integer:
+            yield from program.read_by.get(value.name, ())
+        yield from program.sources_of(value)
+
+    starts = (program.read_by.get(name, ()) for name in names)
+    return set(reached(chain.from_iterable(starts), read))
 
 
 def _with_same_parts(

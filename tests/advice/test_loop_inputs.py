@@ -174,3 +174,62 @@ def test_a_checkpointed_body_computes_its_part_again(programs, scope, is_named):
     module = MODULE.format(SLICED).removesuffix("}\n") + again
     program.stored.operations = operations_of_text(module)
     assert bool(list(computed_ahead(program))) == is_named
+
+
+def with_another_loop(programs, *, loop="jit(f)/while", line=9, outer=None):
+    """Return the program whose last value is computed of a part, in another loop."""
+    program = program_of(programs, last="fusion(x, all)")
+    known = program.instructions
+    known["last"] = known["last"]._replace(loop="while.2")
+    known["while.2"] = known["while.1"]._replace(
+        name="while.2", op_name=loop, loop=outer, source_line=line
+    )
+    again = "  last = f32[64]{0} fusion(x.1, all.1), kind=kLoop, calls=fused\n}\n"
+    module = MODULE.format(SLICED).removesuffix("}\n") + again
+    program.stored.operations = operations_of_text(module)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (9, "the loops at train.py:4 and train.py:9, which read one part in each"),
+        pytest.param(4, "the loop at train.py:4, which reads one part in each", id="same line"),
+    ],
+)
+def test_several_loops_can_each_compute_their_part(programs, line, place):
+    (cause,) = computed_ahead(with_another_loop(programs, line=line))
+    assert {row["reason"] for row in cause.rows} == {f"computed for all 16 iterations of {place}"}
+
+
+def test_a_compiler_moves_values_out_of_all_loops_around_the_one_that_reads_parts(programs):
+    program = with_another_loop(programs)
+    known = program.instructions
+    known["while.1"] = known["while.1"]._replace(loop="outer")
+    known["last"] = known["last"]._replace(loop="while.1")
+    known["outer"] = known["while.2"]._replace(name="outer")
+    (cause,) = computed_ahead(program)
+    assert [row["value"] for row in cause.rows] == ["bits", "all"]
+
+
+def test_values_that_a_loop_makes_are_not_moved_into_another_one(programs):
+    program = with_another_loop(programs)
+    known = program.instructions
+    known["all"] = known["all"]._replace(loop="while.3")
+    known["while.3"] = known["while.2"]._replace(name="while.3")
+    assert not list(computed_ahead(program))
+
+
+@pytest.mark.parametrize("scope", ["checkpoint/", ""])
+def test_a_backward_loop_may_take_the_part_that_its_checkpoint_reads(programs, scope):
+    backward = "jit(f)/transpose(jvp())/while"
+    loop = f"1 | back{{0}} | f32[64] | 12544 | 256 | 5-5 | while(last) | {backward}"
+    read = f"1 | read | f32[64] | 12800 | 256 | 5-5 | negate(last) | {backward}/body/{scope}neg"
+    program = program_of(programs, last="fusion(x, all)", more=f"{loop}\n    {read}")
+    known = program.instructions
+    sliced = {"loop": "back", "op_name": f"{backward}/body/dynamic_slice"}
+    known["last"] = known["last"]._replace(**sliced, fused_opcodes=("dynamic-slice",))
+    again = "  last = f32[64]{0} fusion(x.1, all.1), kind=kLoop, calls=fused\n}\n"
+    module = MODULE.format(SLICED).removesuffix("}\n") + again
+    program.stored.operations = operations_of_text(module)
+    assert bool(list(computed_ahead(program))) == bool(scope)

@@ -15,13 +15,18 @@ def build(flags):
     batch = BATCH // 2 if "half the batch" in flags else BATCH
 
     def forward(tokens):
-        core = hk.LSTM(WIDTH)
-        x = hk.Embed(WORDS, WIDTH)(tokens)
-        cell = core if "no checkpoint" in flags else hk.remat(core)
+        core, embed = hk.LSTM(WIDTH), hk.Embed(WORDS, WIDTH)
+        x = embed(tokens) if "embedded before" in flags else tokens
+        inputs = (lambda rows: rows) if "embedded before" in flags else embed
+
+        def step(each, state):
+            return core(inputs(each), state)
+
+        cell = step if "no checkpoint" in flags else hk.remat(step)
         state = core.initial_state(tokens.shape[1])
         if hk.running_init():
-            hidden, state = core(x[0], state)
-            hidden = x
+            _, state = step(x[0], state)
+            hidden = embed(tokens)
         else:
             hidden, state = hk.scan(lambda s, each: cell(each, s)[::-1], state, x)[::-1]
         return hk.Linear(WORDS)(hidden), state
@@ -51,6 +56,7 @@ def build(flags):
 PROGRAM = Program(
     mistakes={
         "no checkpoint": "checkpoint",
+        "embedded before": "computed ahead",
         "float64": "wide types",
         "not donated": "donation",
         "logits returned": "output",
