@@ -6,7 +6,6 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.op_names import is_backward
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.recomputing import Move
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -63,7 +62,7 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
             continue
         if reads[0] - value.live_from < _LEAST_WAIT * steps:
             continue
-        if not program.is_alone(value) or _is_kept_for_backward(program, value):
+        if not program.is_alone(value) or _is_of_backward_pass(program, value):
             continue
         found.append((value, reads[0]))
     if found:
@@ -120,9 +119,10 @@ def _is_state(program: PeakProgram, value: StoredValue) -> bool:
     return any(program.computes_with(value.name, opcode) for opcode in _UPDATING)
 
 
-def _is_kept_for_backward(program: PeakProgram, value: StoredValue) -> bool:
-    if is_backward(value.attributed_op_name):
-        return False
+def _is_of_backward_pass(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if the backward pass computes a value, which no line can move, or reads it."""
+    if value.is_backward:
+        return True
     readers = program.compilation.readers.get(value.value_id, ())
     return any(program.values[reader].is_backward for reader in readers)
 

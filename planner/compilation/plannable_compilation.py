@@ -65,6 +65,8 @@ class PlannableCompilation:
     """Shape of that result, with layouts; None if unknown."""
     compiled: "PlannableCompilation | None" = None
     """The compilation as XLA planned it, if the instructions run in another order here."""
+    recomputed: frozenset[int] = frozenset()
+    """Values that belong to the forward pass here, although the backward pass computes them."""
 
     @property
     def is_gpu(self) -> bool:
@@ -98,7 +100,9 @@ class PlannableCompilation:
     @cached_property
     def without_checkpoints(self) -> "PlannableCompilation":
         """The compilation, if what checkpoints recompute belonged to the forward pass."""
-        return replace(self, values=as_first_computed(self.values))
+        values = as_first_computed(self.values)
+        recomputed = (each for each, value in values.items() if value != self.values[each])
+        return replace(self, values=values, recomputed=frozenset(recomputed))
 
     @property
     def orders_recomputation(self) -> bool:
@@ -131,10 +135,7 @@ class PlannableCompilation:
 
     @cached_property
     def result_shapes(self) -> Mapping[int, str]:
-        """Shape with layout in which the program returns a value, by value id.
-
-        A bitcast can make it differ from the value's shape.
-        """
+        """Shape with layout in which a value is returned, by id; a bitcast may have changed it."""
         return result_shapes(self.returned, self.result_shape)
 
     @cached_property

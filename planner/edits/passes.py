@@ -97,6 +97,7 @@ class Passes:
 
     def __init__(self, compilation: PlannableCompilation, program: PlannedProgram) -> None:
         self._readers, self._by_id = compilation.readers, program.by_id
+        self._recomputed = compilation.recomputed
         self._known: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
         self._marked = {
             value.value_id
@@ -180,6 +181,8 @@ class Passes:
             if begin is None or value.live_from < begin:
                 break
             if value.is_stored or value.is_table or value.lives_out:
+                continue
+            if value.value_id in self._recomputed:
                 continue
             readers = (each.value_id for each in self._read_by(value.value_id))
             if all(each in self._backward or each in late for each in readers):

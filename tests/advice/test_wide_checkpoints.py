@@ -126,19 +126,32 @@ def test_what_a_loop_stacks_when_it_is_recomputed_belongs_into_its_body(
     assert all(remedy in cause.remedies["jax"] for cause in causes)
 
 
-def test_values_that_are_recomputed_already_are_recomputed_in_smaller_parts():
+@pytest.mark.parametrize("covers_loss", [True, False])
+def test_values_that_are_recomputed_already_are_recomputed_in_smaller_parts(covers_loss):
+    """Without the loss in the checkpoint, the backward pass begins before they are recomputed."""
     values = [
-        value(number, number, 8 - number, 64, reads=(number - 1,) if number else ())
+        value(number, 2 + number, 10 - number, 64, reads=(number - 1,) if number else ())
         for number in range(4)
     ]
-    backward = [value(4 + number, 8 - number, 8, 8, reads=(number,)) for number in range(4)]
+    backward = [value(4 + number, 10 - number, 10, 8, reads=(number,)) for number in range(4)]
+    loss = [] if covers_loss else [value(8, 0, 1, 8), value(9, 1, 10, 8, reads=(8,))]
     known = [facts(number, "f32[16]", "tanh", AGAIN) for number in range(4)]
     gradients = [facts(4 + number, "f32[2]", "multiply", BACKWARD) for number in range(4)]
-    compiled = compilation((*values, *backward), (*known, *gradients))
+    of_loss = [facts(8, "f32[2]", "exp", "jit(f)/jvp()/exp"), facts(9, "f32[2]", "mul", BACKWARD)]
+    facts_of_all = (*known, *gradients, *of_loss[: len(loss)])
+    compiled = compilation((*values, *backward, *loss), facts_of_all)
     labels = ("v0", "v1", "v2", "v3")
     assert Recompute(labels).apply(compiled, compiled.program).program == compiled.program
     smaller = Recompute(labels, again=True).apply(compiled, compiled.program)
     assert smaller.recomputed_count == len(labels)
+    assert _most_live_bytes(smaller.program) < _most_live_bytes(compiled.program)
+
+
+def _most_live_bytes(program):
+    return max(
+        sum(each.size_bytes for each in program.values if each.live_from <= step <= each.live_until)
+        for step in range(11)
+    )
 
 
 LATE = ChangeKind.LATE
