@@ -7,6 +7,7 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import primitive
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
@@ -14,6 +15,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_RATIO: Final = 8
 """Least elements of a sorted array for each one that is read."""
+_SELECTING: Final = ("top_k", "approx_top_k")
+"""Ops that select elements, for which a compiler may sort."""
 _NUMBERING: Final = frozenset(("iota", "broadcast", "constant", "bitcast", "copy"))
 """Opcodes of instructions that number the elements, so that a sort returns their indices."""
 
@@ -23,6 +26,19 @@ _FULL_SORTS: Final[Remedies] = {
     "tensorflow": "Select instead of sorting: tf.math.top_k.",
     "pytorch": "Select instead of sorting: torch.topk.",
 }
+_SORTED_SELECTIONS: Final[Remedies] = {
+    "jax": "The compiler sorts to select. Select from one block of rows after another:"
+    " jax.lax.map(select, x, batch_size=...).",
+    "tensorflow": "The compiler sorts to select. Select from one block of rows after another:"
+    " tf.map_fn.",
+    "pytorch": "The compiler sorts to select. Select from one block of rows after another, with"
+    " torch_xla.sync() after each.",
+}
+_APPROXIMATE: Final[Remedies] = {
+    **_SORTED_SELECTIONS,
+    "jax": f"{_SORTED_SELECTIONS['jax']} Or, if it may miss some: jax.lax.approx_max_k(x, k), or"
+    " approx_min_k, with a recall_target below 1, for which a TPU does not sort.",
+}
 
 
 def full_sorts(program: PeakProgram) -> Iterator[Cause]:
@@ -30,8 +46,8 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
 
     The elements to sort are needed anyway, but not the sorted ones, nor a number for each.
     """
-    found: list[tuple[StoredValue, str]] = []
-    removed: list[str] = []
+    found: dict[bool, list[tuple[StoredValue, str]]] = {}
+    removed: dict[bool, list[str]] = {}
     for name, made in program.made_by.items():
         if not program.computes_with(name, "sort"):  # a GPU fuses it
             continue
@@ -49,16 +65,19 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
             for each in program.read_by.get(name, ())
             if program.instructions[program.values[each].name].computes_only(_NUMBERING)
         ]
-        found += [(each, reason) for each in results]
-        removed += [each.label for each in (*results, *copies, *numbers)]
-    if found:
+        is_selection = primitive(program.instructions[name].op_name) in _SELECTING
+        found.setdefault(is_selection, []).extend((each, reason) for each in results)
+        labels = (each.label for each in (*results, *copies, *numbers))
+        removed.setdefault(is_selection, []).extend(labels)
+    of_selection = _APPROXIMATE if program.compilation.is_tpu else _SORTED_SELECTIONS
+    for is_selection, values in found.items():
         yield Cause(
             "peak/contributors",
             "Whole rows are sorted, although only the first elements are read",
             ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed),
-            tuple(evidence_row(value, reason) for value, reason in found),
-            _FULL_SORTS,
+            Remove.of(program.compilation, removed[is_selection]),
+            tuple(evidence_row(value, reason) for value, reason in values),
+            of_selection if is_selection else _FULL_SORTS,
             likelihood=0.9,
         )
 
