@@ -289,11 +289,16 @@ def _is_kernel(program: PeakProgram, instruction: str) -> bool:
 
 
 def sums_over(program: PeakProgram, scores: Scores) -> bool:
-    """Return True if a product of the forward pass sums scores over their dimension."""
+    """Return True if a product of the forward pass sums scores over their dimension.
+
+    Up to jaxlib 0.8, only ops in a function of their own have marks of the backward pass: a product
+    with a gradient belongs to it, too.
+    """
     size, keys = scores.elements, scores.length
     sizes = [
         math.prod(made.dimensions)
         for each in scores.value_ids
+        if not program.values[each].is_backward
         for name in program.readers_of.get(each, ())
         if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
         for made in program.made_by.get(name, ())

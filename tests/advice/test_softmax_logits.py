@@ -13,6 +13,12 @@ GRADIENT = (
     "\n        1 | grad  | s8[8192,16] | 0 | 131072 | 4-4 | dot(exp) | jit(f)/jit(main)/transpose"
 )
 """The gradient of the table, named as JAX before 0.7 does: without `transpose(jvp())`."""
+GRADIENT_OF_ROWS = (
+    "\n        1 | back | s8[64,8192] | 0 | 524288 | 4-4 | multiply(exp, sum) | jit(f)/"
+    "transpose(jvp(jit(log_softmax)))/mul"
+    "\n        1 | rows | s8[64,16] | 0 | 64 | 5-5 | dot(back, table) | jit(f)/dot_general"
+)
+"""The gradient of what is multiplied with the table, named as JAX before 0.7 does."""
 
 
 def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", width=16, **known):
@@ -80,6 +86,10 @@ def test_values_whose_sums_of_rows_the_logits_need_belong_to_them(programs):
         ("dot(exp, table)", "Weights of all rows of a table are computed for all inputs"),
         ("dot(exp, embed)", "Weights of all rows of a table are computed for all inputs"),
         ("tanh(exp)", "Logits of a large vocabulary are computed for all tokens"),
+        (
+            f"tanh(exp){GRADIENT_OF_ROWS}",
+            "Logits of a large vocabulary are computed for all tokens",
+        ),
         (f"dot(exp, table){GRADIENT}", "Logits of a large vocabulary are computed for all tokens"),
     ],
 )
