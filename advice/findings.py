@@ -19,6 +19,7 @@ from xlagraph.advice.causes.search import (
     UNUSED_DONATIONS,
     find_causes,
 )
+from xlagraph.advice.causes.together import saving_together
 from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches, wider_than_others
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.edits_of_rows import edit_of_rows
@@ -120,8 +121,15 @@ class _Search:
                     query.id: rows for query in queries if (rows := self._ask(query)) is not None
                 }
             causes = self._causes(answers)
+        alone: list[tuple[Cause, int]] = []
         for cause in causes:
-            self._keep(self._of_cause(cause), is_cause=not cause.is_fact)
+            finding = self._of_cause(cause)
+            self._keep(finding, is_cause=not cause.is_fact)
+            alone.append((cause, 0 if finding is None else finding.most_bytes))
+        if obstacle is None and self._least_share:
+            least = int(self._least_share * self._diagnosed.total_bytes("reserved"))
+            if (together := saving_together(program, alone, max(LEAST_BYTES, least))) is not None:
+                self._keep(self._of_cause(together))
         for query_id, rows in answers.items():
             query = self._catalogue[query_id]
             if query.advice is not None:
