@@ -6,7 +6,6 @@ only because one expression computes them for all rows. A loop over the rows nee
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
@@ -14,12 +13,9 @@ from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
-from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.names import place_name
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.random_bits import makes_random_bits
-from xlagraph.advice.causes.softmaxes import PRODUCTS
+from xlagraph.advice.causes.regions import SUMMING, Region
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -28,13 +24,6 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_SHARE: Final = 0.2
 """Least share of the reserved bytes that such values take at the peak."""
-_GROWTH: Final = 4
-"""Least bytes of these values for each byte of a value that they are computed from, or that is
-computed from them."""
-_ROW_BY_ROW: Final = "TopK"
-"""Target of the custom call that takes the largest elements of each row."""
-_SUMMING: Final = ("reduce", "dot")
-_MIXING: Final = MIXING - {"reduce"}
 
 _EXPANDED: Final[Remedies] = {
     "jax": "Compute a few rows at a time, and reduce them immediately: jax.lax.map(f, rows,"
@@ -54,14 +43,14 @@ def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Ca
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     axes: _RegionAxes | None = None
     seen: set[int | None] = set()
-    found: list[tuple[_Region, int]] = []
+    found: list[tuple[Region, int]] = []
     at_peak = frozenset(map(program.set_of, program.at_peak))
     for value in (*program.at_peak, *program.temporaries):
         if program.set_of(value) not in at_peak and not found:
             break
         if program.set_of(value) in seen or value.size_bytes * 8 < least or not value.dimensions:
             continue
-        region = _Region(program, value)
+        region = Region(program, value)
         is_closed = region.grow()
         if not is_closed or region.labels & set(named):
             seen |= region.sets
@@ -82,7 +71,7 @@ def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Ca
         yield _cause(program, found)
 
 
-def _cause(program: PeakProgram, regions: Sequence[tuple["_Region", int]]) -> Cause:
+def _cause(program: PeakProgram, regions: Sequence[tuple[Region, int]]) -> Cause:
     parts: dict[str, Fraction] = {}
     rows = []
     for region, length in regions:
@@ -108,115 +97,10 @@ def _cause(program: PeakProgram, regions: Sequence[tuple["_Region", int]]) -> Ca
     )
 
 
-@dataclass
-class _Region:
-    """Temporaries that are computed from each other, with the small values around them."""
-
-    program: PeakProgram
-    first: StoredValue
-    sets: set[int | None] = field(default_factory=set)
-    values: list[StoredValue] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
-    """Instructions that make these values."""
-    ends: set[str] = field(default_factory=set)
-    """Instructions that read these values, and make only small ones."""
-    given: set[int] = field(default_factory=set)
-    made: set[int] = field(default_factory=set)
-
-    @property
-    def labels(self) -> set[str]:
-        return {each.label for each in self.values}
-
-    @property
-    def boundary_bytes(self) -> int:
-        return self.bytes_of(self.given) + self.bytes_of(self.made)
-
-    def bytes_of(self, value_ids: Collection[int]) -> int:
-        return sum(self.program.values[each].size_bytes for each in value_ids)
-
-    def grow(self) -> bool:
-        """Add all large values around; return False if one of them cannot be made in parts."""
-        program = self.program
-        self.sets.add(program.set_of(self.first))
-        waiting = list(self.sets)
-        while waiting:
-            number = waiting.pop()
-            members = () if number is None else program.program.sets[number]
-            values = [program.values[each.value_id] for each in members]
-            self.values += values
-            for value in values:
-                if value.is_phi and not makes_random_bits(program, value.name):
-                    return False
-                for name in (value.name, *program.readers_of.get(value.value_id, ())):
-                    found = self._around(name)
-                    if found is None:
-                        return False
-                    waiting += found - self.sets
-                    self.sets |= found
-        # a loop over rows computes a few already
-        computed = [program.instructions[each] for each in self.names]
-        if any(_loop_of_rows(program, each.name) is not None for each in self.values):
-            taken = [program.instructions[program.values[each].name] for each in self.given]
-            if any(each.computes_with("dynamic-slice") for each in (*computed, *taken)):
-                return False
-        return bool(self.ends)
-
-    @property
-    def has_activations(self) -> bool:
-        """True if products make values for a backward pass, which sums over a batch."""
-        computed = [self.program.instructions[each] for each in self.names]
-        return any(value.is_backward for value in self.values) and any(
-            each.computes_with(opcode) for each in computed for opcode in PRODUCTS
-        )
-
-    def _around(self, name: str) -> set[int | None] | None:
-        """Return the sets of the large values that an instruction reads and makes."""
-        program = self.program
-        known = program.instructions[name]
-        makes_bits = makes_random_bits(program, name)
-        if known.opcode in ("call", "conditional"):
-            return None
-        if known.opcode in FORWARDING and not makes_bits:
-            return set()  # the state of a loop shares its bytes; what it only reads does not change
-        is_small = self._is_small
-        made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
-        if makes_bits:  # counters and keys are no results
-            made = [each for each in made if not is_small(each)]
-        read = [program.values[each] for each in program.read_by.get(name, ())]
-        if all(map(is_small, made)):
-            is_sum = any(map(known.computes_with, _SUMMING)) or known.target == _ROW_BY_ROW
-            if not is_sum:
-                return None
-            self.ends.add(name)
-        else:
-            if any(map(known.computes_with, _MIXING)):
-                return None
-            self.names.add(name)
-        self.made |= {each.value_id for each in made if is_small(each)}
-        self.given |= {each.value_id for each in read if is_small(each)} - self.made
-        found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
-        return found if found <= self._temporaries else None
-
-    def _is_small(self, value: StoredValue) -> bool:
-        return value.size_bytes * _GROWTH < self.first.size_bytes
-
-    @cached_property
-    def _temporaries(self) -> frozenset[int | None]:
-        return frozenset(map(self.program.set_of, self.program.temporaries))
-
-
-def _loop_of_rows(program: PeakProgram, name: str) -> str | None:
-    """Return the innermost loop around an instruction that does more than make random bits."""
-    loop = program.instructions[name].loop
-    while loop is not None and makes_random_bits(program, loop):
-        loop = program.instructions[loop].loop
-    return loop
-
-
 class _RegionAxes(Axes):
     """The dimensions of values, and along which of them a loop can compute a region."""
 
-    def rows(self, axis: int, region: _Region) -> int:
+    def rows(self, axis: int, region: Region) -> int:
         """Return the length of the dimension of a region's values that an axis is a factor of.
 
         What a compiler sums in two steps, or a kernel reads in blocks, has factors of the rows.
@@ -226,7 +110,7 @@ class _RegionAxes(Axes):
         found = [each for each in chain.from_iterable(wholes) if axis in lengths.parts(each)]
         return min(map(lengths.length, found), default=lengths.length(axis))
 
-    def axis_of_parts(self, region: _Region) -> int | None:
+    def axis_of_parts(self, region: Region) -> int | None:
         """Return the first dimension along which a loop can compute the values of a region.
 
         All have it, and what is reduced over it is not read to compute other ones. Activations are
@@ -299,7 +183,7 @@ class _RegionAxes(Axes):
         inside = self.program.fused_operations(operation) or (operation,)
         results = self.followed.results
         for each in inside:
-            if each.opcode in _SUMMING:
+            if each.opcode in SUMMING:
                 read = [results.get(operand.name, ()) for operand in each.operands]
                 made = results.get(each.name, ())
                 if self._is_in(axis, *read) and not self._is_in(axis, made):
@@ -320,7 +204,7 @@ class _RegionAxes(Axes):
     def _is_in(self, axis: int, *trees: Tree) -> bool:
         return any(axis in self.parts(array) for tree in trees for array in arrays(tree))
 
-    def _dependents(self, axis: int, region: _Region) -> set[str]:
+    def _dependents(self, axis: int, region: Region) -> set[str]:
         """Return the instructions that depend on what is reduced over a dimension."""
         program = self.program
         users: defaultdict[str, set[str]] = defaultdict(set)

@@ -20,6 +20,7 @@ from xlagraph.advice.causes.places_of_reads import (
     is_same_expression,
     place_of_read,
 )
+from xlagraph.advice.causes.restacked_states import replaced_by_parts
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.planned_program import begin_of
@@ -275,6 +276,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
             0.2,
             is_fact=True,
         )
+    if any(replaced_by_parts(program, each) for each in program.made_by.get(old.writer, ())):
+        return None  # the parts read the old value, and `restacked_states` names them
     places = [place_of_read(program, reader, old.value_ids) for reader in old.readers]
     if all(
         is_same_expression(program, reader, writer) or is_in_call(program, place, reader, writer)

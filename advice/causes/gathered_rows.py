@@ -31,7 +31,8 @@ _GATHERED_ROWS: Final[Remedies] = {
     "jax": "Add the rows of one group after another: reshape the indices (senders and receivers of"
     " a graph) to (groups, rows) and use jax.lax.scan(jax.checkpoint(body), jnp.zeros((nodes, d)),"
     " (senders, receivers)), whose body gathers the rows of one group and adds their"
-    " jax.ops.segment_sum to the carry.",
+    " jax.ops.segment_sum to the carry; for a softmax over the edges of a node, add the"
+    " exponentials in the same loop, and divide the two sums.",
     "tensorflow": "Add the rows of one group after another in a tf.while_loop, with"
     " tf.recompute_grad around its body.",
     "pytorch": "Add the rows of one group after another with index_add_, each group inside of"
@@ -44,17 +45,13 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     added = {
         value.dimensions[0]: each
-        for each in _outside_loops(program, "scatter")
+        for each in sorted(_outside_loops(program, "scatter"), key=_bytes)
         if _ADDING.search(last_part(each.op_name))
         for value in _read(program, each)
         if _is_larger(value, each)
     }
     for count, (gather, source, scatter) in _pairs(program, added).items():
-        found = [
-            value
-            for value in program.temporaries
-            if count in (value.dimensions[:1] + value.dimensions[-1:])
-        ]
+        found = [value for value in program.temporaries if count in value.dimensions]
         found += _flattened(program, found, count)
         at_peak = [value for value in program.at_peak if value in set(found)]
         if sum(value.size_bytes for value in at_peak) < least:
@@ -149,10 +146,13 @@ def _read_after_sums(
 def _pairs(
     program: PeakProgram, added: Mapping[int, StoredValue]
 ) -> dict[int, tuple[StoredValue, StoredValue, StoredValue]]:
-    """Return a gather, its source, and a scatter that depends on it, by the number of rows."""
+    """Return a gather, its source, and a scatter that depends on it, by the number of rows.
+
+    The largest ones: a softmax over the edges of a node gathers and adds a number for each, too.
+    """
     schedulable = program.schedulable
     found: dict[int, tuple[StoredValue, StoredValue, StoredValue]] = {}
-    for value in _outside_loops(program, "gather"):
+    for value in sorted(_outside_loops(program, "gather"), key=_bytes, reverse=True):
         scatter = added.get(value.dimensions[0])
         sources = [each for each in _read(program, value) if _is_larger(value, each)]
         if scatter is None or not sources or schedulable is None:
@@ -188,6 +188,10 @@ def _read(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
 def _is_larger(one: StoredValue, other: StoredValue) -> bool:
     """Return True if a value has several rows for each of another one."""
     return one.dimensions[0] >= _LEAST_RATIO * other.dimensions[0]
+
+
+def _bytes(value: StoredValue) -> int:
+    return value.size_bytes
 
 
 def _line(program: PeakProgram, value: StoredValue) -> str:

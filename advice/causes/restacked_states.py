@@ -27,6 +27,19 @@ _RESTACKED: Final[Remedies] = {
 }
 
 
+_COMPUTED: Final[Remedies] = {
+    "jax": "Compute all parts in one operation, jax.vmap over the first dimension; or one part"
+    " after another in jax.lax.fori_loop, which writes each with state.at[i].set(part); or keep the"
+    " parts as separate arrays, a list or dict, in the state.",
+    "tensorflow": "Compute all parts in one operation (tf.vectorized_map); or keep a tf.Variable"
+    " for each part.",
+    "pytorch": "Compute all parts in one operation (torch.func.vmap); or keep a tensor for each"
+    " part.",
+}
+_LEAST_PARTS: Final = 3
+"""Least parts that are one element of the state each: two may be halves of one vector."""
+
+
 class _Restacked(NamedTuple):
     """An array that is joined from parts of an old one."""
 
@@ -38,10 +51,32 @@ class _Restacked(NamedTuple):
 
 
 def restacked_states(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the parts of arrays that are updated one by one and joined again."""
+    """Yield the parts of arrays that are updated or computed one by one and joined again."""
+    yield from _cause(
+        program,
+        "An array is taken apart, and its new parts are stacked again",
+        _restacked(program),
+        _RESTACKED,
+        "only if nothing else still reads the old array",
+    )
+    yield from _cause(
+        program,
+        "Parts of an array are computed one by one and stacked again",
+        _recomputed(program),
+        _COMPUTED,
+    )
+
+
+def _cause(
+    program: PeakProgram,
+    title: str,
+    found: Iterator[_Restacked],
+    remedies: Remedies,
+    doubt: str | None = None,
+) -> Iterator[Cause]:
     rows = []
     removed: list[str] = []
-    for whole, old, parts in _restacked(program):
+    for whole, old, parts in found:
         copies = [old] if old.opcode == "copy" else []
         reason = (
             f"{place_name(program, whole.name)} joins the new parts of"
@@ -53,12 +88,12 @@ def restacked_states(program: PeakProgram) -> Iterator[Cause]:
     if rows:
         yield Cause(
             "alias/copies",
-            "An array is taken apart, and its new parts are stacked again",
+            title,
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, removed),
             tuple(rows),
-            _RESTACKED,
-            "only if nothing else still reads the old array",
+            remedies,
+            doubt,
             is_exact=True,
             likelihood=0.9,
         )
@@ -89,6 +124,42 @@ def _restacked(program: PeakProgram) -> Iterator[_Restacked]:
             (source,) = sources.values()
             if _is_state(program, source):
                 yield _Restacked(whole, source, (*new_parts, *old_parts))
+
+
+def _recomputed(program: PeakProgram) -> Iterator[_Restacked]:
+    """Yield arrays that are written over an old one, and whose parts are computed from it."""
+    for planned in program.program.values:
+        whole = program.values[planned.value_id]
+        old = replaced_by_parts(program, whole)
+        if old is not None:
+            parts = (program.values[each] for each in program.read_by[whole.name])
+            yield _Restacked(whole, old, tuple(parts))
+
+
+def replaced_by_parts(program: PeakProgram, whole: StoredValue) -> StoredValue | None:
+    """Return the donated array, or its copy, from whose parts those of a new array are computed."""
+    joining = program.instructions.get(whole.name)
+    parts = [program.values[each] for each in program.read_by.get(whole.name, ())]
+    if (
+        joining is None
+        or joining.opcode != "concatenate"
+        or len(parts) < _LEAST_PARTS
+        or any(each.dimensions != (1, *whole.dimensions[1:]) for each in parts)
+    ):
+        return None
+    members = program.members_of(whole)
+    over = {each.value_id for each in members if each.is_stored}
+    sources: set[int] = set()
+    for part in parts:
+        maker = program.instructions[part.name]
+        read = program.read_by.get(part.name, ())
+        taken = [
+            each for each in read if not over.isdisjoint(program.sources_of(program.values[each]))
+        ]
+        if len(taken) != 1 or not any(map(maker.computes_with, SLICING)):
+            return None
+        sources |= set(taken)
+    return program.values[sources.pop()] if len(sources) == 1 else None
 
 
 def _taken_from(program: PeakProgram, part: StoredValue, whole: StoredValue) -> StoredValue | None:

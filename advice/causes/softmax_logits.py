@@ -24,7 +24,7 @@ from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import stacks_of
 
-_LEAST_VOCABULARY: Final = 512
+_LEAST_VOCABULARY: Final = 256
 _COMPUTED_VOCABULARY: Final = 4096
 """Least words of a table that is no input: shorter ones may be the keys of an attention."""
 _LEAST_TOKENS: Final = 64

@@ -343,3 +343,46 @@ def test_what_a_wide_checkpoint_recomputes_could_be_computed_in_parts_too(progra
         monkeypatch.setattr(search, name, search_others)
     assert list(search.causes_of_values(found)) == [found]
     assert given == [{"k", "p"}, set()]
+
+
+HALVES = """HloModule m
+
+ENTRY e {
+  x = f32[128,1]{1,0} parameter(0)
+  y = f32[128,1]{1,0} parameter(1)
+  k = f32[128,128]{1,0} dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  h = f32[128,1]{1,0} slice(k), slice={[0:128], [0:1]}
+  zero = f32[] constant(0)
+  m = f32[128,128]{1,0} pad(h, zero), padding=0_0x0_127
+  ROOT s = f32[128]{0} reduce(m, zero), dimensions={0}, to_apply=add
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "named"),
+    [(1, {"k", "h", "m"}), pytest.param(8, set(), id="activations of a product")],
+)
+def test_halves_of_a_scan_belong_to_the_rows_that_they_are_taken_from(programs, width, named):
+    program = programs(
+        f"""
+        0 | {512 * width} | parameter 0, shape |f32[128,{width}]| at ShapeIndex {{}}
+        1 | {512 * width} | parameter 1, shape |f32[128,{width}]| at ShapeIndex {{}}
+        2 | 139264 | preallocated-temp
+        3 | 512 | maybe-live-out
+        """,
+        f"""
+        0 | x | f32[128,{width}] | 0 | {512 * width} | 0-5 | parameter(0)
+        1 | y | f32[128,{width}] | 0 | {512 * width} | 0-5 | parameter(1)
+        2 | k | f32[128,128] | 0     | 65536 | 1-2 | dot(x, y) | jit(f)/transpose(jvp())/dot_general
+        2 | h | f32[128,1]   | 65536 | 512   | 2-3 | slice(k) | jit(f)/transpose(jvp())/pad
+        2 | m | f32[128,128] | 73728 | 65536 | 3-4 | pad(h)    | jit(f)/transpose(jvp())/pad
+        3 | s | f32[128]     | 0     | 512   | 4-5 | reduce(m) | jit(f)/transpose(jvp())/sum
+        """,
+    )
+    program.stored.operations = operations_of_text(
+        HALVES.replace(",1]{1,0} p", f",{width}]{{1,0}} p")
+    )
+    with_results(program, "s")
+    found = list(expanded_values(program, ()))
+    assert {row["value"] for cause in found for row in cause.rows} == named

@@ -52,6 +52,24 @@ def test_gathered_rows_that_are_only_added_are_named(
         assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
 
 
+def test_rows_may_be_in_the_middle_and_the_largest_are_stated(programs):
+    values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
+    values = (
+        values.replace("scatter(e)", "scatter(m)")
+        .replace("f32[256,16]  | 16384", "f32[4,256,4] | 16384")
+        .replace(
+            "1 | g",
+            "1 | n | f32[256,1] | 32768 | 1024 | 1-2 | gather(h) | jit(f)/gather @ f.py:3\n1 | g",
+        )
+    )
+    program = programs(ALLOCATIONS.replace("32832", "33792"), values)
+    read = ("h = parameter()", "n = gather(h)", "m = gather(h)", "e = exponential(m)")
+    with_dependences(program, *read, "a = scatter(m)")
+    (cause,) = gathered_rows(program)
+    assert {row["value"] for row in cause.rows} == {"m", "e", "n"}
+    assert "for each of 256 that f.py:4 gathers" in str(cause.rows[0]["reason"])
+
+
 def test_a_gradient_of_a_table_may_lack_the_mark_of_the_backward_pass(programs):
     values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
     values = values.replace("jit(f)/jvp()", "jit(f)/jit(main)")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.restacked_states import restacked_states
 from xlagraph.planner.planned_program import Overwrite
 
@@ -50,3 +51,37 @@ def test_an_array_of_new_parts_of_an_old_one_exists_twice(programs, write, take,
     expected = [["k", "n0", "n1", "t0", "t1"]] if found else []
     assert [sorted(str(row["value"]) for row in cause.rows) for cause in causes] == expected
     assert all("f.py:9 joins the new parts of" in str(cause.rows[0]["reason"]) for cause in causes)
+
+
+@pytest.mark.parametrize(
+    ("last", "result", "found"),
+    [
+        ("dynamic-slice(k)", "whole", True),
+        pytest.param("dynamic-slice(other)", "whole", False, id="a part of another array"),
+        pytest.param("add(k)", "whole", False, id="not computed from a part"),
+        pytest.param("dynamic-slice(k)", "c2", False, id="an array that is not replaced"),
+    ],
+)
+def test_parts_that_are_computed_and_replace_a_donated_array_are_named(
+    programs, last, result, found
+):
+    program = programs(
+        """
+        0 | 12288 | parameter 0, shape |f32[3,1024]| at ShapeIndex {}
+        1 | 12288 | parameter 1, shape |f32[3,1024]| at ShapeIndex {}
+        2 | 49152 | preallocated-temp
+        """,
+        f"""
+        0 | c     | f32[3,1024] | 0     | 12288 | 0-1 | parameter(0)
+        1 | other | f32[3,1024] | 0     | 12288 | 0-1 | parameter(1)
+        2 | k     | f32[3,1024] | 0     | 12288 | 1-4 | copy(c)
+        2 | n0    | f32[1,1024] | 12288 | 4096  | 2-5 | dynamic-slice(k)
+        2 | n1    | f32[1,1024] | 16384 | 4096  | 3-5 | dynamic-slice(k)
+        2 | n2    | f32[1,1024] | 20480 | 4096  | 4-5 | {last}
+        0 | whole | f32[3,1024] | 0     | 12288 | 5-6 | concatenate(n0, n1, n2) | jit(f)/stack
+        """,
+    )
+    share_one_buffer_set(program, "c" if result == "whole" else "k", "whole")
+    causes = list(restacked_states(program))
+    expected = [["k", "n0", "n1", "n2"]] if found else []
+    assert [sorted(str(row["value"]) for row in cause.rows) for cause in causes] == expected

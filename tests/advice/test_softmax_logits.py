@@ -25,7 +25,7 @@ def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", wi
     loop, tokens, factors = (known.get(each) for each in ("loop", "tokens", "factors"))
     tokens, factors = tokens or 64, factors or "table"
     reduced = reduced or f"s8[{tokens}]"
-    program = programs(
+    texts = (
         f"""
         0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {{}}
         1 | 1048640 | preallocated-temp
@@ -42,15 +42,16 @@ def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", wi
         1 | mixed | s8[{tokens},16] | 1048576 | 64 | 4-5 | {known.get("mixed", "dot(sum)")}
         """,
     )
+    program = programs(*(each.replace("8192", known.get("words", "8192")) for each in texts))
     with_results(program, "sum")
     program.instructions["sum"] = program.instructions["sum"]._replace(loop=loop)
     return list(logits(program))
 
 
-@pytest.mark.parametrize("width", [8, 32])  # less and more than that of the head
-def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs, width):
-    (cause,) = softmax(programs, width=width)
-    reason = "64 × 8192 products with table, which f.py:8 reduces"
+@pytest.mark.parametrize(("width", "words"), [(8, "8192"), (32, "8192"), (8, "256")])
+def test_logits_are_products_with_a_table_whose_exponentials_are_summed(programs, width, words):
+    (cause,) = softmax(programs, width=width, words=words)
+    reason = f"64 × {words} products with table, which f.py:8 reduces"
     assert [(row["value"], row["reason"]) for row in cause.rows] == [
         ("all", reason),
         ("exp", reason),
@@ -107,6 +108,7 @@ def test_a_softmax_whose_rows_a_product_adds_up_mixes_them(programs, mixed, what
         {"read": "all"},  # as the sum of a softplus of each element
         {"tokens": 32},  # one for each sequence, as in a step of decoding
         {"factors": "embed, table"},  # points
+        {"words": "128"},
     ],
 )
 def test_products_without_a_softmax_are_not_logits(programs, changed):

@@ -1,0 +1,159 @@
+"""Large values that are computed from each other, with the small values around them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.needed_only import FORWARDING
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.random_bits import makes_random_bits
+from xlagraph.advice.causes.softmaxes import PRODUCTS
+from xlagraph.planner.compilation.records import StoredValue
+
+SUMMING: Final = ("reduce", "dot")
+_GROWTH: Final = 4
+"""Least bytes of these values for each byte of a value that they are computed from, or that is
+computed from them."""
+_OUTER: Final = 64
+"""Least bytes of the result for each byte of a factor of a product that computes no activations."""
+_ROW_BY_ROW: Final = "TopK"
+"""Target of the custom call that takes the largest elements of each row."""
+_MIXING: Final = MIXING - {"reduce"}
+_TAKING: Final = ("slice", "pad", "concatenate")
+"""Opcodes with which a scan (jnp.cumprod) takes halves of its rows, and joins them again."""
+
+
+@dataclass
+class Region:
+    """Temporaries that are computed from each other, with the small values around them."""
+
+    program: PeakProgram
+    first: StoredValue
+    sets: set[int | None] = field(default_factory=set)
+    values: list[StoredValue] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    """Instructions that make these values."""
+    ends: set[str] = field(default_factory=set)
+    """Instructions that read these values, and make only small ones."""
+    pieces: set[int] = field(default_factory=set)
+    """Small values that are taken from these without a sum, as halves of halves of a scan are."""
+    given: set[int] = field(default_factory=set)
+    made: set[int] = field(default_factory=set)
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels of all values, also of those that share bytes with large ones."""
+        return {each.label for each in self.values}
+
+    @property
+    def boundary_bytes(self) -> int:
+        """The bytes of the small values that these are computed from, and that they become."""
+        return self.bytes_of(self.given) + self.bytes_of(self.made)
+
+    def bytes_of(self, value_ids: Collection[int]) -> int:
+        """Return the bytes of values."""
+        return sum(self.program.values[each].size_bytes for each in value_ids)
+
+    def grow(self) -> bool:
+        """Add all large values around; return False if one of them cannot be made in parts."""
+        program = self.program
+        self.sets.add(program.set_of(self.first))
+        waiting = list(self.sets)
+        while waiting:
+            number = waiting.pop()
+            members = () if number is None else program.program.sets[number]
+            values = [program.values[each.value_id] for each in members]
+            self.values += values
+            for value in values:
+                if value.is_phi and not makes_random_bits(program, value.name):
+                    return False
+                for name in (value.name, *program.readers_of.get(value.value_id, ())):
+                    found = self._around(name)
+                    if found is None:
+                        return False
+                    waiting += found - self.sets
+                    self.sets |= found
+        for around in (self.given, self.made):
+            around -= self.pieces  # small until a piece turned out to be taken from the values
+        # a loop over rows computes a few already
+        computed = [program.instructions[each] for each in self.names]
+        if any(_loop_of_rows(program, each.name) is not None for each in self.values):
+            taken = [program.instructions[program.values[each].name] for each in self.given]
+            if any(each.computes_with("dynamic-slice") for each in (*computed, *taken)):
+                return False
+        return bool(self.ends)
+
+    @property
+    def has_activations(self) -> bool:
+        """True if products make values for a backward pass, which sums over a batch."""
+        return any(value.is_backward for value in self.values) and any(
+            self.program.computes_with(name, opcode) and not self._is_outer(name)
+            for name in self.names
+            for opcode in PRODUCTS
+        )
+
+    def _is_outer(self, name: str) -> bool:
+        """Return True for a product of small values whose result is far larger than both.
+
+        The gradient of a weighted sum is one, such as that of the colours along a ray.
+        """
+        program = self.program
+        read = [program.values[each] for each in program.read_by.get(name, ())]
+        largest = max((each.size_bytes for each in read), default=0)
+        made = max(each.size_bytes for each in program.made_by[name])
+        return made >= _OUTER * largest
+
+    def _around(self, name: str) -> set[int | None] | None:
+        """Return the sets of the large values that an instruction reads and makes."""
+        program = self.program
+        known = program.instructions[name]
+        makes_bits = makes_random_bits(program, name)
+        if known.opcode in ("call", "conditional"):
+            return None
+        if known.opcode in FORWARDING and not makes_bits:
+            return set()  # the state of a loop shares its bytes; what it only reads does not change
+        is_small = self._is_small
+        made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
+        if makes_bits:  # counters and keys are no results
+            made = [each for each in made if not is_small(each)]
+        read = [program.values[each] for each in program.read_by.get(name, ())]
+        if all(map(is_small, made)):
+            is_sum = any(map(known.computes_with, SUMMING)) or known.target == _ROW_BY_ROW
+            if is_sum:
+                self.ends.add(name)
+            elif any(map(known.computes_with, _MIXING)):
+                return None
+            elif any(map(known.computes_with, _TAKING)) or any(
+                each.value_id in self.pieces for each in read
+            ):
+                self.pieces |= {each.value_id for each in made}
+                self.names.add(name)
+            else:
+                return None
+        else:
+            if any(map(known.computes_with, _MIXING)):
+                return None
+            self.names.add(name)
+        self.made |= {each.value_id for each in made if is_small(each)}
+        self.given |= {each.value_id for each in read if is_small(each)} - self.made
+        found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
+        return found if found <= self._temporaries else None
+
+    def _is_small(self, value: StoredValue) -> bool:
+        return (
+            value.value_id not in self.pieces and value.size_bytes * _GROWTH < self.first.size_bytes
+        )
+
+    @cached_property
+    def _temporaries(self) -> frozenset[int | None]:
+        return frozenset(map(self.program.set_of, self.program.temporaries))
+
+
+def _loop_of_rows(program: PeakProgram, name: str) -> str | None:
+    """Return the innermost loop around an instruction that does more than make random bits."""
+    loop = program.instructions[name].loop
+    while loop is not None and makes_random_bits(program, loop):
+        loop = program.instructions[loop].loop
+    return loop
