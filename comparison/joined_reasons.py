@@ -6,7 +6,14 @@ from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.argument_names import are_repeated, branches, pattern, stacked
+from xlagraph.comparison.argument_names import (
+    INDEX,
+    are_repeated,
+    branches,
+    name_steps,
+    pattern,
+    stacked,
+)
 from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.library_calls import library
@@ -105,12 +112,29 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
         # XLA may fuse a few values of the other program in another way
         and _OTHERS * (each.count_a if only_b else each.count_b) < max(each.count_a, each.count_b)
     ]
+    # single inputs of a flat list, such as all states of an optimizer, are no part
+    is_flat = all(INDEX.fullmatch(name_steps(each)[-1]) for each in inputs.inputs)
+    is_flat &= len(inputs.inputs) >= len(only)
+    if is_flat and not (computed and _are_layers(names, only, other_side)):
+        return
     del reasons.found[inputs.subject]
     repeated = reasons.of(ReasonKind.REPEATED)
     repeated.inputs, repeated.input_count = inputs.inputs, inputs.input_count
     repeated.absorb(inputs)
     for reason in computed:
         repeated.join(reasons.found.pop(reason.subject))
+
+
+def _are_layers(names: Collection[str], values: Collection[HeldValue], others: Reserved) -> bool:
+    """Return True if arrays of a list may be layers: they have the shape of one of the others."""
+    patterns = {pattern(name) for name in names}
+    shapes = {value.shape for value in values}
+    alike = {
+        value.shape
+        for value in others.values
+        if value.is_input and pattern(value.op_name or "") in patterns
+    }
+    return len(shapes) == 1 and shapes <= alike
 
 
 def _kinds(side: Reserved, names: Collection[str]) -> set[tuple[str, str | None, int]]:
