@@ -22,7 +22,7 @@ from xlagraph.hlo.op_names import (
 _BACKWARD: Final = "the backward pass"
 GRADIENT_OF_GRADIENT: Final = re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\(")
 """Part of the op names of second derivatives."""
-_TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
+TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     _BACKWARD: re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
     # also of a Hessian, which is a gradient for many directions at once
     "the gradient of a gradient": GRADIENT_OF_GRADIENT,
@@ -31,7 +31,7 @@ _TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     "jax.vmap": re.compile(r"vmap\("),
 }
 """Transformations, with the parts of op names that they make."""
-OF_GRADIENTS: Final = frozenset(_TRANSFORMATIONS) - {"jax.vmap"}
+OF_GRADIENTS: Final = frozenset(TRANSFORMATIONS) - {"jax.vmap"}
 """Names of the transformations that make gradients."""
 _OTHER_MARKS: Final[Mapping[str, re.Pattern[str]]] = {
     # a gradient within a loop of which another gradient is taken: jvp()/while/body/transpose(jvp())
@@ -119,7 +119,7 @@ def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> R
     computed = {value.name for value in more.values if value.is_computed}
     if not has_all_transformations(value.op_name for value in less.values):
         return None
-    for name, mark in _TRANSFORMATIONS.items():
+    for name, mark in TRANSFORMATIONS.items():
         of_both = _MARKS_OF_BOTH.get(name)
         is_other = of_both and not (less.mentions.has(of_both) and more.mentions.has(of_both))
         if is_other or less.mentions.has(_OTHER_MARKS.get(name, mark)):

@@ -18,7 +18,7 @@ from xlagraph.comparison.edits_of_programs import (
     rank,
 )
 from xlagraph.comparison.groups import By
-from xlagraph.comparison.new_code import OF_GRADIENTS
+from xlagraph.comparison.new_code import OF_GRADIENTS, TRANSFORMATIONS
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
@@ -128,9 +128,10 @@ def sentences_of(
             told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
     if told and (code := told[0].code):
-        # another function says more than a transformation that both programs have
+        # another function says more than its files, or a transformation that both programs have
         called = [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
-        if called and called[0].is_replacement and not code.is_only_one_side:
+        is_named = code.is_only_one_side and not code.scopes.isdisjoint(TRANSFORMATIONS)
+        if called and called[0].is_replacement and not is_named:
             found.insert(0, _sentence(called[0], names))
     elif told and not is_silent:
         # without bytes, it names what is new
@@ -172,7 +173,8 @@ def _of_no_bytes(
     above = next((reason for place, reason in code if place == 0), None)
     # the size of a parameter may follow from a line
     if edited and first.input_example and not first.turns and not code:
-        return [(0 if is_telling(edited[0]) else 1, edited[0])]
+        is_first = is_telling(edited[0]) or is_of_line(edited[0], _largest(first, reasons))
+        return [(0 if is_first else 1, edited[0])]
     if is_plain_edit(first):  # a library makes a checkpoint, too
         is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
         return [(1, reason) for _, reason in code] if is_checkpoint else code
@@ -211,6 +213,12 @@ def _of_no_bytes(
         not (ops and ops[0].scopes and ops[0].inputs) or above.subject.after == word
     )
     return [(0, ops[0])] if ops and is_generic and not is_said else code
+
+
+def _largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
+    """Return the reason with most bytes of those that change as the first one does."""
+    sign = 1 if first.growth_bytes > 0 else -1
+    return max(reasons, key=lambda reason: sign * reason.growth_bytes)
 
 
 def _is_of_less(functions: Reason, first: Reason) -> bool:

@@ -100,6 +100,13 @@ def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
     first, second = (each.text for each in sentences_of([sizes, edited], ("a", "b"), (128, 64)))
     assert first == "train.py:3 (f): exp gone"
     assert second.startswith("p['w'] f32[16]")
+    edited.scopes = {"concatenate"}
+    gone = Reason(Subject(ReasonKind.REPLACED), -256, 2, 1)
+    growth = [gone, sizes, edited], ("a", "b"), (1024, 704)
+    assert sentences_of(*growth)[1].text == "train.py:3 (f): concatenate gone"
+    gone.growth_by_line = Counter({("train.py", 3): -192, ("train.py", 4): -64})
+    assert sentences_of(*growth)[0].text == "train.py:3 (f): concatenate gone"
+    edited.scopes = {"exp"}
     sizes.turns = {(4, 2)}
     assert sentences_of([sizes, edited], ("a", "b"), (128, 64))[0].text.startswith("p['w'] f32[16]")
 
