@@ -262,8 +262,7 @@ def _sizes(reason: Reason) -> str:
             return changed_numbers(reason) + values
         return f"{turns(*next(iter(reason.turns)))}: {values}"
     a, b = reason.input_example
-    is_split = a.sharding and b.sharding and a.sharding != b.sharding
-    split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
+    split = f" (sharding {a.sharding} → {b.sharding})" if reason.is_resharded else ""
     others = ", with those of the changed checkpoint" if reason.scopes else ""
     return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}{others}"
 

@@ -214,6 +214,12 @@ class Reason:
         return bool(self.scopes and self.inputs)
 
     @property
+    def is_resharded(self) -> bool:
+        """True if an input is split over the devices in another way."""
+        shardings = {each.sharding for each in self.input_example or ()}
+        return len(shardings) > 1 and all(shardings)
+
+    @property
     def line(self) -> SourceLine | None:
         """Source line with most of the growth; None if no value has a line."""
         sign = 1 if self.growth_bytes > 0 else -1

@@ -100,6 +100,7 @@ def sentences_of(
         key=lambda reason: (
             reason.subject.kind is not ReasonKind.PLATFORM,
             not reason.is_of_all_inputs,
+            not reason.is_resharded,  # collectives and the sizes of others follow from it
             # one without bytes follows from what is returned no longer
             not is_same and reason.subject.kind in _DONATIONS and abs(reason.growth_bytes) < least,
             rank(reason, explaining),

@@ -45,6 +45,16 @@ def test_an_input_of_another_size_precedes_stacks_that_grow_with_it():
     stack = Reason(Subject(ReasonKind.STACKED), 96, 0, 1, largest=(None, value))
     first, *_ = sentences_of([stack, of_input], ("a", "b"), (1000, 1100))
     assert first.text.startswith("x f32[1] → f32[2]")
+    collectives = Reason(Subject(ReasonKind.COLLECTIVES), 200, scopes={"1 all-gather"})
+    for sharding, starts in (
+        ("{replicated}", "x f32[2] → f32[1] (sharding"),
+        (None, "collectives"),
+    ):
+        of_input.growth_bytes = -100
+        whole, part = (larger._replace(sharding=each) for each in (sharding, "{devices=[2]<=[2]}"))
+        of_input.input_example = whole, part._replace(shape="f32[1]")
+        first, *_ = sentences_of([collectives, of_input], ("a", "b"), (1000, 1100))
+        assert first.text.startswith(starts)
 
 
 def test_a_cause_that_only_one_side_has_is_named_with_its_values(tmp_path):
