@@ -1,6 +1,5 @@
 """Join reasons that follow from one change of a program, and name what changed."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
@@ -24,7 +23,6 @@ from xlagraph.hlo.op_names import own_op_name
 from xlagraph.hlo.shapes import dimensions
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
-_FLOAT: Final = re.compile(r"b?f\d")
 _NEARLY_ALL: Final = 0.1
 """Share of bytes that may remain if those of two reasons cancel out."""
 _LEAST_FUSIONS: Final = 5
@@ -245,9 +243,9 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
 
 def _counts_of_types(side: Reserved) -> tuple[Counter[str], int, int]:
     """Return how many computed floats have each type, the number of values, and that of casts."""
-    types = [value.dtype or "" for value in side.values if value.is_computed]
-    floats = Counter(dtype for dtype in types if _FLOAT.match(dtype))
-    return floats, len(types), side.mentions.count("convert_element_type")
+    computed = [value for value in side.values if value.is_computed]
+    floats = Counter(value.dtype or "" for value in computed if value.is_float)
+    return floats, len(computed), side.mentions.count("convert_element_type")
 
 
 def join_fusions(sides: Sides, reasons: FoundReasons) -> None:

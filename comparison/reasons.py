@@ -210,7 +210,7 @@ class Reason:
 
     @property
     def is_replacement(self) -> bool:
-        """True if functions of one side replace those of the other (CALLED)."""
+        """True if functions or ops replace those of the other side (CALLED, EDITED)."""
         return bool(self.scopes and self.inputs)
 
     @property

@@ -174,8 +174,11 @@ def _of_no_bytes(
     above = next((reason for place, reason in code if place == 0), None)
     # the size of a parameter may follow from a line
     if edited and first.input_example and not first.turns and not code:
+        if functions and functions[0].is_replacement and not edited[0].is_replacement:
+            return [(1, functions[0])]
         is_first = is_telling(edited[0]) or is_of_line(edited[0], _largest(first, reasons))
-        return [(0 if is_first else 1, edited[0])]
+        is_parameter = all(each.is_float for each in first.input_example)
+        return [(0 if is_first and is_parameter else 1, edited[0])]
     if is_plain_edit(first):  # a library makes a checkpoint, too
         is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
         return [(1, reason) for _, reason in code] if is_checkpoint else code
@@ -236,8 +239,7 @@ def _is_generic(reason: Reason) -> bool:
 
 def _is_of_named_floats(reason: Reason) -> bool:
     """Return True for inputs that only one side has, unless they are numbers for a generator."""
-    largest = [value for value in reason.largest if value]
-    are_floats = any((value.dtype or "").startswith(("f", "bf")) for value in largest)
+    are_floats = any(value.is_float for value in reason.largest if value)
     return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
 
 

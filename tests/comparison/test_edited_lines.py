@@ -107,6 +107,13 @@ def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
     gone.growth_by_line = Counter({("train.py", 3): -192, ("train.py", 4): -64})
     assert sentences_of(*growth)[0].text == "train.py:3 (f): concatenate gone"
     edited.scopes = {"exp"}
+    tokens = value._replace(dtype="s32")
+    sizes.input_example = tokens, tokens
+    assert sentences_of([sizes, edited], ("a", "b"), (128, 64))[1].text == first
+    called = Reason(Subject(ReasonKind.CALLED), scopes={"Adam of o"}, inputs={"Lion of o"})
+    both = sentences_of([sizes, edited, called], ("a", "b"), (128, 64))
+    assert both[1].text == "Lion of o replaces Adam of o"
+    sizes.input_example = value, value
     sizes.turns = {(4, 2)}
     assert sentences_of([sizes, edited], ("a", "b"), (128, 64))[0].text.startswith("p['w'] f32[16]")
 
