@@ -124,15 +124,18 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
 
 
 def _are_layers(names: Collection[str], values: Collection[HeldValue], others: Reserved) -> bool:
-    """Return True if arrays of a list may be layers: they have the shape of one of the others."""
+    """Return True if arrays of a list may be layers: they have the shapes of a part of the others.
+
+    An optimizer has a state for all of them.
+    """
     patterns = {pattern(name) for name in names}
     shapes = {value.shape for value in values}
     alike = {
         value.shape
         for value in others.values
-        if value.is_input and pattern(value.op_name or "") in patterns
+        if value.is_input and pattern(value.op_name or "") in patterns and dimensions(value.shape)
     }
-    return len(shapes) == 1 and shapes <= alike
+    return shapes <= alike and (len(shapes) == 1 or shapes != alike)
 
 
 def _kinds(side: Reserved, names: Collection[str]) -> set[tuple[str, str | None, int]]:

@@ -183,6 +183,15 @@ MATCHING: dict[str, Case] = {
             "1 new value at the peak: exp f32[16] (mostly f.py:1): +64 B",
         ],
     ),
+    "one more layer in a list of parameters": Case(
+        arguments("s[0] f32[8], s[1] f32[4], s[2] f32[2]", 64, ONE),
+        arguments(
+            "s[0] f32[8], s[1] f32[4], s[2] f32[2], s[3] f32[8], s[4] f32[4]",
+            128,
+            ONE + "t | b | f32[16]{0} | 64 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1",
+        ),
+        ["s[*] new, with 2 inputs of a repeated part and 1 value at the peak: +112 B"],
+    ),
     "one more part of a list, before the last one": Case(
         arguments(
             "y f32[8], p[0]['w'] f32[8], p[1]['w'] f32[4]", 32, TASKS.format("f32[8]{0}", 32)
