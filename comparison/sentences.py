@@ -124,7 +124,8 @@ def sentences_of(
         told = [*inputs, *(each for each in told if each not in inputs)]
     is_silent = not told
     if is_silent:  # what differs has almost no bytes
-        told = edited or [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
+        said = (Subject(ReasonKind.CALLED), Subject(ReasonKind.TURNS))
+        told = edited or [each for of in said for each in reasons if each.subject == of][:1]
         if not told and growth:
             told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
@@ -137,11 +138,8 @@ def sentences_of(
     elif told and not is_silent:
         # without bytes, it names what is new
         for place, reason in _of_no_bytes(told[0], explaining, reasons, is_same=is_same):
-            is_edit_of_copies = (
-                reason.subject.kind is ReasonKind.EDITED
-                and told[0].subject.kind is ReasonKind.COPIES
-            )
-            is_said = is_edit_of_copies or is_of_line(reason, told[0])
+            kinds = reason.subject.kind, told[0].subject.kind
+            is_said = kinds == (ReasonKind.EDITED, ReasonKind.COPIES) or is_of_line(reason, told[0])
             if (told[0].cause and place) or is_said:  # both say why
                 text = f"{reason_text(reason, names)}; {found[0].text}"
                 found[0] = found[0]._replace(text=text)

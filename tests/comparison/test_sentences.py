@@ -57,6 +57,13 @@ def test_an_input_of_another_size_precedes_stacks_that_grow_with_it():
         assert first.text.startswith(starts)
 
 
+def test_other_iterations_precede_a_few_bytes():
+    turns = Reason(Subject(ReasonKind.TURNS), turns={(4, 8)}, scopes={"train.py:3"})
+    gaps = Reason(Subject(ReasonKind.FRAGMENTATION), 4)
+    first, rest = sentences_of([gaps, turns], ("a", "b"), (65536, 65540))
+    assert (first.text, rest.growth_bytes) == ("a loop has 8 iterations, was 4 (train.py:3)", 4)
+
+
 def test_a_cause_that_only_one_side_has_is_named_with_its_values(tmp_path):
     for run, size, r, end in (
         ("before", 1024, "dot(a, b)", "3-4"),
