@@ -213,11 +213,15 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     """Join what follows from an element type that only one side computes with."""
     of_type, counts, casts = zip(*map(_counts_of_types, (sides.a, sides.b)), strict=True)
     joined: tuple[ReasonKind, ...] = (ReasonKind.DTYPE, ReasonKind.CASTS, *_NEW_VALUES)
-    only = [
+    of_one = [
         dtype
         for dtype in of_type[0].keys() | of_type[1].keys()
         if 0 in (of_type[0][dtype], of_type[1][dtype])
-        and any(
+    ]
+    only = [
+        dtype
+        for dtype in of_one
+        if any(
             # an element type that a compiler chooses has no casts
             side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * (side.total() if cast > other else of))
             for side, of, cast, other in zip(of_type, counts, casts, casts[::-1], strict=True)
@@ -226,14 +230,10 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     typed = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.DTYPE]
     if any(each.input_count for each in typed):
         return
-    cast = [each for each in reasons.found if each.kind is ReasonKind.CASTS]
-    if (
-        not only
-        and len(cast) == 1
-        and (bool(of_type[0][cast[0].after]) is not bool(of_type[1][cast[0].after]))
-    ):
+    is_cast = any(each.kind is ReasonKind.CASTS for each in reasons.found)
+    if not only and len(of_one) == 1 and is_cast:
         # of few values: the others that differ may have other reasons
-        only, joined = [cast[0].after], (ReasonKind.DTYPE, ReasonKind.CASTS)
+        only, joined = of_one, (ReasonKind.DTYPE, ReasonKind.CASTS)
     if len(only) != 1:
         return
     (dtype,) = only

@@ -8,6 +8,7 @@ from typing import Final
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.joined_reasons import Sides
+from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages
 from xlagraph.hlo.op_names import (
@@ -28,10 +29,10 @@ TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     "the gradient of a gradient": GRADIENT_OF_GRADIENT,
     # of a gradient that the forward pass of both programs has
     "the backward pass of a gradient": re.compile(r'transpose\([^";\n]*transpose\('),
-    "jax.vmap": re.compile(r"vmap\("),
+    MAPPED: re.compile(r"vmap\("),
 }
 """Transformations, with the parts of op names that they make."""
-OF_GRADIENTS: Final = frozenset(TRANSFORMATIONS) - {"jax.vmap"}
+OF_GRADIENTS: Final = frozenset(TRANSFORMATIONS) - {MAPPED}
 """Names of the transformations that make gradients."""
 _OTHER_MARKS: Final[Mapping[str, re.Pattern[str]]] = {
     # a gradient within a loop of which another gradient is taken: jvp()/while/body/transpose(jvp())
@@ -76,13 +77,15 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
         code = _transformation_of_one(less, more, is_new=is_new)
         library = _more_code(less, more, _library_file, is_new=is_new)
         # a library may use `jax.vmap` in its own code
-        if code is None or (library and "jax.vmap" in code.scopes and _makes(library, code)):
+        if code is None or (library and MAPPED in code.scopes and _makes(library, code)):
             code = library
         code = code or _more_gradients(less, more, is_new=is_new)
         of_library = code is not None
         if not has_other_fusions:
             code = code or _more_code(less, more, _last_names, is_new=is_new)
-        if code is None:
+        # a loop that replaces `jax.vmap` says more
+        is_said = any(MAPPED in each for each in reasons.found)
+        if code is None or (is_said and MAPPED in code.scopes):
             continue
         kept = _kept_for(code, less, more)
         made = [

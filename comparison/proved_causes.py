@@ -8,6 +8,7 @@ from xlagraph.advice.causes.cause import Cause, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.search import causes_of_values
 from xlagraph.advice.planned_savings import replanned_savings
+from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.graph.engine import Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -117,6 +118,8 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     must save at least half of these bytes, or half of the whole growth; beside other causes, in
     addition to what a replan without them saves.
     """
+    if any(MAPPED in each.subject for each in reasons):  # a loop computes as much, part by part
+        return
     growth = sum(reason.growth_bytes for reason in reasons)
     large = [
         reason

@@ -171,7 +171,9 @@ def _of_no_bytes(
         return [(0, edited[0])]
     above = next((reason for place, reason in code if place == 0), None)
     # the size of a parameter may follow from a line
-    if edited and first.input_example and not first.turns and not code:
+    is_of_files = all(reason.scopes.isdisjoint(TRANSFORMATIONS) for _, reason in code)
+    is_of_files &= above is None or above.subject.kind is ReasonKind.NEW_CODE
+    if edited and first.input_example and not first.turns and is_of_files:
         if functions and functions[0].is_replacement and not edited[0].is_replacement:
             return [(1, functions[0])]
         is_first = is_telling(edited[0]) or is_of_line(edited[0], _largest(first, reasons))

@@ -114,6 +114,8 @@ def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
     both = sentences_of([sizes, edited, called], ("a", "b"), (128, 64))
     assert both[1].text == "Lion of o replaces Adam of o"
     sizes.input_example = value, value
+    files = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 0, 8, scopes={"pool/max.py"})
+    assert sentences_of([sizes, edited, files], ("a", "b"), (128, 64))[0].text == first
     sizes.turns = {(4, 2)}
     assert sentences_of([sizes, edited], ("a", "b"), (128, 64))[0].text.startswith("p['w'] f32[16]")
 
