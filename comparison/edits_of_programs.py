@@ -56,6 +56,10 @@ def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     """
     if reason.subject.kind is ReasonKind.LIBRARY and not reason.growth_bytes:
         return 2
+    # another library, or version of XLA, splits sums into parts of its own
+    has_library = any(each.subject.kind is ReasonKind.LIBRARY for each in explaining)
+    if has_library and reason.subject.kind is ReasonKind.SIZE and not _is_of_known_size(reason):
+        return 1
     is_named = reason.cause or (reason.code and reason.code.is_only_one_side) or reason.is_of_policy
     if reason.cause and reason.subject.kind in INDIRECT:  # it may follow from what was edited
         is_named = not any(
@@ -69,6 +73,11 @@ def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
         )
         return int(follows and not is_named)
     return 2 if explaining or is_loose(reason) or not is_edit(reason, explaining) else 0
+
+
+def _is_of_known_size(reason: Reason) -> bool:
+    """Return True for other sizes of which the input, the loop or the dimension is known."""
+    return bool(reason.input_example or reason.turns or reason.dimensions or reason.limits)
 
 
 def _is_of_more_inputs(reason: Reason, other: Reason) -> bool:

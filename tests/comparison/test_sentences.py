@@ -57,6 +57,15 @@ def test_an_input_of_another_size_precedes_stacks_that_grow_with_it():
         assert first.text.startswith(starts)
 
 
+def test_a_library_precedes_sizes_that_follow_from_no_input_or_loop():
+    sizes = Reason(Subject(ReasonKind.SIZE), 96, 5, 5)
+    library = Reason(Subject(ReasonKind.LIBRARY, after="YNN"), -32, 0, 134)
+    growth = [sizes, library], ("a", "b"), (1000, 1064)
+    assert sentences_of(*growth)[0].text.startswith("YNN now makes 134 values")
+    sizes.dimensions = ((4, 8),)
+    assert sentences_of(*growth)[0].text.startswith("a dimension of 4 is 8 now")
+
+
 def test_other_iterations_precede_a_few_bytes():
     turns = Reason(Subject(ReasonKind.TURNS), turns={(4, 8)}, scopes={"train.py:3"})
     gaps = Reason(Subject(ReasonKind.FRAGMENTATION), 4)
