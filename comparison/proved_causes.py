@@ -197,9 +197,7 @@ def of_elements(causes: Sequence[FoundCause], mapped: Sequence[Reason]) -> list[
     """
     elements = {str(number) for each in mapped for turns in each.turns for number in turns}
     return [
-        cause
-        for cause in causes
-        if not mapped or elements.issuperset(_NUMBER.findall(cause.title))
+        cause for cause in causes if not mapped or elements.issuperset(_NUMBER.findall(cause.title))
     ]
 
 

@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.edited_lines import is_of_line, is_telling, may_resize, says_more
 from xlagraph.comparison.edits_of_programs import (
     INDIRECT,
     LEAST_OF_CODE,
@@ -14,8 +13,12 @@ from xlagraph.comparison.edits_of_programs import (
     explains,
     is_edit,
     is_known_edit,
+    is_of_line,
     is_plain_edit,
+    is_telling,
+    may_resize,
     rank,
+    says_more,
 )
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS, TRANSFORMATIONS
@@ -192,8 +195,7 @@ def _of_no_bytes(
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
     # the sizes of values follow from a line, unless those of an input or a loop differ
     is_own_size = kind is ReasonKind.SIZE and not (first.input_example or first.turns)
-    is_larger = first.growth_bytes > 0
-    is_of_lines |= is_own_size and bool(edited) and may_resize(edited[0], is_larger=is_larger)
+    is_of_lines |= is_own_size and bool(edited) and may_resize(edited[0], first)
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
     is_edited_line = bool(edited) and is_of_lines and is_code
     is_less = bool(functions) and not is_same and _is_of_less(functions[0], first)
@@ -227,8 +229,7 @@ def _largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
 
 def _is_of_less(functions: Reason, first: Reason) -> bool:
     """Return True for functions that only the program with fewer bytes of a reason calls."""
-    is_of_b = first.growth_bytes < 0
-    return functions.is_only_one_side and bool(functions.count_b) is is_of_b
+    return functions.is_only_one_side and bool(functions.count_b) is (first.growth_bytes < 0)
 
 
 def _is_generic(reason: Reason) -> bool:
@@ -298,8 +299,7 @@ def _is_whole(reason: Reason) -> bool:
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:
-    query, parameters = _query(reason, names)
-    return Sentence(reason_text(reason, names), reason.growth_bytes, query, parameters)
+    return Sentence(reason_text(reason, names), reason.growth_bytes, *_query(reason, names))
 
 
 def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]:
