@@ -9,12 +9,13 @@ follows from it. Functions that both programs call from the same one replace eac
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Set
-from typing import Final
+from typing import Final, TypeVar
 
 from xlagraph.comparison.argument_names import folded, pattern
-from xlagraph.comparison.held_values import Reserved
+from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.mentions import CallStack, Function
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
+from xlagraph.hlo.metadata import StackFrame, from_packages, is_installed
 from xlagraph.hlo.op_names import scope_names
 from xlagraph.presentation.byte_sizes import counted
 
@@ -30,6 +31,7 @@ MOVING: Final = frozenset(
     )
 )  # fmt: skip
 """Primitives that compute nothing, which other shapes or another order may need."""
+_Named = TypeVar("_Named", str, Function)
 _LEAST_OPS: Final = 5
 """Minimum number of instructions of functions that replace no others."""
 _LEAST_COMMON: Final = 0.5
@@ -78,9 +80,27 @@ def _name_functions(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> 
     reason.count_a, reason.count_b = before.total(), after.total()
     # of one name, such as `build_kernel`, in two files
     gone_names, new_names = ({each.name for each in counts} for counts in (before, after))
+    gone_often, new_often = map(_often, (before, after))
     reason.scopes, reason.inputs = (
-        _names(counts, gone_names & new_names) for counts in (before, after)
+        _names(functions, gone_names & new_names) for functions in (gone_often, new_often)
     )
+    reason.labels = _lines(sides[1], new_often) if new_often else _lines(sides[0], gone_often)
+
+
+def _lines(side: Reserved, functions: Set[Function]) -> set[str]:
+    """Return the program's own line that calls most of the ops of functions; empty if none does."""
+    called = {(each.file, each.name) for each in functions}
+    found: Counter[str] = Counter()
+    for site in side.mentions.call_sites.known:
+        own: StackFrame | None = None
+        for frame in site.frames:
+            file = frame.file or ""
+            if not is_installed(file):
+                own = frame
+            elif own and (from_packages(file), outermost(frame.function or "")) in called:
+                found[place((own.file or "", own.line or 0))] += 1
+                break
+    return {line for line, count in found.items() if 2 * count > found.total()}
 
 
 def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Chains:
@@ -152,7 +172,7 @@ def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
         return
     reason = reasons.of(ReasonKind.CALLED, before="ops")
     reason.count_a, reason.count_b = gone.total(), new.total()
-    reason.scopes, reason.inputs = map(_frequent, (gone, new))
+    reason.scopes, reason.inputs = map(_often, (gone, new))
 
 
 def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Counter[str]:
@@ -165,9 +185,9 @@ def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Cou
     return found
 
 
-def _frequent(counts: Counter[str]) -> set[str]:
+def _often(counts: Counter[_Named]) -> set[_Named]:
     most = max(counts.values(), default=0)
-    return {name for name, count in counts.items() if count >= _LEAST_SHARE * most}
+    return {each for each, count in counts.items() if count >= _LEAST_SHARE * most}
 
 
 def outermost(name: str) -> str:
@@ -175,16 +195,11 @@ def outermost(name: str) -> str:
     return name.partition(LOCALS)[0].removesuffix(".__call__")
 
 
-def _names(counts: Counter[Function], of_both: Set[str]) -> set[str]:
-    """Return the names of the functions with most instructions, with their packages.
-
-    Those that both programs have get their files instead.
-    """
-    most = max(counts.values(), default=0)
-    often = {each for each, count in counts.items() if count >= _LEAST_SHARE * most}
+def _names(functions: Set[Function], of_both: Set[str]) -> set[str]:
+    """Return the names of functions with their packages; with their files if both have them."""
     return {
         f"{each.name}{OF}{each.file if each.name in of_both else each.file.partition('/')[0]}"
-        for each in often
+        for each in functions
     }
 
 
@@ -193,11 +208,12 @@ def called_text(reason: Reason) -> str:
     if reason.subject.before:
         return _of_ops(reason)
     gone, new = map(_listed, (reason.scopes, reason.inputs))
+    at = "".join(f" (called at {line})" for line in reason.labels)
     if gone and new:
-        return f"{new} {'replaces' if len(reason.inputs) == 1 else 'replace'} {gone}"
+        return f"{new} {'replaces' if len(reason.inputs) == 1 else 'replace'} {gone}{at}"
     if new:
-        return f"{counted(reason.count_b, 'op')} made by {new}, none before"
-    return f"{counted(reason.count_a, 'op')} made by {gone} before, none now"
+        return f"{counted(reason.count_b, 'op')} made by {new}, none before{at}"
+    return f"{counted(reason.count_a, 'op')} made by {gone} before, none now{at}"
 
 
 def _of_ops(reason: Reason) -> str:

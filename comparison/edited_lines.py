@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.call_sites import CallSite, inner_functions
-from xlagraph.comparison.called_functions import LOCALS, MOVING, OF, outermost
+from xlagraph.comparison.called_functions import LOCALS, MOVING, outermost
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.loop_texts import turns
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
@@ -30,7 +30,7 @@ from xlagraph.presentation.byte_sizes import counted
 
 _MOST_LINES: Final = 3
 """Maximum number of lines whose gradients are named."""
-_COMMON: Final = frozenset(
+COMMON: Final = frozenset(
     (
         "abs", "add", "and", "div", "eq", "ge", "gt", "integer_pow", "is_finite", "le", "lt", "max",
         "min", "mul", "ne", "not", "or", "reduce_max", "reduce_min", "reduce_sum", "sub",
@@ -41,7 +41,7 @@ _COMPARING: Final = frozenset(("and", "eq", "ge", "gt", "is_finite", "le", "lt",
 """Primitives of conditions, which a function may compute for its backward pass alone."""
 _OF_LOOPS: Final = frozenset(("dynamic_index_in_dim", "dynamic_update_index_in_dim"))
 """Functions by which `jax.lax.scan` takes its inputs and keeps its outputs."""
-_TAKING: Final = frozenset(("concatenate", "dynamic_slice", "gather", "pad", "rev", "slice"))
+TAKING: Final = frozenset(("concatenate", "dynamic_slice", "gather", "pad", "rev", "slice"))
 """Primitives that take or join parts, which count where lines differ in nothing else."""
 _COUNTER: Final = re.compile(r"/while/(?:body/add|cond/lt)$")
 """End of the op name of an instruction that counts iterations."""
@@ -75,7 +75,7 @@ class _Difference(NamedTuple):
     def is_common(self, *, is_new: bool) -> bool:
         """Return True if only one program has ops here, all of which many functions have."""
         more, less = (self.new, self.gone) if is_new else (self.gone, self.new)
-        return not less and more <= _COMMON
+        return not less and more <= COMMON
 
 
 class _Lines:
@@ -103,7 +103,11 @@ class _Lines:
 
     def done(self, line: _Line) -> tuple[str, ...]:
         """Return what a line calls and computes."""
-        return tuple(sorted(item for _, item in self.items[line]))
+        return tuple(sorted(self.in_order(line)))
+
+    def in_order(self, line: _Line) -> tuple[str, ...]:
+        """Return what a line calls and computes from left to right."""
+        return tuple(item for _, item in sorted(self.items[line]))
 
 
 def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
@@ -141,6 +145,12 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         _, differences = _aligned(
             *(_lines(each.known, unsure, of_backward=False, of_moves=True) for each in sites)
         )
+    a, b = forward
+    differences = differences or [
+        _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2, (), frozenset())
+        for of_a, of_b in same
+        if a.in_order(of_a) != b.in_order(of_b)
+    ]
     first = min(differences, key=_Difference.place, default=None)
     if first is not None:
         reason = reasons.of(ReasonKind.EDITED)
@@ -249,7 +259,7 @@ def _item(site: CallSite, at: int, *, of_moves: bool) -> str | None:
     equations = [name for name in names[-2:-1] if "->" in name and ";" not in name]
     op = site.function or next(chain(equations, names[-1:]), "")
     is_scope = op in OF_ANY_LOOP or any(frame.function == op for frame in site.frames)
-    unsaid = _OF_LOOPS | (MOVING - _TAKING if of_moves else MOVING)
+    unsaid = _OF_LOOPS | (MOVING - TAKING if of_moves else MOVING)
     is_op = "/" in site.op_name and op not in unsaid and not is_scope
     return op if is_op and not _COUNTER.search(site.op_name) else None
 
@@ -289,39 +299,6 @@ def _place(line: _Line) -> str:
     return f"{PurePath(file).name}{number} ({function.rpartition('.<locals>.')[2]})"
 
 
-def is_telling(reason: Reason) -> bool:
-    """Return True for a line that calls or computes what few functions have."""
-    return not reason.subject.before and not reason.scopes | reason.inputs <= _COMMON | _TAKING
-
-
-def may_resize(reason: Reason, *, is_larger: bool) -> bool:
-    """Return True for a line that may say why values of the second program have other sizes.
-
-    What only the program with smaller values computes there makes them so if it takes parts.
-    """
-    less, more = (reason.scopes, reason.inputs)[:: 1 if is_larger else -1]
-    return bool(more) or less <= _COMMON | _TAKING
-
-
-def says_more(reason: Reason, called: Reason) -> bool:
-    """Return True for a line that calls a function which one program has instead of another one.
-
-    That program may call the other one elsewhere, so that nothing else names it.
-    """
-    names = {name.partition(OF)[0] for name in called.scopes | called.inputs}
-    is_named = names <= reason.scopes | reason.inputs
-    return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
-
-
-def is_of_line(reason: Reason, other: Reason) -> bool:
-    """Return True if most of the growth of another reason is at the line that was edited."""
-    line, growth = other.line, other.growth_bytes
-    if reason.subject.kind is not ReasonKind.EDITED or line is None or not growth:
-        return False
-    is_most = 2 * other.growth_by_line[line] / growth > 1
-    return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
-
-
 def _shown(name: str) -> str:
     return f"einsum {name}" if "->" in name else name.lstrip("_")
 
@@ -336,10 +313,12 @@ def edited_text(reason: Reason) -> str:
         return f"gradients of {lines}, {when}"
     (at,) = reason.labels
     gone, new = (
-        folded(_shown(name) for name in each - _COMMON or each)
+        folded(_shown(name) for name in each - COMMON or each)
         for each in (reason.scopes, reason.inputs)
     )
     loop = "".join(f"{turns(*each)}, with " for each in reason.turns)
+    if reason.scopes == reason.inputs:
+        return f"{at}: the same ops in another order"
     if gone and new:
         return f"{at}: {loop}{new} instead of {gone}"
     return f"{at}: {loop}{new} new" if new else f"{at}: {loop}{gone} gone"

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from xlagraph.comparison.called_functions import OF
+from xlagraph.comparison.edited_lines import COMMON, TAKING
+from xlagraph.comparison.held_values import place
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 
 LEAST_SHARE: Final = 0.01
@@ -56,6 +59,10 @@ def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     """
     if reason.subject.kind is ReasonKind.LIBRARY and not reason.growth_bytes:
         return 2
+    # another library, or version of XLA, splits sums into parts of its own
+    has_library = any(each.subject.kind is ReasonKind.LIBRARY for each in explaining)
+    if has_library and reason.subject.kind is ReasonKind.SIZE and not _is_of_known_size(reason):
+        return 1
     is_named = reason.cause or (reason.code and reason.code.is_only_one_side) or reason.is_of_policy
     if reason.cause and reason.subject.kind in INDIRECT:  # it may follow from what was edited
         is_named = not any(
@@ -69,6 +76,11 @@ def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
         )
         return int(follows and not is_named)
     return 2 if explaining or is_loose(reason) or not is_edit(reason, explaining) else 0
+
+
+def _is_of_known_size(reason: Reason) -> bool:
+    """Return True for other sizes of which the input, the loop or the dimension is known."""
+    return bool(reason.input_example or reason.turns or reason.dimensions or reason.limits)
 
 
 def _is_of_more_inputs(reason: Reason, other: Reason) -> bool:
@@ -121,3 +133,36 @@ def is_plain_edit(reason: Reason) -> bool:
     """Return True for what someone edits, unless a compiler may choose it, too."""
     is_chosen = reason.subject.kind in _CHOSEN or is_loose(reason)
     return is_known_edit(reason) and not is_chosen
+
+
+def is_telling(reason: Reason) -> bool:
+    """Return True for a line that calls or computes what few functions have."""
+    return not reason.subject.before and not reason.scopes | reason.inputs <= COMMON | TAKING
+
+
+def may_resize(reason: Reason, other: Reason) -> bool:
+    """Return True for a line that may say why values of the second program have other sizes.
+
+    What only the program with smaller values computes there makes them so if it takes parts.
+    """
+    less, more = (reason.scopes, reason.inputs)[:: 1 if other.growth_bytes > 0 else -1]
+    return bool(more) or less <= COMMON | TAKING
+
+
+def says_more(reason: Reason, called: Reason) -> bool:
+    """Return True for a line that calls a function which one program has instead of another one.
+
+    That program may call the other one elsewhere, so that nothing else names it.
+    """
+    names = {name.partition(OF)[0] for name in called.scopes | called.inputs}
+    is_named = names <= reason.scopes | reason.inputs
+    return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
+
+
+def is_of_line(reason: Reason, other: Reason) -> bool:
+    """Return True if most of the growth of another reason is at the line that was edited."""
+    line, growth = other.line, other.growth_bytes
+    if reason.subject.kind is not ReasonKind.EDITED or line is None or not growth:
+        return False
+    is_most = 2 * other.growth_by_line[line] / growth > 1
+    return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)

@@ -102,6 +102,11 @@ class HeldValue(NamedTuple):
         return None if line is None or makes_every_op(line[0]) else line
 
     @property
+    def is_float(self) -> bool:
+        """True for floating-point numbers; integers are no parameters of a model."""
+        return (self.dtype or "").startswith(("f", "bf"))
+
+    @property
     def is_stack(self) -> bool:
         """True for a value with a part of each iteration of a loop.
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from xlagraph.comparison.edits_of_programs import LEAST_OF_CODE
 from xlagraph.comparison.joined_reasons import Sides
-from xlagraph.comparison.loop_turns import LoopTurns
+from xlagraph.comparison.loop_turns import MAPPED, LoopTurns
 from xlagraph.comparison.reasons import FoundReasons, ReasonKind, Subject
 from xlagraph.hlo.op_names import has_checkpoint
 
@@ -64,7 +64,7 @@ def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None
     """Join a checkpoint that is gone or added with the unrolled loop that contains it.
 
     How many bytes each of them changes depends on which is first: without the loop, a checkpoint
-    may change nothing.
+    may change nothing. If a loop replaces `jax.vmap`, values are in one loop more, too.
     """
     unrolled = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.UNROLLED]
     lines = {line for loop in turns.unrolled for line in loop.lines}
@@ -78,3 +78,9 @@ def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None
             loop = max(unrolled, key=lambda each: abs(each.growth_bytes))
             loop.inputs.add(word)
             loop.absorb(reasons.found.pop(Subject(kind)))
+    for loop in unrolled:
+        for word, mapped in (("new", loop.subject.before), ("gone", loop.subject.after)):
+            if mapped == MAPPED:
+                for before in ("", "loop"):
+                    if of_loop := reasons.found.pop(Subject(ReasonKind.LOOPED, before, word), None):
+                        loop.absorb(of_loop)

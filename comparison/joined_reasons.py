@@ -1,12 +1,18 @@
 """Join reasons that follow from one change of a program, and name what changed."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.argument_names import are_repeated, branches, pattern, stacked
+from xlagraph.comparison.argument_names import (
+    INDEX,
+    are_repeated,
+    branches,
+    name_steps,
+    pattern,
+    stacked,
+)
 from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.library_calls import library
@@ -17,7 +23,6 @@ from xlagraph.hlo.op_names import own_op_name
 from xlagraph.hlo.shapes import dimensions
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
-_FLOAT: Final = re.compile(r"b?f\d")
 _NEARLY_ALL: Final = 0.1
 """Share of bytes that may remain if those of two reasons cancel out."""
 _LEAST_FUSIONS: Final = 5
@@ -105,12 +110,32 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
         # XLA may fuse a few values of the other program in another way
         and _OTHERS * (each.count_a if only_b else each.count_b) < max(each.count_a, each.count_b)
     ]
+    # single inputs of a flat list, such as all states of an optimizer, are no part
+    is_flat = all(INDEX.fullmatch(name_steps(each)[-1]) for each in inputs.inputs)
+    is_flat &= len(inputs.inputs) >= len(only)
+    if is_flat and not (computed and _are_layers(names, only, other_side)):
+        return
     del reasons.found[inputs.subject]
     repeated = reasons.of(ReasonKind.REPEATED)
     repeated.inputs, repeated.input_count = inputs.inputs, inputs.input_count
     repeated.absorb(inputs)
     for reason in computed:
         repeated.join(reasons.found.pop(reason.subject))
+
+
+def _are_layers(names: Collection[str], values: Collection[HeldValue], others: Reserved) -> bool:
+    """Return True if arrays of a list may be layers: they have the shapes of a part of the others.
+
+    An optimizer has a state for all of them.
+    """
+    patterns = {pattern(name) for name in names}
+    shapes = {value.shape for value in values}
+    alike = {
+        value.shape
+        for value in others.values
+        if value.is_input and pattern(value.op_name or "") in patterns and dimensions(value.shape)
+    }
+    return shapes <= alike and (len(shapes) == 1 or shapes != alike)
 
 
 def _kinds(side: Reserved, names: Collection[str]) -> set[tuple[str, str | None, int]]:
@@ -188,11 +213,15 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     """Join what follows from an element type that only one side computes with."""
     of_type, counts, casts = zip(*map(_counts_of_types, (sides.a, sides.b)), strict=True)
     joined: tuple[ReasonKind, ...] = (ReasonKind.DTYPE, ReasonKind.CASTS, *_NEW_VALUES)
-    only = [
+    of_one = [
         dtype
         for dtype in of_type[0].keys() | of_type[1].keys()
         if 0 in (of_type[0][dtype], of_type[1][dtype])
-        and any(
+    ]
+    only = [
+        dtype
+        for dtype in of_one
+        if any(
             # an element type that a compiler chooses has no casts
             side[dtype] >= max(_LEAST_VALUES, _LEAST_SHARE * (side.total() if cast > other else of))
             for side, of, cast, other in zip(of_type, counts, casts, casts[::-1], strict=True)
@@ -201,14 +230,10 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     typed = [each for each in reasons.found.values() if each.subject.kind is ReasonKind.DTYPE]
     if any(each.input_count for each in typed):
         return
-    cast = [each for each in reasons.found if each.kind is ReasonKind.CASTS]
-    if (
-        not only
-        and len(cast) == 1
-        and (bool(of_type[0][cast[0].after]) is not bool(of_type[1][cast[0].after]))
-    ):
+    is_cast = any(each.kind is ReasonKind.CASTS for each in reasons.found)
+    if not only and len(of_one) == 1 and is_cast:
         # of few values: the others that differ may have other reasons
-        only, joined = [cast[0].after], (ReasonKind.DTYPE, ReasonKind.CASTS)
+        only, joined = of_one, (ReasonKind.DTYPE, ReasonKind.CASTS)
     if len(only) != 1:
         return
     (dtype,) = only
@@ -221,9 +246,9 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
 
 def _counts_of_types(side: Reserved) -> tuple[Counter[str], int, int]:
     """Return how many computed floats have each type, the number of values, and that of casts."""
-    types = [value.dtype or "" for value in side.values if value.is_computed]
-    floats = Counter(dtype for dtype in types if _FLOAT.match(dtype))
-    return floats, len(types), side.mentions.count("convert_element_type")
+    computed = [value for value in side.values if value.is_computed]
+    floats = Counter(value.dtype or "" for value in computed if value.is_float)
+    return floats, len(computed), side.mentions.count("convert_element_type")
 
 
 def join_fusions(sides: Sides, reasons: FoundReasons) -> None:

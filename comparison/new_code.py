@@ -8,6 +8,7 @@ from typing import Final
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.joined_reasons import Sides
+from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages
 from xlagraph.hlo.op_names import (
@@ -22,16 +23,16 @@ from xlagraph.hlo.op_names import (
 _BACKWARD: Final = "the backward pass"
 GRADIENT_OF_GRADIENT: Final = re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\(")
 """Part of the op names of second derivatives."""
-_TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
+TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     _BACKWARD: re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
     # also of a Hessian, which is a gradient for many directions at once
     "the gradient of a gradient": GRADIENT_OF_GRADIENT,
     # of a gradient that the forward pass of both programs has
     "the backward pass of a gradient": re.compile(r'transpose\([^";\n]*transpose\('),
-    "jax.vmap": re.compile(r"vmap\("),
+    MAPPED: re.compile(r"vmap\("),
 }
 """Transformations, with the parts of op names that they make."""
-OF_GRADIENTS: Final = frozenset(_TRANSFORMATIONS) - {"jax.vmap"}
+OF_GRADIENTS: Final = frozenset(TRANSFORMATIONS) - {MAPPED}
 """Names of the transformations that make gradients."""
 _OTHER_MARKS: Final[Mapping[str, re.Pattern[str]]] = {
     # a gradient within a loop of which another gradient is taken: jvp()/while/body/transpose(jvp())
@@ -76,13 +77,15 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
         code = _transformation_of_one(less, more, is_new=is_new)
         library = _more_code(less, more, _library_file, is_new=is_new)
         # a library may use `jax.vmap` in its own code
-        if code is None or (library and "jax.vmap" in code.scopes and _makes(library, code)):
+        if code is None or (library and MAPPED in code.scopes and _makes(library, code)):
             code = library
         code = code or _more_gradients(less, more, is_new=is_new)
         of_library = code is not None
         if not has_other_fusions:
             code = code or _more_code(less, more, _last_names, is_new=is_new)
-        if code is None:
+        # a loop that replaces `jax.vmap` says more
+        is_said = any(MAPPED in each for each in reasons.found)
+        if code is None or (is_said and MAPPED in code.scopes):
             continue
         kept = _kept_for(code, less, more)
         made = [
@@ -119,7 +122,7 @@ def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> R
     computed = {value.name for value in more.values if value.is_computed}
     if not has_all_transformations(value.op_name for value in less.values):
         return None
-    for name, mark in _TRANSFORMATIONS.items():
+    for name, mark in TRANSFORMATIONS.items():
         of_both = _MARKS_OF_BOTH.get(name)
         is_other = of_both and not (less.mentions.has(of_both) and more.mentions.has(of_both))
         if is_other or less.mentions.has(_OTHER_MARKS.get(name, mark)):

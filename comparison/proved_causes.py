@@ -1,5 +1,6 @@
 """Name the causes that only one of two compilations has, where they cover a reason's values."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Final, NamedTuple
@@ -8,6 +9,7 @@ from xlagraph.advice.causes.cause import Cause, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.search import causes_of_values
 from xlagraph.advice.planned_savings import replanned_savings
+from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.graph.engine import Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -34,6 +36,7 @@ _INDIRECT: Final = {
     ReasonKind.PLACED,
 }
 """Kinds of bytes that other values than those of a cause can have."""
+_NUMBER: Final = re.compile(r"\d+")
 _LEAST_SHARE_OF_GROWTH: Final = 0.1
 _LEAST_SHARE_OF_REASON: Final = 0.5
 _LEAST_LIKELIHOOD: Final = 0.5
@@ -123,7 +126,8 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
         for reason in sorted(reasons, key=lambda reason: -abs(reason.growth_bytes))
         if growth and reason.growth_bytes / growth >= _LEAST_SHARE_OF_GROWTH
     ]
-    covered = [reason for reason in large if reason.subject.kind in _COVERED]
+    mapped = [reason for reason in reasons if MAPPED in reason.subject]
+    covered = [each for each in large if each.subject.kind in _COVERED or each in mapped]
     indirect = [reason for reason in large if reason.subject.kind in _INDIRECT]
     is_indirect = bool(indirect) and all(reason.subject.kind in CONSEQUENCES for reason in large)
     if not covered and not is_indirect:
@@ -133,7 +137,7 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
     if not side.causes:
         return
     other = _Side(graph, less)
-    found = _grown(side, other)
+    found = of_elements(_grown(side, other), mapped)
     edits: tuple[Edit, ...] = ()
     saved = 0.0
     for reason in covered:
@@ -184,6 +188,17 @@ def join_moved(reasons: Sequence[Reason]) -> list[Reason]:
     outputs.placed_bytes = placed.growth_bytes
     outputs.cause, outputs.cause_remains = placed.cause, placed.cause_remains
     return [reason for reason in reasons if reason is not placed]
+
+
+def of_elements(causes: Sequence[FoundCause], mapped: Sequence[Reason]) -> list[FoundCause]:
+    """Return the causes that a loop removes which replaces `jax.vmap`, if one does.
+
+    It runs once for each element, and leaves the other dimensions as they are.
+    """
+    elements = {str(number) for each in mapped for turns in each.turns for number in turns}
+    return [
+        cause for cause in causes if not mapped or elements.issuperset(_NUMBER.findall(cause.title))
+    ]
 
 
 def _grown(side: _Side, other: _Side) -> list[FoundCause]:

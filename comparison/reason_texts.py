@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from xlagraph.comparison.argument_names import INDEX, folded, name_steps
+from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.called_functions import called_text
 from xlagraph.comparison.edited_lines import edited_text
 from xlagraph.comparison.held_values import SourceLine, place
@@ -262,8 +262,7 @@ def _sizes(reason: Reason) -> str:
             return changed_numbers(reason) + values
         return f"{turns(*next(iter(reason.turns)))}: {values}"
     a, b = reason.input_example
-    is_split = a.sharding and b.sharding and a.sharding != b.sharding
-    split = f" (sharding {a.sharding} → {b.sharding})" if is_split else ""
+    split = f" (sharding {a.sharding} → {b.sharding})" if reason.is_resharded else ""
     others = ", with those of the changed checkpoint" if reason.scopes else ""
     return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}{others}"
 
@@ -324,12 +323,6 @@ def _repeated(reason: Reason) -> str:
     inputs = f"{counted(reason.input_count, 'input')} of a repeated part"
     more = f"{folded(reason.inputs)} {'new' if is_new else 'gone'}, with {inputs}"
     values = max(reason.count_a, reason.count_b)
-    is_leaf = all(INDEX.fullmatch(name_steps(each)[-1]) for each in reason.inputs)
-    if not values and is_leaf and len(reason.inputs) == reason.input_count:
-        # leaves of a list, such as averages of all weights, are no part
-        count = reason.input_count
-        which = counted(count, "new input") if is_new else are(count, "input", "gone")
-        return f"{which}: {folded(reason.inputs)}"
     return f"{more} and {counted(values, 'value')} at the peak" if values else more
 
 

@@ -198,7 +198,8 @@ class Reason:
     code: "Reason | None" = None
     """The new or gone code (NEW_CODE) that makes most of the values."""
     labels: set[str] = field(default_factory=set)
-    """Labels of all values (NEW_CODE); place of the loop (LOOPED); place of the line (EDITED)."""
+    """Labels of all values (NEW_CODE); place of the loop (LOOPED); line that calls or
+    computes something (CALLED, EDITED)."""
     growth_by_label: Counter[tuple[bool, str]] = field(default_factory=Counter)
     """Growth by the label of the value on the side with more bytes; True if that is the second."""
 
@@ -209,8 +210,14 @@ class Reason:
 
     @property
     def is_replacement(self) -> bool:
-        """True if functions of one side replace those of the other (CALLED)."""
+        """True if functions or ops replace those of the other side (CALLED, EDITED)."""
         return bool(self.scopes and self.inputs)
+
+    @property
+    def is_resharded(self) -> bool:
+        """True if an input is split over the devices in another way."""
+        shardings = {each.sharding for each in self.input_example or ()}
+        return len(shardings) > 1 and all(shardings)
 
     @property
     def line(self) -> SourceLine | None:

@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.edited_lines import is_of_line, is_telling, may_resize, says_more
 from xlagraph.comparison.edits_of_programs import (
     INDIRECT,
     LEAST_OF_CODE,
@@ -14,11 +13,15 @@ from xlagraph.comparison.edits_of_programs import (
     explains,
     is_edit,
     is_known_edit,
+    is_of_line,
     is_plain_edit,
+    is_telling,
+    may_resize,
     rank,
+    says_more,
 )
 from xlagraph.comparison.groups import By
-from xlagraph.comparison.new_code import OF_GRADIENTS
+from xlagraph.comparison.new_code import OF_GRADIENTS, TRANSFORMATIONS
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
@@ -100,6 +103,7 @@ def sentences_of(
         key=lambda reason: (
             reason.subject.kind is not ReasonKind.PLATFORM,
             not reason.is_of_all_inputs,
+            not reason.is_resharded,  # collectives and the sizes of others follow from it
             # one without bytes follows from what is returned no longer
             not is_same and reason.subject.kind in _DONATIONS and abs(reason.growth_bytes) < least,
             rank(reason, explaining),
@@ -123,23 +127,22 @@ def sentences_of(
         told = [*inputs, *(each for each in told if each not in inputs)]
     is_silent = not told
     if is_silent:  # what differs has almost no bytes
-        told = edited or [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
+        said = (Subject(ReasonKind.CALLED), Subject(ReasonKind.TURNS))
+        told = edited or [each for of in said for each in reasons if each.subject == of][:1]
         if not told and growth:
             told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
     found = [_sentence(reason, names) for reason in told]
     if told and (code := told[0].code):
-        # another function says more than a transformation that both programs have
+        # another function says more than its files, or a transformation that both programs have
         called = [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
-        if called and called[0].is_replacement and not code.is_only_one_side:
+        is_named = code.is_only_one_side and not code.scopes.isdisjoint(TRANSFORMATIONS)
+        if called and called[0].is_replacement and not is_named:
             found.insert(0, _sentence(called[0], names))
     elif told and not is_silent:
         # without bytes, it names what is new
         for place, reason in _of_no_bytes(told[0], explaining, reasons, is_same=is_same):
-            is_edit_of_copies = (
-                reason.subject.kind is ReasonKind.EDITED
-                and told[0].subject.kind is ReasonKind.COPIES
-            )
-            is_said = is_edit_of_copies or is_of_line(reason, told[0])
+            kinds = reason.subject.kind, told[0].subject.kind
+            is_said = kinds == (ReasonKind.EDITED, ReasonKind.COPIES) or is_of_line(reason, told[0])
             if (told[0].cause and place) or is_said:  # both say why
                 text = f"{reason_text(reason, names)}; {found[0].text}"
                 found[0] = found[0]._replace(text=text)
@@ -171,8 +174,14 @@ def _of_no_bytes(
         return [(0, edited[0])]
     above = next((reason for place, reason in code if place == 0), None)
     # the size of a parameter may follow from a line
-    if edited and first.input_example and not first.turns and not code:
-        return [(0 if is_telling(edited[0]) else 1, edited[0])]
+    is_of_files = all(reason.scopes.isdisjoint(TRANSFORMATIONS) for _, reason in code)
+    is_of_files &= above is None or above.subject.kind is ReasonKind.NEW_CODE
+    if edited and first.input_example and not first.turns and is_of_files:
+        if functions and functions[0].is_replacement and not edited[0].is_replacement:
+            return [(1, functions[0])]
+        is_first = is_telling(edited[0]) or is_of_line(edited[0], _largest(first, reasons))
+        is_parameter = all(each.is_float for each in first.input_example)
+        return [(0 if is_first and is_parameter else 1, edited[0])]
     if is_plain_edit(first):  # a library makes a checkpoint, too
         is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
         return [(1, reason) for _, reason in code] if is_checkpoint else code
@@ -186,8 +195,7 @@ def _of_no_bytes(
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
     # the sizes of values follow from a line, unless those of an input or a loop differ
     is_own_size = kind is ReasonKind.SIZE and not (first.input_example or first.turns)
-    is_larger = first.growth_bytes > 0
-    is_of_lines |= is_own_size and bool(edited) and may_resize(edited[0], is_larger=is_larger)
+    is_of_lines |= is_own_size and bool(edited) and may_resize(edited[0], first)
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
     is_edited_line = bool(edited) and is_of_lines and is_code
     is_less = bool(functions) and not is_same and _is_of_less(functions[0], first)
@@ -213,10 +221,15 @@ def _of_no_bytes(
     return [(0, ops[0])] if ops and is_generic and not is_said else code
 
 
+def _largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
+    """Return the reason with most bytes of those that change as the first one does."""
+    sign = 1 if first.growth_bytes > 0 else -1
+    return max(reasons, key=lambda reason: sign * reason.growth_bytes)
+
+
 def _is_of_less(functions: Reason, first: Reason) -> bool:
     """Return True for functions that only the program with fewer bytes of a reason calls."""
-    is_of_b = first.growth_bytes < 0
-    return functions.is_only_one_side and bool(functions.count_b) is is_of_b
+    return functions.is_only_one_side and bool(functions.count_b) is (first.growth_bytes < 0)
 
 
 def _is_generic(reason: Reason) -> bool:
@@ -227,8 +240,7 @@ def _is_generic(reason: Reason) -> bool:
 
 def _is_of_named_floats(reason: Reason) -> bool:
     """Return True for inputs that only one side has, unless they are numbers for a generator."""
-    largest = [value for value in reason.largest if value]
-    are_floats = any((value.dtype or "").startswith(("f", "bf")) for value in largest)
+    are_floats = any(value.is_float for value in reason.largest if value)
     return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
 
 
@@ -287,8 +299,7 @@ def _is_whole(reason: Reason) -> bool:
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:
-    query, parameters = _query(reason, names)
-    return Sentence(reason_text(reason, names), reason.growth_bytes, query, parameters)
+    return Sentence(reason_text(reason, names), reason.growth_bytes, *_query(reason, names))
 
 
 def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]:

@@ -1,6 +1,6 @@
 """Pairs of dumps whose values are easily taken for others, and the sentences about them."""
 
-from tests.comparison.dump_pairs import IN_LOOP, LOOP, Case
+from tests.comparison.dump_pairs import IN_LOOP, LOOP, ONE, Case
 from tests.comparison.small_dumps import PARAMETER, arguments, temporaries
 from tests.tiny_dumps import tiny_dump
 
@@ -170,6 +170,27 @@ MATCHING: dict[str, Case] = {
         ),
         arguments("y f32[8], s[0][0] f32[8], s[1][0] f32[8]", 32, TASKS.format("f32[8]{0}", 32)),
         ["2 inputs are gone: s[*][*]: -64 B"],
+    ),
+    "states of parameters in one list are no repeated part": Case(
+        arguments("s[0] f32[8], s[1] f32[4]", 64, ONE),
+        arguments(
+            "s[0] f32[8], s[1] f32[4], s[2] f32[8], s[3] f32[4]",
+            128,
+            ONE + "t | b | f32[16]{0} | 64 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1",
+        ),
+        [
+            "2 new inputs: s[*]: +48 B",
+            "1 new value at the peak: exp f32[16] (mostly f.py:1): +64 B",
+        ],
+    ),
+    "one more layer in a list of parameters": Case(
+        arguments("s[0] f32[8], s[1] f32[4], s[2] f32[2]", 64, ONE),
+        arguments(
+            "s[0] f32[8], s[1] f32[4], s[2] f32[2], s[3] f32[8], s[4] f32[4]",
+            128,
+            ONE + "t | b | f32[16]{0} | 64 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1",
+        ),
+        ["s[*] new, with 2 inputs of a repeated part and 1 value at the peak: +112 B"],
     ),
     "one more part of a list, before the last one": Case(
         arguments(

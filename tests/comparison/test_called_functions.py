@@ -24,7 +24,7 @@ DUMP = """
 1 | a | f32[16] | 0 | 64 | 1-{end} | exp(x) | jit(f)/mul @ frame 3
 1 | b | f32[16] | {at} | 64 | {start}-3 | exp(x) | jit(f)/mul @ frame 3
 """
-MODULE = """HloModule m, is_scheduled=true
+MODULE = """HloModule jit_step, is_scheduled=true
 
 FileNames
 1 "/me/train.py"
@@ -124,8 +124,9 @@ def test_an_optimizer_of_a_package_precedes_the_values_that_follow_from_it(tmp_p
         assert ingest(graph, tmp_path / "runs", jobs=1).ok
         new = [each.line for each in compare(graph, "a", "b").sentences]
         gone = [each.line for each in compare(graph, "b", "a").sentences]
-    assert new[0] == "scale_by_adam of optim replaces scale_by_lion of optim: 0 B"
-    assert gone[0] == "scale_by_lion of optim replaces scale_by_adam of optim: 0 B"
+    adam, lion = "scale_by_adam of optim", "scale_by_lion of optim"
+    assert new[0] == f"{adam} replaces {lion} (called at train.py:3): 0 B"
+    assert gone[0] == f"{lion} replaces {adam} (called at train.py:3): 0 B"
     assert new[1].endswith("+64 B")
 
 
@@ -272,6 +273,8 @@ def test_functions_that_replace_others_precede_a_backward_pass_that_both_program
     assert first_of(called, copies).text == replaces
     copies.code.count_a = 0
     assert first_of(called, copies).text.startswith("9 values made by the backward pass")
+    copies.code.scopes = {"solver/recursive.py"}
+    assert first_of(called, copies).text == replaces
 
 
 def test_functions_that_replace_others_precede_sizes_that_no_input_has():

@@ -36,11 +36,11 @@ def sites_of(*ops):
         *stack, name = op.split()
         caller: int | None = None
         for place, text in enumerate(stack):
-            function, line, installed = re.findall(r"(\S+?):(\d+)(!?)$", text)[0]
+            function, line, column, installed = re.findall(r"(\S+?):(\d+)@?(\d*)(!?)$", text)[0]
             key = " ".join(stack[: place + 1])
             caller_of, caller = caller, numbers.setdefault(key, len(numbers) + 1)
             file = INSTALLED if installed else "/src/train.py"
-            frames[caller] = StackFrame(function, file, int(line), 0, caller_of)
+            frames[caller] = StackFrame(function, file, int(line), int(column or 0), caller_of)
         named.add((f"jit(step)/{name}", caller or 0))
     return call_sites("step", named, frames)
 
@@ -100,6 +100,22 @@ def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
     first, second = (each.text for each in sentences_of([sizes, edited], ("a", "b"), (128, 64)))
     assert first == "train.py:3 (f): exp gone"
     assert second.startswith("p['w'] f32[16]")
+    edited.scopes = {"concatenate"}
+    gone = Reason(Subject(ReasonKind.REPLACED), -256, 2, 1)
+    growth = [gone, sizes, edited], ("a", "b"), (1024, 704)
+    assert sentences_of(*growth)[1].text == "train.py:3 (f): concatenate gone"
+    gone.growth_by_line = Counter({("train.py", 3): -192, ("train.py", 4): -64})
+    assert sentences_of(*growth)[0].text == "train.py:3 (f): concatenate gone"
+    edited.scopes = {"exp"}
+    tokens = value._replace(dtype="s32")
+    sizes.input_example = tokens, tokens
+    assert sentences_of([sizes, edited], ("a", "b"), (128, 64))[1].text == first
+    called = Reason(Subject(ReasonKind.CALLED), scopes={"Adam of o"}, inputs={"Lion of o"})
+    both = sentences_of([sizes, edited, called], ("a", "b"), (128, 64))
+    assert both[1].text == "Lion of o replaces Adam of o"
+    sizes.input_example = value, value
+    files = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 0, 8, scopes={"pool/max.py"})
+    assert sentences_of([sizes, edited, files], ("a", "b"), (128, 64))[0].text == first
     sizes.turns = {(4, 2)}
     assert sentences_of([sizes, edited], ("a", "b"), (128, 64))[0].text.startswith("p['w'] f32[16]")
 
@@ -164,6 +180,13 @@ def test_a_function_that_is_called_less_often_differs_where_it_was_called():
     ]
     # either of two lines
     assert told(before, [before[0], before[2]]) == ["train.py (forward): dense gone"]
+
+
+def test_a_line_with_the_same_ops_in_another_order_is_named():
+    before = ["step:9 f:3@5 tanh", "step:9 f:3@9 add", "step:9 f:4@2 exp"]
+    after = ["step:9 f:3@9 tanh", "step:9 f:3@5 add", "step:9 f:4@8 exp"]
+    assert told(before, after) == ["train.py:3 (f): the same ops in another order"]
+    assert told(before, before) == []
 
 
 def test_what_runs_first_counts_as_other_differences_follow_from_it():

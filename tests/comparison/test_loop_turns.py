@@ -1,12 +1,18 @@
 """Loops of which one program computes several steps at once, and loops that run less often."""
 
+import pytest
+
 from tests.comparison.test_explaining import LOOP, VALUE
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
-from xlagraph.comparison.loop_turns import loop_turns
+from xlagraph.comparison.joined_loops import join_unrolled
+from xlagraph.comparison.joined_reasons import Sides
+from xlagraph.comparison.loop_turns import LoopTurns, loop_turns
+from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import ReasonKind
+from xlagraph.comparison.reasons import FoundReasons, ReasonKind
 from xlagraph.comparison.sentences import sentences_of
+from xlagraph.comparison.value_matching import Matching
 
 STATE = VALUE._replace(
     name="loop", opcode="while", op_name="jit(f)/while", shape="(s32[])", held_bytes=0
@@ -223,6 +229,22 @@ def test_a_checkpoint_in_a_loop_that_is_unrolled_without_it_is_said_with_it():
     text = "a loop of 4 iterations {} unrolled (f.py:1), and its checkpoint {}"
     assert first(before, after)[0] == text.format("is", "gone")
     assert first(after, before)[0] == text.format("is no longer", "added")
+
+
+@pytest.mark.parametrize(("steps", "word"), [(("jax.vmap", ""), "new"), (("", "jax.vmap"), "gone")])
+def test_values_are_in_one_loop_more_if_a_loop_replaces_vmap(steps, word):
+    found = FoundReasons()
+    mapped = found.of(ReasonKind.UNROLLED, before=steps[0], after=steps[1])
+    mapped.growth_bytes = -64
+    found.of(ReasonKind.LOOPED, before="loop", after=word).growth_bytes = -8
+    batch = VALUE._replace(op_name="jit(f)/vmap()/exp"), VALUE._replace(op_name="jit(f)/exp")
+    before, after = (Reserved((each,)) for each in batch[:: 1 if word == "new" else -1])
+    sides = Sides(before, after, Matching((), (), ()))
+    join_unrolled(sides, LoopTurns([], []), found)
+    name_new_code(sides, found)  # none: the loop says it
+    assert [(each.kind, reason.growth_bytes) for each, reason in found.found.items()] == [
+        (ReasonKind.UNROLLED, -72)
+    ]
 
 
 def test_a_loop_is_the_same_in_a_file_of_another_name():

@@ -142,3 +142,12 @@ def test_a_repeated_part_has_most_values_though_a_few_replace_others():
     assert "p['l'][1] new, with 1 input of a repeated part and 20 values at the peak" in texts[0]
     texts = [text for text, _ in lines([*inputs, *parts[1:]], [*inputs[:1], parts[0]])]
     assert "p['l'][1] gone, with 1 input of a repeated part and 20 values at the peak" in texts[0]
+
+
+def test_a_few_values_of_an_element_type_have_casts():
+    narrow = VALUE._replace(name="n", op_name="jit(f)/dot", dtype="bf16", held_bytes=0)
+    cast = VALUE._replace(name="c", op_name="jit(f)/convert_element_type")
+    others = [VALUE._replace(name=f"v{n}", op_name=f"jit(f)/op{n}") for n in range(60)]
+    (text, growth), *_ = lines(others, [*others, narrow, cast])
+    assert text.startswith("1 of 62 computed values in bf16 now, none before, with casts and what")
+    assert growth == cast.held_bytes

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.tiny_dumps import tiny_dump, write_dump
-from xlagraph.comparison.proved_causes import FoundCause, best_cause
+from xlagraph.comparison.proved_causes import FoundCause, best_cause, of_elements
 from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
@@ -152,3 +152,11 @@ def test_what_a_loop_computes_in_parts_is_not_computed_at_once(depth, expected):
     best = best_cause(causes, reason)
     assert best
     assert best.title == expected
+
+
+def test_a_loop_that_replaces_vmap_leaves_other_dimensions_as_they_are():
+    mapped = Reason(Subject(ReasonKind.UNROLLED, "64", "jax.vmap"), turns={(64, 0)})
+    titles = ("Gradients are kept for each example", "Derivatives in all of 24 directions")
+    causes = [FoundCause(title, None, 64, frozenset(), (), in_parts=True) for title in titles]
+    assert of_elements(causes, [mapped]) == causes[:1]
+    assert of_elements(causes, []) == causes

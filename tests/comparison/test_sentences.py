@@ -45,6 +45,32 @@ def test_an_input_of_another_size_precedes_stacks_that_grow_with_it():
     stack = Reason(Subject(ReasonKind.STACKED), 96, 0, 1, largest=(None, value))
     first, *_ = sentences_of([stack, of_input], ("a", "b"), (1000, 1100))
     assert first.text.startswith("x f32[1] → f32[2]")
+    collectives = Reason(Subject(ReasonKind.COLLECTIVES), 200, scopes={"1 all-gather"})
+    for sharding, starts in (
+        ("{replicated}", "x f32[2] → f32[1] (sharding"),
+        (None, "collectives"),
+    ):
+        of_input.growth_bytes = -100
+        whole, part = (larger._replace(sharding=each) for each in (sharding, "{devices=[2]<=[2]}"))
+        of_input.input_example = whole, part._replace(shape="f32[1]")
+        first, *_ = sentences_of([collectives, of_input], ("a", "b"), (1000, 1100))
+        assert first.text.startswith(starts)
+
+
+def test_a_library_precedes_sizes_that_follow_from_no_input_or_loop():
+    sizes = Reason(Subject(ReasonKind.SIZE), 96, 5, 5)
+    library = Reason(Subject(ReasonKind.LIBRARY, after="YNN"), -32, 0, 134)
+    growth = [sizes, library], ("a", "b"), (1000, 1064)
+    assert sentences_of(*growth)[0].text.startswith("YNN now makes 134 values")
+    sizes.dimensions = ((4, 8),)
+    assert sentences_of(*growth)[0].text.startswith("a dimension of 4 is 8 now")
+
+
+def test_other_iterations_precede_a_few_bytes():
+    turns = Reason(Subject(ReasonKind.TURNS), turns={(4, 8)}, scopes={"train.py:3"})
+    gaps = Reason(Subject(ReasonKind.FRAGMENTATION), 4)
+    first, rest = sentences_of([gaps, turns], ("a", "b"), (65536, 65540))
+    assert (first.text, rest.growth_bytes) == ("a loop has 8 iterations, was 4 (train.py:3)", 4)
 
 
 def test_a_cause_that_only_one_side_has_is_named_with_its_values(tmp_path):
