@@ -40,12 +40,15 @@ KINDS: Final = {
     "trajectory": Words(
         r"stack|trajector|slice|every (step|iteration)", r"stack|trajector|loop|every"
     ),
+    "unrolled": Words(r"of a Python loop", r"loop|unroll|checkpoint"),
     "computed ahead": Words(r"computed before it", r"gather|embed|rows|loop"),
     "gathered rows": Words(r"[Gg]athered rows", r"gather"),
     "batch": Words(r"$^", r"batch|size"),
 }
 
-GENERIC: Final = ("wide types", "checkpoint", "broadcast", "output", "reader", "order", "stack")
+GENERIC: Final = (
+    "wide types", "checkpoint", "broadcast", "output", "reader", "order", "stack", "unrolled",
+)  # fmt: skip
 """Kinds of which a program can have more than it plants; a finding of another kind is wrong."""
 
 

@@ -18,11 +18,26 @@ class Layer(nn.Module):
         return x + nn.Dense(WIDTH)(nn.tanh(h))
 
 
+class LayerOfLoop(Layer):
+    @nn.compact
+    def __call__(self, x, _):
+        return super().__call__(x), None
+
+
 class Model(nn.Module):
     checkpointed: bool
+    is_loop: bool
 
     @nn.compact
     def __call__(self, x):
+        if self.is_loop:
+            layers = nn.scan(
+                nn.remat(LayerOfLoop, prevent_cse=False),
+                variable_axes={"params": 0},
+                split_rngs={"params": True},
+                length=LAYERS,
+            )
+            return layers()(x, None)[0]
         layer = nn.remat(Layer) if self.checkpointed else Layer
         for _ in range(LAYERS):
             x = layer()(x)
@@ -30,7 +45,7 @@ class Model(nn.Module):
 
 
 def build(flags: AbstractSet[str]) -> Step:
-    model = Model("no checkpoint" not in flags)
+    model = Model("no checkpoint" not in flags, "layers in a loop" in flags)
     x = jax.ShapeDtypeStruct(
         (BATCH // 2 if "half the batch" in flags else BATCH, WIDTH), jnp.float32
     )
@@ -52,7 +67,7 @@ def build(flags: AbstractSet[str]) -> Step:
 
 PROGRAM = Program(
     mistakes={"no checkpoint": "checkpoint", "checkpoint undone by order": "order"},
-    edits={"half the batch": "batch"},
+    edits={"half the batch": "batch", "layers in a loop": "unrolled"},
     predictions={
         "half the batch": ("--batch-of", "x", "--batch", "2"),
         "checkpoint undone by order": ("--schedule", "memory"),

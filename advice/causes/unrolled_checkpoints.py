@@ -1,0 +1,130 @@
+"""Find checkpoints that a Python loop repeats, and of which a CPU recomputes all at once.
+
+A compiler that drops barriers may recompute what all checkpoints need before the first gradient is
+known. In a loop of the program each iteration recomputes its own part.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import (
+    is_checkpointed,
+    is_recomputed,
+    stem,
+    without_numbers,
+)
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.resizing import Scale
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+_LEAST_PARTS: Final = 4
+"""Fewest parts: some layers have as many equal ops."""
+_LEAST_OF_OP: Final = 0.03
+"""Least share of the recomputed bytes of an op that shows the number of parts."""
+
+_UNROLLED: Final[Remedies] = {
+    "jax": "Put the parts into a loop of the program, outside of which this compiler does not order"
+    " what is recomputed: stack their parameters or inputs, and use"
+    " jax.lax.scan(jax.checkpoint(body), ...) or jax.lax.map(jax.checkpoint(part), ...); in Flax"
+    " nn.scan(nn.remat(Layer), ...).",
+    "pytorch": "Put the layers into torch_xla.experimental.scan, with a checkpoint around the layer"
+    " that it repeats.",
+}
+
+
+class _Op(NamedTuple):
+    """What equal values of a program have in common."""
+
+    scopes: tuple[str, ...]
+    """Scopes without numbers, transformations and those that a checkpoint adds."""
+    shape: str
+    is_recomputed: bool
+    is_backward: bool
+
+    @classmethod
+    def of(cls, op_name: str | None, shape: str = "") -> "_Op":
+        return cls(
+            tuple(map(without_numbers, stem(op_name))),
+            shape,
+            is_recomputed(op_name),
+            is_checkpointed(op_name),
+        )
+
+
+def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the values of equal parts that checkpoints outside of loops recompute at once."""
+    if program.compilation.orders_recomputation:
+        return
+    groups = _groups(program)
+    parts = _part_count({op: values for op, values in groups.items() if op.is_recomputed})
+    if parts is None:
+        return
+    inner = {op.scopes for op in groups}
+    chosen = {
+        program.set_of(value)
+        for values in groups.values()
+        if len(values) >= parts
+        for value in values
+        if not _leaves_part(program, value, inner)
+    }
+    at_peak = [value for value in program.at_peak if program.set_of(value) in chosen]
+    if at_peak:
+        reason = f"one of {parts} or more equal values that checkpoints recompute at once"
+        values = (each for each in program.temporaries if program.set_of(each) in chosen)
+        yield Cause(
+            "lifetime/recomputed",
+            "Checkpoints of a Python loop are recomputed at once",
+            ChangeKind.PARTS,
+            Scale({each.label: Fraction(1, parts) for each in values}),
+            tuple(evidence_row(value, reason) for value in at_peak),
+            _UNROLLED,
+            "the loop is another program, which the compiler may schedule and fuse differently",
+            likelihood=0.9,
+        )
+
+
+_Groups = Mapping[_Op, list[StoredValue]]
+
+
+def _groups(program: PeakProgram) -> _Groups:
+    """Return the values of checkpoints outside of loops, by op.
+
+    Those of the forward pass are the ones that are recomputed, too.
+    """
+    groups: defaultdict[_Op, list[StoredValue]] = defaultdict(list)
+    for value in program.temporaries:
+        known = program.instructions[value.name]
+        if known.loop is None and value.known_op_name is not None and program.is_alone(value):
+            groups[_Op.of(value.known_op_name, value.shape)].append(value)
+    again = {(op.scopes, op.shape) for op in groups if op.is_recomputed}
+    return {
+        op: values
+        for op, values in groups.items()
+        if op.is_backward
+        or ((op.scopes, op.shape) in again and not any(each.is_backward for each in values))
+    }
+
+
+def _part_count(again: _Groups) -> int | None:
+    """Return how many equal parts are recomputed; None for fewer than `_LEAST_PARTS`."""
+    sizes = {op: sum(each.size_bytes for each in values) for op, values in again.items()}
+    least = _LEAST_OF_OP * sum(sizes.values())
+    counts = [len(values) for op, values in again.items() if sizes[op] >= least]
+    return min(counts) if counts and min(counts) >= _LEAST_PARTS else None
+
+
+def _leaves_part(
+    program: PeakProgram, value: StoredValue, inner: Collection[tuple[str, ...]]
+) -> bool:
+    """Return True for results of parts, and for values that the forward pass keeps."""
+    names = program.readers_of.get(value.value_id, ())
+    ops = [program.instructions[name].op_name for name in names]
+    if not value.is_backward and any(map(is_checkpointed, ops)):
+        return True
+    return any(
+        op is not None and not is_checkpointed(op) and _Op.of(op).scopes not in inner for op in ops
+    )

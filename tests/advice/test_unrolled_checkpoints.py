@@ -1,0 +1,75 @@
+"""`advise` names checkpoints of a Python loop, of which a CPU recomputes all at once."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from xlagraph.advice.causes.unrolled_checkpoints import unrolled_checkpoints
+from xlagraph.planner.edits.resizing import Scale
+
+BACKWARD = "jit(f)/transpose(jvp(layer_{0}))/checkpoint"
+LAYERS = range(4)
+
+
+def layers(programs, *, again="{0}/rematted_computation/tanh @ f.py:3", loop=None):
+    """Return a program of equal layers, whose values `again` are all recomputed before `back`."""
+    rows = ""
+    for n in LAYERS:
+        scope = BACKWARD.format(n)
+        forward, later = f"jit(f)/jvp(layer_{n})/add @ f.py:3", f"{scope}/add @ f.py:3"
+        computed = again.format(scope)
+        rows += f"""
+        1 | kept.{n} | f32[64] | {8192 + 256 * n} | 256 | 1-9 | tanh(x) | {forward}
+        1 | again.{n} | f32[256] | {1024 * n} | 1024 | 3-8 | tanh(kept.{n}) | {computed}
+        1 | back.{n} | f32[256] | {4096 + 1024 * n} | 1024 | 5-9 | add(again.{n}) | {later}
+        """
+    results = ", ".join(f"back.{layer}" for layer in LAYERS)
+    program = programs(
+        "0 | 256 | parameter 0, shape |f32[64]| at ShapeIndex {}\n1 | 9472 | preallocated-temp",
+        f"""
+        0 | x | f32[64] | 0 | 256 | 0-10 | parameter(0)
+        {rows}
+        1 | grad | f32[64] | 9216 | 256 | 9-10 | reduce({results})
+        """,
+    )
+    for name, known in list(program.instructions.items()):
+        if name.startswith("again"):
+            program.instructions[name] = known._replace(loop=loop)
+    program.compilation = replace(program.compilation, platform="cpu")
+    return program
+
+
+def test_equal_values_that_checkpoints_recompute_at_once_are_named(programs):
+    (cause,) = unrolled_checkpoints(layers(programs))
+    assert {row["value"] for row in cause.rows} >= {f"again.{layer}" for layer in LAYERS}
+    assert not any(str(row["value"]).startswith("kept") for row in cause.rows)
+    assert isinstance(cause.edit, Scale)
+    assert set(cause.edit.kept_by_label.values()) == {Fraction(1, len(LAYERS))}
+    assert "jax.lax.scan(jax.checkpoint(body)" in cause.remedies["jax"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"loop": "while.1"}, id="a loop recomputes one part after another"),
+        pytest.param({"again": "jit(f)/jvp(layer)/tanh @ f.py:3"}, id="nothing is recomputed"),
+        pytest.param({"again": "{0}/rematted_computation/{1}"}, id="of other ops"),
+    ],
+)
+def test_parts_in_a_loop_or_of_other_ops_are_not_named(programs, changes):
+    if "{1}" in changes.get("again", ""):
+        program = layers(programs)
+        for layer in LAYERS:
+            value = program.by_label[f"again.{layer}"]
+            name = f"{BACKWARD.format(layer)}/rematted_computation/{'abcd'[layer]}"
+            program.values[value.value_id] = value._replace(op_name=name, attributed_op_name=name)
+    else:
+        program = layers(programs, **changes)
+    assert not list(unrolled_checkpoints(program))
+
+
+def test_barriers_order_what_is_recomputed(programs):
+    program = layers(programs)
+    program.compilation = replace(program.compilation, platform="gpu")
+    assert not list(unrolled_checkpoints(program))
