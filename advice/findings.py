@@ -20,6 +20,7 @@ from xlagraph.advice.causes.search import (
     find_causes,
 )
 from xlagraph.advice.causes.together import saving_together
+from xlagraph.advice.causes.unrolled_parts import kept_by_unrolled_parts
 from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches, wider_than_others
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.edits_of_rows import edit_of_rows
@@ -218,6 +219,10 @@ class _Search:
             rows = changeable_rows(self._program, advice.change, rows)
             if advice.change is ChangeKind.DONATE:
                 return self._of_donation(query, advice, rows)
+            if query.id == _KEPT and self._is_enough(_sum(rows, advice.column), advice.measure):
+                labels = [str(row["value"]) for row in rows]
+                if (cause := kept_by_unrolled_parts(self._program, labels)) is not None:
+                    return self._of_cause(cause)
         elif advice.change is ChangeKind.LATE:  # dependence shows it, without a plan
             can_tell = compilation.has_buffer_sets and compilation.has_ranges
             rows = changeable_rows(self._program, advice.change, rows) if can_tell else ()

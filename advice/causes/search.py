@@ -58,7 +58,7 @@ from xlagraph.advice.causes.stacked_inputs import stacked_inputs
 from xlagraph.advice.causes.table_gradients import dense_gradients
 from xlagraph.advice.causes.unread_parts import full_factors, whole_spectra
 from xlagraph.advice.causes.unread_rows import unread_rows
-from xlagraph.advice.causes.unrolled_checkpoints import unrolled_checkpoints
+from xlagraph.advice.causes.unrolled_parts import unrolled_checkpoints
 from xlagraph.advice.causes.unused_donations import (
     results_of_another_type,
     unused_donations,

@@ -171,6 +171,16 @@ class Recompute(_Timing):
         return replace(edited, is_certain=edited.is_of_loops)
 
 
+class RecomputeInLoop(_Timing):
+    """Put equal parts of a program into a loop, and a checkpoint around its body.
+
+    The loop orders what is recomputed, whatever barriers a compiler drops.
+    """
+
+    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        return Recompute(self.labels).apply(compilation, program)
+
+
 class Defer(_Timing):
     """Recompute values no earlier than the backward pass reads them.
 

@@ -5,7 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from xlagraph.advice.causes.unrolled_checkpoints import unrolled_checkpoints
+from xlagraph.advice.causes.unrolled_parts import (
+    kept_by_unrolled_parts,
+    unrolled_checkpoints,
+)
+from xlagraph.planner.edits.recomputing import RecomputeInLoop
 from xlagraph.planner.edits.resizing import Scale
 
 BACKWARD = "jit(f)/transpose(jvp(layer_{0}))/checkpoint"
@@ -73,3 +77,30 @@ def test_barriers_order_what_is_recomputed(programs):
     program = layers(programs)
     program.compilation = replace(program.compilation, platform="gpu")
     assert not list(unrolled_checkpoints(program))
+
+
+KEPT = tuple(f"kept.{n}" for n in LAYERS)
+
+
+def test_activations_of_equal_layers_need_a_loop_with_a_checkpoint(programs):
+    program = layers(programs)
+    program.recomputes_early = True
+    cause = kept_by_unrolled_parts(program, KEPT)
+    assert cause is not None
+    assert [row["value"] for row in cause.rows] == [*KEPT]
+    assert cause.edit == RecomputeInLoop(KEPT)
+    assert "jax.lax.scan(jax.checkpoint(body)" in cause.remedies["jax"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_early"),
+    [
+        pytest.param(KEPT, False, id="checkpoints are enough in this order"),
+        pytest.param(KEPT[:3], True, id="three layers"),
+        pytest.param(("kept.0", "back.0", "again.0"), True, id="one layer"),
+    ],
+)
+def test_a_checkpoint_around_each_part_may_be_enough(programs, labels, is_early):
+    program = layers(programs)
+    program.recomputes_early = is_early
+    assert kept_by_unrolled_parts(program, labels) is None

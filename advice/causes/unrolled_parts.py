@@ -1,4 +1,4 @@
-"""Find checkpoints that a Python loop repeats, and of which a CPU recomputes all at once.
+"""Find equal parts of a Python loop, of which a CPU keeps, or recomputes, the values of all.
 
 A compiler that drops barriers may recompute what all checkpoints need before the first gradient is
 known. In a loop of the program each iteration recomputes its own part.
@@ -18,6 +18,7 @@ from xlagraph.hlo.op_names import (
     without_numbers,
 )
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.edits.recomputing import RecomputeInLoop
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -87,6 +88,42 @@ def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
+def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cause | None:
+    """Return the cause for values that the backward pass reads, if most are of equal parts.
+
+    None if a checkpoint around each part is enough.
+    """
+    if not program.recomputes_early:
+        return None
+    values = [program.by_label[label] for label in labels]
+    groups: defaultdict[_Op, list[StoredValue]] = defaultdict(list)
+    for value in values:
+        if program.instructions[value.name].loop is None and value.stack_loop is None:
+            groups[_Op.of(value.known_op_name, value.shape)].append(value)
+    equal = [each for found in groups.values() if len(found) >= _LEAST_PARTS for each in found]
+    if 2 * _bytes(equal) < _bytes(values):
+        return None
+    counts = [len(found) for found in groups.values() if len(found) >= _LEAST_PARTS]
+    reason = f"one of {min(counts)} or more equal values that the backward pass reads"
+    rows = [evidence_row(value, reason) for value in program.at_peak if value in equal]
+    if not rows:
+        return None
+    return Cause(
+        "lifetime/kept-for-backward",
+        "Activations of a Python loop are kept for the backward pass",
+        ChangeKind.PARTS,
+        RecomputeInLoop(tuple(labels)),
+        tuple(rows),
+        _UNROLLED,
+        "outside of a loop this compiler recomputes too early for a checkpoint to save much",
+        likelihood=0.9,
+    )
+
+
+def _bytes(values: Collection[StoredValue]) -> int:
+    return sum(each.size_bytes for each in values)
+
+
 _Groups = Mapping[_Op, list[StoredValue]]
 
 
@@ -111,7 +148,7 @@ def _groups(program: PeakProgram) -> _Groups:
 
 def _part_count(again: _Groups) -> int | None:
     """Return how many equal parts are recomputed; None for fewer than `_LEAST_PARTS`."""
-    sizes = {op: sum(each.size_bytes for each in values) for op, values in again.items()}
+    sizes = {op: _bytes(values) for op, values in again.items()}
     least = _LEAST_OF_OP * sum(sizes.values())
     counts = [len(values) for op, values in again.items() if sizes[op] >= least]
     return min(counts) if counts and min(counts) >= _LEAST_PARTS else None
