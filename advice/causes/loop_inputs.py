@@ -34,6 +34,8 @@ _FORWARDING: Final = frozenset(
         "opt-barrier", "add-dependency",
     )
 )  # fmt: skip
+_TAKING: Final = ("dynamic-slice", "gather")
+"""Opcodes that read a part of a value: the next one, or any rows of it."""
 MIXING: Final = frozenset(
     (
         "reduce", "reduce-window", "select-and-scatter", "sort", "scatter", "convolution", "fft",
@@ -77,12 +79,11 @@ def _cause(
     """Return the cause for values with the number of parts that each of the loops reads."""
     places = dict.fromkeys(file_and_line(*program.place_of(each)) or each for each in loops)
     parts = max(each for _, each in values)
-    reading = (
-        f"loop at {next(iter(places))}, which reads one part in each"
-        if len(places) == 1
-        else f"loops at {' and '.join(places)}, which read one part in each"
+    noun = "loop" if len(places) == 1 else "loops"
+    reason = (
+        f"computed before the {noun} at {' and '.join(places)}, each iteration of which reads one"
+        f" of {parts} parts"
     )
-    reason = f"computed for all {parts} iterations of the {reading}"
     values.sort(key=lambda each: (-each[0].size_bytes, each[0].value_id))
     gradients = _gradients(program, [value for value, _ in values], parts)
     rows = [evidence_row(value, reason) for value, _ in values]
@@ -134,7 +135,7 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
             return None
         if "while" not in last_part(program.instructions[loop].op_name):
             return None  # the compiler made it of another op, such as a scatter
-    parts = parts_of_reads(program, {each.value_id for each in members}, readers)
+    parts = parts_of_reads(program, {each.value_id for each in members}, readers, _TAKING)
     return None if parts is None else (tuple(found), parts)
 
 

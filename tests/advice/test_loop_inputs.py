@@ -38,6 +38,9 @@ SLICED = """i = s32[] constant(3)
   row = f32[1,64]{1,0} dynamic-slice(all, i, i), dynamic_slice_sizes={1,64}
   flat = f32[64]{0} bitcast(row)
   ROOT sum = f32[64]{0} add(x, flat)"""
+GATHERED = SLICED.replace(
+    "dynamic-slice(all, i, i), dynamic_slice_sizes", "gather(all, i), slice_sizes"
+)
 WHOLE = """i = s32[] constant(3)
   one = f32[1]{0} dynamic-slice(x, i), dynamic_slice_sizes={1}
   ROOT sum = f32[64]{0} reduce(all, one), dimensions={0}, to_apply=add"""
@@ -71,11 +74,12 @@ def program_of(
     return program
 
 
-def test_values_of_all_iterations_are_named_with_those_that_only_they_need(programs):
-    (cause,) = computed_ahead(program_of(programs))
+@pytest.mark.parametrize("reader", [SLICED, GATHERED], ids=["next part", "any rows"])
+def test_values_of_all_iterations_are_named_with_those_that_only_they_need(programs, reader):
+    (cause,) = computed_ahead(program_of(programs, reader=reader))
     assert [row["value"] for row in cause.rows] == ["bits", "all"]
     assert {row["reason"] for row in cause.rows} == {
-        "computed for all 16 iterations of the loop at train.py:4, which reads one part in each"
+        "computed before the loop at train.py:4, each iteration of which reads one of 16 parts"
     }
     assert isinstance(cause.edit, ComputeInParts)
     assert cause.edit.kept_by_label == {"bits": Fraction(1, 16), "all": Fraction(1, 16)}
@@ -193,13 +197,14 @@ def with_another_loop(programs, *, loop="jit(f)/while", line=9, outer=None):
 @pytest.mark.parametrize(
     ("line", "place"),
     [
-        (9, "the loops at train.py:4 and train.py:9, which read one part in each"),
-        pytest.param(4, "the loop at train.py:4, which reads one part in each", id="same line"),
+        (9, "loops at train.py:4 and train.py:9"),
+        pytest.param(4, "loop at train.py:4", id="same line"),
     ],
 )
 def test_several_loops_can_each_compute_their_part(programs, line, place):
     (cause,) = computed_ahead(with_another_loop(programs, line=line))
-    assert {row["reason"] for row in cause.rows} == {f"computed for all 16 iterations of {place}"}
+    reasons = {str(row["reason"]) for row in cause.rows}
+    assert {reason.partition(", each")[0] for reason in reasons} == {f"computed before the {place}"}
 
 
 def test_a_compiler_moves_values_out_of_all_loops_around_the_one_that_reads_parts(programs):
