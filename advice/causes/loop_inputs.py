@@ -136,7 +136,7 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
         if "while" not in last_part(program.instructions[loop].op_name):
             return None  # the compiler made it of another op, such as a scatter
     parts = parts_of_reads(program, {each.value_id for each in members}, readers, _TAKING)
-    return None if parts is None else (tuple(found), parts)
+    return None if parts is None or parts == 1 else (tuple(found), parts)
 
 
 def _readers(program: PeakProgram, value_ids: Collection[int]) -> set[str]:

@@ -24,6 +24,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_PARTS: Final = 4
 """Fewest parts: some layers have as many equal ops."""
+_LEAST_EQUAL: Final = 0.8
+"""Least share of the bytes of equal values: layers that differ, as in strides, need no loop."""
 _LEAST_OF_OP: Final = 0.03
 """Least share of the recomputed bytes of an op that shows the number of parts."""
 
@@ -101,7 +103,7 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
         if program.instructions[value.name].loop is None and value.stack_loop is None:
             groups[_Op.of(value.known_op_name, value.shape)].append(value)
     equal = [each for found in groups.values() if len(found) >= _LEAST_PARTS for each in found]
-    if 2 * _bytes(equal) < _bytes(values):
+    if _bytes(equal) < _LEAST_EQUAL * _bytes(values):
         return None
     counts = [len(found) for found in groups.values() if len(found) >= _LEAST_PARTS]
     reason = f"one of {min(counts)} or more equal values that the backward pass reads"
@@ -149,9 +151,12 @@ def _groups(program: PeakProgram) -> _Groups:
 def _part_count(again: _Groups) -> int | None:
     """Return how many equal parts are recomputed; None for fewer than `_LEAST_PARTS`."""
     sizes = {op: _bytes(values) for op, values in again.items()}
-    least = _LEAST_OF_OP * sum(sizes.values())
-    counts = [len(values) for op, values in again.items() if sizes[op] >= least]
-    return min(counts) if counts and min(counts) >= _LEAST_PARTS else None
+    total = sum(sizes.values())
+    equal = sum(sizes[op] for op, values in again.items() if len(values) >= _LEAST_PARTS)
+    counts = [len(values) for op, values in again.items() if sizes[op] >= _LEAST_OF_OP * total]
+    if equal < _LEAST_EQUAL * total or min(counts, default=0) < _LEAST_PARTS:
+        return None
+    return min(counts)
 
 
 def _leaves_part(
