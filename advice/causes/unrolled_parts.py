@@ -34,8 +34,6 @@ _UNROLLED: Final[Remedies] = {
     " what is recomputed: stack their parameters or inputs, and use"
     " jax.lax.scan(jax.checkpoint(body), ...) or jax.lax.map(jax.checkpoint(part), ...); in Flax"
     " nn.scan(nn.remat(Layer), ...).",
-    "pytorch": "Put the layers into torch_xla.experimental.scan, with a checkpoint around the layer"
-    " that it repeats.",
 }
 
 
@@ -60,7 +58,7 @@ class _Op(NamedTuple):
 
 def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
     """Yield the values of equal parts that checkpoints outside of loops recompute at once."""
-    if program.compilation.orders_recomputation:
+    if program.framework != "jax" or program.compilation.orders_recomputation:
         return
     groups = _groups(program)
     parts = _part_count({op: values for op, values in groups.items() if op.is_recomputed})
@@ -93,9 +91,10 @@ def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
 def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cause | None:
     """Return the cause for values that the backward pass reads, if most are of equal parts.
 
-    None if a checkpoint around each part is enough.
+    None if a checkpoint around each part is enough. `scan_layers` of PyTorch/XLA saves nothing,
+    also with `min_cut_rematerialization_partition` (tried with 2.9).
     """
-    if not program.recomputes_early:
+    if program.framework != "jax" or not program.recomputes_early:
         return None
     values = [program.by_label[label] for label in labels]
     groups: defaultdict[_Op, list[StoredValue]] = defaultdict(list)
