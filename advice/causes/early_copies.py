@@ -18,12 +18,14 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 _MADE_OF: Final = frozenset(("constant", "broadcast", "iota", "bitcast", "copy", "tuple"))
 """What a fusion of copies computes if it reads nothing, so that nothing is kept for a later one."""
 _LEAST_WAITING: Final = 0.2
-"""Least share of the temporaries at the peak: the compiler orders the rest anew, too, and may keep
-as much of other values."""
+"""Least share of the temporaries at the peak that copies with a long wait take: the compiler orders
+the rest anew, too, and may keep as much of other values."""
+_LONG_WAIT: Final = 0.05
+"""Share of the schedule between the peak and the first read, from which a wait is long."""
 _FLAG: Final = "XLA_FLAGS=--xla_disable_hlo_passes=copy_fusion"
 _AGAIN: Final = (
-    "which copies each value just before it is written to (tried with jaxlib 0.10.2); or run what"
-    " writes into them"
+    "so that each copy is made just before it is written to (tried with jaxlib 0.10.2 for an H100);"
+    " or run what writes into the copies"
 )
 _REMEDIES: Final[Remedies] = {
     "jax": 'Compile with compiler_options={"xla_disable_hlo_passes": "copy_fusion"} of jax.jit,'
@@ -39,35 +41,38 @@ def early_copies(program: PeakProgram) -> Iterator[Cause]:
     if peak is None or not program.compilation.is_gpu:
         return
     moved: list[str] = []
-    waiting: list[tuple[StoredValue, str]] = []
-    for name, copies in _joined_copies(program):
+    waiting: list[tuple[int, StoredValue]] = []
+    for copies in _joined_copies(program):
         *early, _ = sorted((_first_read(program, each), each.label) for each in copies)
         moved += (label for _, label in early)  # the last is what the others are copied from
-        waiting += (
-            (
-                program.by_label[label],
-                f"{name} writes {len(copies)} copies at once; this one is read at step {read}, the"
-                f" peak is at {peak}",
-            )
-            for read, label in early
-            if read > peak >= (program.by_label[label].live_from or 0)
-        )
-    waiting.sort(key=lambda each: -each[0].size_bytes)
-    if sum(value.size_bytes for value, _ in waiting) < _LEAST_WAITING * program.temp_bytes_at_peak:
+        waiting += ((read, program.by_label[label]) for read, label in early if read > peak)
+    waiting = [each for each in waiting if (each[1].live_from or 0) <= peak]
+    long_wait = _LONG_WAIT * (program.stored.totals.schedule_length or 0)
+    held = sum(value.size_bytes for read, value in waiting if read - peak >= long_wait)
+    if not waiting or held < _LEAST_WAITING * program.temp_bytes_at_peak:
         return
+    waiting.sort(key=lambda each: -each[1].size_bytes)
+    rows = (
+        evidence_row(
+            value,
+            f"{value.name} writes several copies at once; this one is first read at step {read},"
+            f" and the peak is at {peak}",
+        )
+        for read, value in waiting
+    )
     yield Cause(
         "lifetime/longest",
         "Copies of the same value are written at once, long before most of them are read",
         ChangeKind.MOVE,
         Move(tuple(moved)),
-        tuple(evidence_row(value, reason) for value, reason in waiting),
+        tuple(rows),
         _REMEDIES,
         likelihood=0.9,
     )
 
 
-def _joined_copies(program: PeakProgram) -> Iterator[tuple[str, list[StoredValue]]]:
-    """Yield the fusions that only copy what they read nothing for, and their results."""
+def _joined_copies(program: PeakProgram) -> Iterator[list[StoredValue]]:
+    """Yield the results of each fusion that reads nothing, and only copies what it computes."""
     for name, maker in program.instructions.items():
         if (
             maker.opcode == "fusion"
@@ -77,7 +82,7 @@ def _joined_copies(program: PeakProgram) -> Iterator[tuple[str, list[StoredValue
             made = [(program.planned(each), each) for each in program.made_by.get(name, ())]
             copies = [each for planned, each in made if planned and not planned.is_table]
             if len(copies) > 1:
-                yield name, copies
+                yield copies
 
 
 def _first_read(program: PeakProgram, value: StoredValue) -> int:
