@@ -10,7 +10,7 @@ from xlagraph.advice.causes.early_copies import early_copies
 @pytest.mark.parametrize(
     ("platform", "opcodes", "named"),
     [
-        ("gpu", ("broadcast", "constant", "copy", "tuple"), ["zeros{1}"]),
+        ("gpu", ("broadcast", "constant", "copy", "tuple"), ["zeros{0}", "zeros{1}"]),
         ("cpu", ("broadcast", "constant", "copy", "tuple"), []),
         ("gpu", ("broadcast", "constant", "tuple"), []),  # two values that no pass has joined
         ("gpu", ("copy", "multiply", "tuple"), []),
