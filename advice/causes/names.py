@@ -1,13 +1,14 @@
 """Names of inputs and instructions for those who wrote the program."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from xlagraph.advice.causes.cause import file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import INPUT_OF_TENSORFLOW, has_all_transformations
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import Operation
 
 _PART: Final = re.compile(r"\[[^]]*\]|[^\[]+")
 _SHOWN: Final = 3
@@ -56,3 +57,10 @@ def have_same_end(name: str, other: str) -> bool:
 
 def _common(keys: tuple[str, ...]) -> str:
     return keys[0] if len(set(keys)) == 1 else "[*]"
+
+
+def maker_of(operations: Mapping[str, Operation], name: str) -> str:
+    """Return the operation that makes the elements of another one."""
+    while operations[name].opcode in ("get-tuple-element", "bitcast"):
+        name = operations[name].operands[0].name
+    return name
