@@ -19,7 +19,7 @@ from xlagraph.hlo.instruction import first_number
 from xlagraph.hlo.op_names import last_part
 from xlagraph.hlo.shapes import WHOLE
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.dimensions.module_operations import Operation
+from xlagraph.planner.dimensions.module_operations import Operation, maker_of
 from xlagraph.planner.edits.resizing import Remove, Scale
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -308,7 +308,7 @@ def _is_fused_gradient(program: PeakProgram, value: StoredValue) -> bool:
     def reads_others(leading: set[str]) -> bool:
         parameters = (inside[each] for each in leading if inside[each].opcode == "parameter")
         given = (fusion.operands[each.numbers["number"][0]].name for each in parameters)
-        return not others.isdisjoint(_maker(program.operations, each) for each in given)
+        return not others.isdisjoint(maker_of(program.operations, each) for each in given)
 
     return not reads_others(_leading_to(inside, own)) and any(
         own in leading and reads_others(leading)
@@ -320,13 +320,6 @@ def _is_made_backward(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for a value that the backward pass computes, perhaps copied."""
     source = source_of_copies(program, value)
     return source is not None and source.is_backward and source.opcode != "parameter"
-
-
-def _maker(operations: Mapping[str, Operation], name: str) -> str:
-    """Return the operation that makes the elements of another one."""
-    while operations[name].opcode in ("get-tuple-element", "bitcast"):
-        name = operations[name].operands[0].name
-    return name
 
 
 def _leading_to(operations: Mapping[str, Operation], name: str) -> set[str]:

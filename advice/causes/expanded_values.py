@@ -18,6 +18,7 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.regions import SUMMING, Region
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
+from xlagraph.planner.dimensions.module_operations import maker_of
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -133,7 +134,7 @@ class _RegionAxes(Axes):
                 )
                 and all(self._keeps(axis, name) for name in kept)
                 and not any(self._contracts(axis, name) for name in products)
-                and self._dependents(axis, region).isdisjoint(region.names | region.ends)
+                and self._can_sum_at_once(axis, region)
             ):
                 return axis
         return None
@@ -204,18 +205,44 @@ class _RegionAxes(Axes):
     def _is_in(self, axis: int, *trees: Tree) -> bool:
         return any(axis in self.parts(array) for tree in trees for array in arrays(tree))
 
-    def _dependents(self, axis: int, region: Region) -> set[str]:
-        """Return the instructions that depend on what is reduced over a dimension."""
+    def _can_sum_at_once(self, axis: int, region: Region) -> bool:
+        """Return True if no value of a region, and no sum over a dimension, needs another sum."""
+        made = {
+            self.program.values[each].name
+            for each in region.made
+            if axis not in self.of(self.program.values[each])
+        }
+        later = self._dependents(made)
+        return later.isdisjoint(region.names) and all(
+            self._only_joins(name, made | later) for name in later & region.ends
+        )
+
+    def _only_joins(self, fusion: str, sums: Collection[str]) -> bool:
+        """Return True if a fusion sums values of a region, and only then reads other sums."""
+        operations = self.program.operations
+        found = operations.get(fusion)
+        if found is None or not (fused := self.program.fused_operations(found)):
+            return False
+        makers = [maker_of(operations, each.name) for each in found.operands]
+        joined: set[str] = set()
+        for each in fused:  # operands first
+            if each.opcode == "parameter":
+                is_joined = makers[each.numbers["number"][0]] in sums
+            else:
+                is_joined = any(operand.name in joined for operand in each.operands)
+            if is_joined and each.opcode in SUMMING:
+                return False
+            if is_joined:
+                joined.add(each.name)
+        return True
+
+    def _dependents(self, makers: Collection[str]) -> set[str]:
+        """Return the instructions that depend on what some make."""
         program = self.program
         users: defaultdict[str, set[str]] = defaultdict(set)
         for name, read in program.read_by.items():
             for each in read:
                 users[program.values[each].name].add(name)
-        makers = {
-            program.values[each].name
-            for each in region.made
-            if axis not in self.of(program.values[each])
-        }
         found: set[str] = set()
         waiting = list(makers)
         while waiting:

@@ -16,6 +16,7 @@ from xlagraph.advice.causes.converted_inputs import converted_inputs
 from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.dense_experts import dense_experts
 from xlagraph.advice.causes.diagonals import read_diagonals
+from xlagraph.advice.causes.early_copies import early_copies
 from xlagraph.advice.causes.expanded_values import expanded_values
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.full_sorts import full_sorts
@@ -89,6 +90,7 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from gathered_batches(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from causes_of_values(program)
     yield from wide_floats(program)
+    yield from early_copies(program)
     yield from idle_values(program)
     yield from costly_order(program)
     yield from useless_offloads(program)

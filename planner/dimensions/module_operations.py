@@ -86,3 +86,10 @@ def shape_tree(shape: Shape) -> ShapeTree:
     order = (shape.layout or "{}")[1:].partition("}")[0].partition(":")[0]
     numbers = tuple(map(int, order.split(","))) if order.replace(",", "").isdecimal() else ()
     return ArrayShape(shape.dimensions or (), numbers)
+
+
+def maker_of(operations: Mapping[str, Operation], name: str) -> str:
+    """Return the name of the operation that makes the elements of another one."""
+    while operations[name].opcode in ("get-tuple-element", "bitcast"):
+        name = operations[name].operands[0].name
+    return name

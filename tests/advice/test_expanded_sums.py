@@ -1,0 +1,60 @@
+"""`advise` names values of which several sums are read, and joined in one fusion."""
+
+import pytest
+
+from tests.advice.small_compilations import with_results
+from xlagraph.advice.causes.expanded_values import expanded_values
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+
+GIVEN = """
+0 | 256  | parameter 0, shape |f32[32,2]| at ShapeIndex {}
+1 | 512  | parameter 1, shape |f32[64,2]| at ShapeIndex {}
+2 | 33280 | preallocated-temp
+3 | 256 | maybe-live-out
+"""
+JOINED = """HloModule m
+%joined (k: f32[32,64], s: f32[]) -> f32[] {{
+  k = f32[32,64]{{1,0}} parameter(0)
+  s = f32[] parameter(1)
+  w = f32[32,64]{{1,0}} broadcast({scale}), dimensions={{}}
+  p = f32[32,64]{{1,0}} multiply(k, w)
+  zero = f32[] constant(0)
+  t = f32[] reduce(p, zero), dimensions={{0,1}}, to_apply=add
+  ROOT both = f32[] add(t, s)
+}}
+
+ENTRY e {{
+  x = f32[32,2]{{1,0}} parameter(0)
+  y = f32[64,2]{{1,0}} parameter(1)
+  k = f32[32,64]{{1,0}} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+  zero = f32[] constant(0)
+  s = f32[] reduce(k, zero), dimensions={{0,1}}, to_apply=add
+  ROOT r = f32[] fusion(k, s), kind=kInput, calls=%joined
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("scale", "named"),
+    [
+        pytest.param("zero", ["k"], id="two sums, added to each other"),
+        pytest.param("s", [], id="each term of the second sum needs the first sum"),
+    ],
+)
+def test_a_fusion_may_add_its_sum_to_other_sums(programs, scale, named):
+    program = programs(
+        GIVEN,
+        """
+        0 | x | f32[32,2]  | 0    | 256  | 0-4 | parameter(0)
+        1 | y | f32[64,2]  | 0    | 512  | 0-4 | parameter(1)
+        2 | k | f32[32,64] | 0    | 8192 | 1-3 | dot(x, y)
+        3 | s | f32[]      | 0    | 4    | 2-4 | reduce(k)
+        3 | r | f32[]      | 4    | 4    | 3-4 | fusion(k, s)
+        """,
+    )
+    fused = ("add", "broadcast", "multiply", "reduce")
+    program.instructions["r"] = program.instructions["r"]._replace(fused_opcodes=fused)
+    program.stored.operations = operations_of_text(JOINED.format(scale=scale))
+    with_results(program, "r")
+    found = [row["value"] for cause in expanded_values(program, ()) for row in cause.rows]
+    assert found == named
