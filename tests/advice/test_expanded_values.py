@@ -331,6 +331,7 @@ def test_what_a_wide_checkpoint_recomputes_could_be_computed_in_parts_too(progra
     for name, yields in {
         "_certain_causes": (),
         "widened_stacks": (),
+        "unrolled_checkpoints": (),
         "wide_checkpoints": (found,),
     }.items():
         monkeypatch.setattr(search, name, lambda *_, yields=yields: yields)
