@@ -66,8 +66,8 @@ def test_a_line_of_a_library_has_its_path_in_the_package_and_an_op_made_of_two_o
     assert reason_text(reason, ("a", "b")) == text
 
 
-def test_a_copy_of_an_argument_with_slashes_in_its_name_is_named_by_its_opcode():
-    name = "p['a/linear']['w']"
+@pytest.mark.parametrize("name", ["p['a/linear']['w']", "jit(f)/while/body"])
+def test_a_copy_of_an_argument_or_a_value_of_no_primitive_is_named_by_its_opcode(name):
     copy = STACK._replace(part=ReservedPart.LIVE, op_name=name, opcode="copy-done")
     reason = Reason(Subject(ReasonKind.REPLACED))
     reason.count(None, copy)
