@@ -32,7 +32,7 @@ from xlagraph.comparison.joined_reasons import (
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_new_code
-from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.size_changes import (
     element_factor,
@@ -242,7 +242,7 @@ class _Explanation:
             if unknown := [name for name in names if name not in others]:
                 kind = ReasonKind.SCOPE_NEW if is_new else ReasonKind.SCOPE_GONE
                 scope = pattern(unknown[0])
-                reason = self.of(kind, before="more" if scope in others else "", after=scope)
+                reason = self.of(kind, before=MORE if scope in others else "", after=scope)
                 reason.scopes.add(unknown[0])
                 return reason
             if value.dtype and primitive(value.op_name) == "convert_element_type":

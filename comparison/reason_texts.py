@@ -16,7 +16,7 @@ from xlagraph.comparison.loop_texts import (
     turns,
     unrolled,
 )
-from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.comparison.reasons import MORE, Reason, ReasonKind
 from xlagraph.comparison.replaced_values import (
     are,
     has_own_lines,
@@ -120,7 +120,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
             scopes = folded({_OF_TRANSFORMATIONS.get(each, each) for each in reason.scopes})
             when = ("at the peak, none before", "gone, none left")
-            if before and "*" in scopes:
+            if before == MORE and "*" in scopes:
                 when = ("at the peak, besides others", "gone, others left")
             values = counted(max(reason.count_a, reason.count_b), "value")
             return f"{values} of {scopes} {when[kind is ReasonKind.SCOPE_GONE]}"

@@ -23,7 +23,7 @@ from xlagraph.comparison.edits_of_programs import (
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS, TRANSFORMATIONS
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CONSEQUENCES, MORE, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
 from xlagraph.presentation.byte_sizes import signed_bytes
 
@@ -149,8 +149,7 @@ def sentences_of(
                 found[0] = found[0]._replace(text=text)
             else:
                 found.insert(place, _sentence(reason, names))
-    rest = growth - sum(sentence.growth_bytes for sentence in found)
-    if rest:
+    if rest := growth - sum(sentence.growth_bytes for sentence in found):
         found.append(Sentence("everything else", rest, "", {}))
     return tuple(found)
 
@@ -235,7 +234,8 @@ def _is_of_less(functions: Reason, first: Reason) -> bool:
 def _is_generic(reason: Reason) -> bool:
     """Return True for a reason that only says which values, or inputs without names, differ."""
     is_named = reason.cause or reason.code or reason.is_of_policy or reason.inputs
-    return reason.subject.kind in (*CONSEQUENCES, ReasonKind.INPUTS) and not is_named
+    is_more = reason.subject.before == MORE
+    return (is_more or reason.subject.kind in (*CONSEQUENCES, ReasonKind.INPUTS)) and not is_named
 
 
 def _is_of_named_floats(reason: Reason) -> bool:

@@ -11,7 +11,7 @@ from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import MORE, Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import sentences_of
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
@@ -274,5 +274,7 @@ def test_ops_of_one_program_precede_inputs_without_names_and_what_has_almost_no_
     assert texts(inputs, ops, growth=1 << 16) == [said, "2 new inputs"]
     named = replace(inputs, inputs={"state"})
     assert texts(named, ops, growth=1 << 16) == ["2 new inputs: state"]
+    more = Reason(Subject(ReasonKind.SCOPE_NEW, MORE, "mul_*"), 1 << 16, 0, 2)
+    assert texts(more, ops, growth=1 << 16)[0] == said
     assert texts(gaps, ops, growth=-64) == [said, "everything else"]
     assert texts(gaps, output, growth=-60)[0].startswith("2 outputs")
