@@ -16,7 +16,7 @@ from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.mentions import CallStack, Function
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
 from xlagraph.hlo.metadata import StackFrame, from_packages, is_installed
-from xlagraph.hlo.op_names import scope_names
+from xlagraph.hlo.op_names import OF_PYTORCH, scope_names
 from xlagraph.presentation.byte_sizes import counted
 
 LOCALS: Final = ".<locals>."
@@ -160,10 +160,10 @@ def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
         found: Counter[tuple[str, ...]] = Counter()
         for name, count in side.mentions.op_names.items():
             # a conversion of an argument has its name, and a joined name is of no one op
-            if "/" in name and ";" not in name:
+            if ("/" in name or name.startswith(OF_PYTORCH)) and ";" not in name:
                 found[scope_names(name)] += count
         names.append(found)
-    known = tuple({pattern(part) for name in each for part in name} for each in names)
+    known = tuple({_op(part) for name in each for part in name} for each in names)
     common = len(known[0] & known[1])
     if common < _LEAST_COMMON * min(map(len, known)) or not common:
         return
@@ -178,11 +178,16 @@ def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
 def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Counter[str]:
     found: Counter[str] = Counter()
     for name, count in names.items():
-        parts = (pattern(part) for part in name)
+        parts = map(_op, name)
         first = next((part for part in parts if part not in others), None)
         if first is not None and first not in MOVING:
             found[first] += count
     return found
+
+
+def _op(part: str) -> str:
+    """Return a part of an op name without numbers, such as that of a node of PyTorch."""
+    return pattern(part).removesuffix(".*")
 
 
 def _often(counts: Counter[_Named]) -> set[_Named]:

@@ -1,9 +1,9 @@
 """Explain the growth between compilations; each byte of growth has one reason."""
 
-import re
 from collections import Counter
 from typing import Final
 
+from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.called_functions import name_called
 from xlagraph.comparison.changed_loops import ChangedLoops
 from xlagraph.comparison.checkpoints import (
@@ -32,7 +32,7 @@ from xlagraph.comparison.joined_reasons import (
 from xlagraph.comparison.library_calls import libraries, library
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_new_code
-from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.size_changes import (
     element_factor,
@@ -239,10 +239,10 @@ class _Explanation:
             others = self.scopes_a if is_new else self.scopes_b
             # a joined name, `a/mul;b/add`, contains no scope
             names = () if ";" in (value.op_name or "") else scope_names(value.op_name)[:-1]
-            unknown = [name for name in names if name not in others]
-            if unknown:
+            if unknown := [name for name in names if name not in others]:
                 kind = ReasonKind.SCOPE_NEW if is_new else ReasonKind.SCOPE_GONE
-                reason = self.of(kind, after=re.sub(r"\d+", "*", unknown[0]))
+                scope = pattern(unknown[0])
+                reason = self.of(kind, before=MORE if scope in others else "", after=scope)
                 reason.scopes.add(unknown[0])
                 return reason
             if value.dtype and primitive(value.op_name) == "convert_element_type":
@@ -276,10 +276,8 @@ class _Explanation:
         return True
 
     def _count_donations(self) -> None:
-        for kind, values in (
-            (ReasonKind.UNDONATED, self.undonated),
-            (ReasonKind.DONATED, self.donated),
-        ):
+        kinds = ReasonKind.UNDONATED, ReasonKind.DONATED
+        for kind, values in zip(kinds, (self.undonated, self.donated), strict=True):
             if values:
                 reason = self.of(kind)
                 reason.count_a = reason.count_b = len(values)
@@ -330,7 +328,8 @@ class _Explanation:
 
 def _all_scopes(side: Reserved) -> frozenset[str]:
     op_names = {value.op_name for value in side.values} | side.mentions.op_names.keys()
-    return frozenset(name for op_name in op_names for name in scope_names(op_name)[:-1])
+    names = {name for op_name in op_names for name in scope_names(op_name)[:-1]}
+    return frozenset((*names, *map(pattern, names)))
 
 
 def _is_copy(value: HeldValue) -> bool:

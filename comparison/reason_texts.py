@@ -16,7 +16,7 @@ from xlagraph.comparison.loop_texts import (
     turns,
     unrolled,
 )
-from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.comparison.reasons import MORE, Reason, ReasonKind
 from xlagraph.comparison.replaced_values import (
     are,
     has_own_lines,
@@ -119,8 +119,11 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return _repeated(reason)
         case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
             scopes = folded({_OF_TRANSFORMATIONS.get(each, each) for each in reason.scopes})
-            when = "at the peak, none before" if kind is ReasonKind.SCOPE_NEW else "gone, none left"
-            return f"{counted(max(reason.count_a, reason.count_b), 'value')} of {scopes} {when}"
+            when = ("at the peak, none before", "gone, none left")
+            if before == MORE and "*" in scopes:
+                when = ("at the peak, besides others", "gone, others left")
+            values = counted(max(reason.count_a, reason.count_b), "value")
+            return f"{values} of {scopes} {when[kind is ReasonKind.SCOPE_GONE]}"
         case ReasonKind.COPIES:
             return _copies(reason)
         case ReasonKind.CASTS:

@@ -116,6 +116,10 @@ CONSEQUENCES: Final = {
 """Kinds that only state what differs; sentences about changes of the program precede them."""
 
 
+MORE: Final = "more"
+"""Says that the other side has scopes with other numbers."""
+
+
 class Subject(NamedTuple):
     """Identity of a reason: reasons with equal subjects are merged."""
 
@@ -123,7 +127,8 @@ class Subject(NamedTuple):
     before: str = ""
     """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT),
     old iterations or ``jax.vmap`` (UNROLLED), ``loop`` if both programs compute the values in a
-    loop (LOOPED), ``backward`` for gradients (EDITED), ``products`` if the ops are matrix products
+    loop (LOOPED), ``backward`` for gradients (EDITED), `MORE` if the other side has scopes with
+    other numbers (SCOPE_NEW, SCOPE_GONE), ``products`` if the ops are matrix products
     (AGAIN), or ``ops`` if no library, no transformation and no new scope makes the values
     (NEW_CODE), or for ops rather than functions (CALLED)."""
     after: str = ""

@@ -3,7 +3,7 @@
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import HeldValue, place
 from xlagraph.comparison.reasons import Reason, ReasonKind
-from xlagraph.hlo.op_names import primitive
+from xlagraph.hlo.op_names import OF_ANY_LOOP, primitive
 from xlagraph.presentation.byte_sizes import counted
 
 
@@ -96,7 +96,9 @@ def _place(value: HeldValue) -> str:
 
 
 def _named(value: HeldValue) -> str:
-    # the op name of a copy of an argument is the argument's name
-    op = primitive(value.op_name) if "/" in (value.op_name or "") else value.opcode
+    # the op name of a copy of an argument is the argument's name, such as params['a/b']
+    is_op = "/" in (value.op_name or "").partition("[")[0]
+    op = primitive(value.op_name) if is_op else value.opcode
+    op = value.opcode if op in OF_ANY_LOOP else op
     # XLA writes (a/dot_general:b/dot_general) for an op that it made of two
     return f"{(op or '').rpartition('/')[2].strip('()')} {value.shape}"

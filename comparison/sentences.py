@@ -23,7 +23,7 @@ from xlagraph.comparison.edits_of_programs import (
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS, TRANSFORMATIONS
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CONSEQUENCES, MORE, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
 from xlagraph.presentation.byte_sizes import signed_bytes
 
@@ -127,10 +127,11 @@ def sentences_of(
         told = [*inputs, *(each for each in told if each not in inputs)]
     is_silent = not told
     if is_silent:  # what differs has almost no bytes
-        said = (Subject(ReasonKind.CALLED), Subject(ReasonKind.TURNS))
-        told = edited or [each for of in said for each in reasons if each.subject == of][:1]
+        said = (ReasonKind.CALLED, ""), (ReasonKind.TURNS, ""), (ReasonKind.CALLED, "ops")
+        told = edited or [each for of in said for each in reasons if each.subject[:2] == of][:1]
         if not told and growth:
-            told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))[:1]
+            told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))
+            told = sorted(told, key=lambda reason: reason.subject.kind in CONSEQUENCES)[:1]
     found = [_sentence(reason, names) for reason in told]
     if told and (code := told[0].code):
         # another function says more than its files, or a transformation that both programs have
@@ -148,8 +149,7 @@ def sentences_of(
                 found[0] = found[0]._replace(text=text)
             else:
                 found.insert(place, _sentence(reason, names))
-    rest = growth - sum(sentence.growth_bytes for sentence in found)
-    if rest:
+    if rest := growth - sum(sentence.growth_bytes for sentence in found):
         found.append(Sentence("everything else", rest, "", {}))
     return tuple(found)
 
@@ -206,9 +206,8 @@ def _of_no_bytes(
         is_part = kind is ReasonKind.REPEATED and first.input_count > max(
             functions[0].count_a, functions[0].count_b
         )
-        is_edited = kind in _EDITED and not (
-            functions[0].is_replacement and first.input_example is None
-        )
+        is_replaced = functions[0].is_replacement and first.input_example is None
+        is_edited = kind in _EDITED and not is_replaced
         is_explained = bool(first.cause) and kind not in INDIRECT
         return [(1 if is_explained or is_edited or is_part else 0, called[0])]
     if is_edited_line:
@@ -233,9 +232,10 @@ def _is_of_less(functions: Reason, first: Reason) -> bool:
 
 
 def _is_generic(reason: Reason) -> bool:
-    """Return True for a reason that only says which values differ."""
-    is_named = reason.cause or reason.code or reason.is_of_policy
-    return reason.subject.kind in CONSEQUENCES and not is_named
+    """Return True for a reason that only says which values, or inputs without names, differ."""
+    is_named = reason.cause or reason.code or reason.is_of_policy or reason.inputs
+    is_more = reason.subject.before == MORE
+    return (is_more or reason.subject.kind in (*CONSEQUENCES, ReasonKind.INPUTS)) and not is_named
 
 
 def _is_of_named_floats(reason: Reason) -> bool:

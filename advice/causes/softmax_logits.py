@@ -118,7 +118,8 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             (each, reason) for each in program.temporaries if program.set_of(each) in sets
         ]
     for (is_in_loop, is_mixture), values in found.items():
-        if is_in_loop and sum(value.size_bytes for value, _ in values) < least:
+        # those of a TPU may all be in VMEM
+        if not values or (is_in_loop and sum(value.size_bytes for value, _ in values) < least):
             continue
         what = "Weights of all rows of a table" if is_mixture else "Logits of a large vocabulary"
         tokens = "inputs" if is_mixture else "tokens"

@@ -1,5 +1,7 @@
 """`advise` names logits of TPUs: products that are convolutions, or that lie in VMEM."""
 
+import pytest
+
 from xlagraph.advice.causes.peak_values import JOINED_PARTS
 from xlagraph.advice.causes.softmax_logits import logits
 
@@ -29,12 +31,14 @@ def test_a_tpu_computes_products_as_convolutions_with_a_table_that_it_fetches_in
     assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
 
 
-def test_logits_in_vmem_are_found_by_their_gradient_in_hbm(programs):
+@pytest.mark.parametrize("is_in_hbm", [True, False])
+def test_logits_in_vmem_are_found_by_their_gradient_in_hbm(programs, is_in_hbm):
+    gradient = "" if is_in_hbm else "color 1, "
     program = programs(
-        """
-        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        f"""
+        0 | 131072 | parameter 0, shape |s8[8192,16]| at ShapeIndex {{}}
         1 | 524416 | color 1, preallocated-temp
-        2 | 524288 | preallocated-temp
+        2 | 524288 | {gradient}preallocated-temp
         """,
         """
         0 | head  | s8[8192,16] | 0      | 131072 | 0-5 | parameter(0)
@@ -47,6 +51,7 @@ def test_logits_in_vmem_are_found_by_their_gradient_in_hbm(programs):
     for name, opcodes in (("sum", ("exponential", "reduce")), ("grad", ("exponential", "divide"))):
         fused = program.instructions[name]._replace(fused_opcodes=opcodes)
         program.instructions |= {name: fused}
-    (cause,) = logits(program)
-    assert [row["value"] for row in cause.rows] == ["grad"]
-    assert cause.rows[0]["reason"] == "64 × 8192 products with head, which f.py:8 reduces"
+    causes = list(logits(program))
+    assert [[row["value"] for row in each.rows] for each in causes] == [["grad"]] * is_in_hbm
+    reasons = {row["reason"] for each in causes for row in each.rows}
+    assert reasons <= {"64 × 8192 products with head, which f.py:8 reduces"}

@@ -128,7 +128,7 @@ MATCHING: dict[str, Case] = {
             """,
         ),
         [
-            "3 values of part_* at the peak, none before (mostly f.py:1): +192 B",
+            "3 values of part_* at the peak, besides others (mostly f.py:1): +192 B",
             "1 value no longer computed in a loop (mostly f.py:2): +64 B",
         ],
     ),

@@ -178,6 +178,14 @@ def test_scopes_and_primitives_of_one_program_are_named_with_those_that_they_rep
     assert texts == ["3 ops of tanh, none before; 2 ops of relu before, none now"]
 
 
+def test_ops_of_pytorch_are_named_without_the_numbers_of_their_nodes():
+    common = {f"aten__{name}.{n}": 1 for n, name in enumerate(("add", "mm", "sum"))}
+    before = {**common, "aten__gelu.12": 3, "aten__gelu.30": 3}
+    after = {**common, "aten__relu.12": 5, "p0.1": 9}
+    (text,) = told({"names": before}, {"names": after})
+    assert text == "5 ops of aten__relu, none before; 6 ops of aten__gelu before, none now"
+
+
 def test_functions_are_named_with_a_proved_cause_in_one_sentence():
     def reason(kind, growth, **facts):
         return Reason(Subject(kind), growth, count_b=1, **facts)

@@ -66,6 +66,14 @@ def test_a_line_of_a_library_has_its_path_in_the_package_and_an_op_made_of_two_o
     assert reason_text(reason, ("a", "b")) == text
 
 
+@pytest.mark.parametrize("name", ["p['a/linear']['w']", "jit(f)/while/body"])
+def test_a_copy_of_an_argument_or_a_value_of_no_primitive_is_named_by_its_opcode(name):
+    copy = STACK._replace(part=ReservedPart.LIVE, op_name=name, opcode="copy-done")
+    reason = Reason(Subject(ReasonKind.REPLACED))
+    reason.count(None, copy)
+    assert reason_text(reason, ("a", "b")) == "1 new value at the peak: copy-done f32[16]"
+
+
 def test_the_table_of_a_tuple_is_not_the_largest_value_that_is_gone():
     table = STACK._replace(part=ReservedPart.LIVE, shape="(s32[], f32[16])", dtype="tuple")
     line = ("f.py", 1)

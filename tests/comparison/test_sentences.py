@@ -1,5 +1,7 @@
 """Sentences that say why one compilation reserves more than another, over `CASES`."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.comparison import dump_pairs
@@ -9,7 +11,7 @@ from tests.tiny_dumps import tiny_dump, write_dump
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import MORE, Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import sentences_of
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
@@ -256,3 +258,23 @@ def test_an_edit_with_many_times_the_bytes_of_a_cause_precedes_it():
         donation.growth_bytes = bytes_
         found = sentences_of([donation, caused], ("a", "b"), (0, 100 + bytes_))
         assert found[0].growth_bytes == first.growth_bytes
+
+
+def test_ops_of_one_program_precede_inputs_without_names_and_what_has_almost_no_bytes():
+    def texts(*reasons, growth):
+        return [
+            each.text for each in sentences_of(reasons, ("a", "b"), (1 << 20, (1 << 20) + growth))
+        ]
+
+    ops = Reason(Subject(ReasonKind.CALLED, "ops"), 0, 0, 6, inputs={"sgd"})
+    inputs = Reason(Subject(ReasonKind.INPUTS), 1 << 16, 0, 2)
+    gaps = Reason(Subject(ReasonKind.FRAGMENTATION), -64)
+    output = Reason(Subject(ReasonKind.OUTPUTS), 4, 1, 2)
+    said = "6 ops of sgd, none before"
+    assert texts(inputs, ops, growth=1 << 16) == [said, "2 new inputs"]
+    named = replace(inputs, inputs={"state"})
+    assert texts(named, ops, growth=1 << 16) == ["2 new inputs: state"]
+    more = Reason(Subject(ReasonKind.SCOPE_NEW, MORE, "mul_*"), 1 << 16, 0, 2)
+    assert texts(more, ops, growth=1 << 16)[0] == said
+    assert texts(gaps, ops, growth=-64) == [said, "everything else"]
+    assert texts(gaps, output, growth=-60)[0].startswith("2 outputs")
