@@ -211,6 +211,12 @@ def changes() -> dict[str, Change]:
             Program(generate, (cache, token)), Program(generate, (cache, token), donate=(0,))
         ),
         "checkpoint_all": Change(plain, checkpointed_plain),
+        "checkpoint_in_loop": Change(
+            plain,
+            with_policy(
+                scanned_loss, Program(step, stacked(6, 128, 512)), policies.nothing_saveable
+            ),
+        ),
         "checkpoint_dots": Change(plain, with_policy(loss, plain, policies.dots_saveable)),
         "checkpoint_scan": Change(loop, with_policy(scanned_loss, loop, policies.nothing_saveable)),
         "checkpoint_scan_dots": Change(
