@@ -290,12 +290,11 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     if len(readers) > 2:
         text = f"{readers[0]} and {len(readers) - 1} other lines"
     verb = "reads" if len(readers) == 1 else "read"
+    text += f" {verb} the old {{}}"
     if old.needs_both:
-        text += f" {verb} the old {{}} and what {written} writes over it"
+        text += f" and what {written} writes over it"
     else:
-        text += (
-            f" {verb} the old {{}}, and nothing orders this before {written}, which overwrites it"
-        )
+        text += f", and nothing orders this before {written}, which overwrites it"
     drops_barriers = not program.compilation.keeps_barriers
     second = _NOT_ORDERED if drops_barriers else _ORDERED
     remedies = {framework: start + second[framework] for framework, start in _NEW.items()}

@@ -1,11 +1,11 @@
-"""Find equal parts of a Python loop, of which a CPU keeps, or recomputes, the values of all.
+"""Find equal parts of an unrolled loop, of which a CPU keeps, or recomputes, the values of all.
 
 A compiler that drops barriers may recompute what all checkpoints need before the first gradient is
 known. In a loop of the program each iteration recomputes its own part.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -78,7 +78,7 @@ def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
         values = (each for each in program.temporaries if program.set_of(each) in chosen)
         yield Cause(
             "lifetime/recomputed",
-            "Checkpoints of a Python loop are recomputed at once",
+            "Checkpoints of an unrolled loop are recomputed at once",
             ChangeKind.PARTS,
             Scale({each.label: Fraction(1, parts) for each in values}),
             tuple(evidence_row(value, reason) for value in at_peak),
@@ -101,17 +101,17 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     for value in values:
         if program.instructions[value.name].loop is None and value.stack_loop is None:
             groups[_Op.of(value.known_op_name, value.shape)].append(value)
-    equal = [each for found in groups.values() if len(found) >= _LEAST_PARTS for each in found]
-    if _bytes(equal) < _LEAST_EQUAL * _bytes(values):
+    often = [found for found in groups.values() if len(found) >= _LEAST_PARTS]
+    equal = {each.value_id: each for found in often for each in found}
+    if _bytes(equal.values()) < _LEAST_EQUAL * _bytes(values):
         return None
-    counts = [len(found) for found in groups.values() if len(found) >= _LEAST_PARTS]
-    reason = f"one of {min(counts)} or more equal values that the backward pass reads"
-    rows = [evidence_row(value, reason) for value in program.at_peak if value in equal]
+    reason = f"one of {min(map(len, often))} or more equal values that the backward pass reads"
+    rows = [evidence_row(each, reason) for each in program.at_peak if each.value_id in equal]
     if not rows:
         return None
     return Cause(
         "lifetime/kept-for-backward",
-        "Activations of a Python loop are kept for the backward pass",
+        "Activations of an unrolled loop are kept for the backward pass",
         ChangeKind.PARTS,
         RecomputeInLoop(tuple(labels)),
         tuple(rows),
@@ -121,7 +121,7 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     )
 
 
-def _bytes(values: Collection[StoredValue]) -> int:
+def _bytes(values: Iterable[StoredValue]) -> int:
     return sum(each.size_bytes for each in values)
 
 

@@ -40,7 +40,7 @@ KINDS: Final = {
     "trajectory": Words(
         r"stack|trajector|slice|every (step|iteration)", r"stack|trajector|loop|every"
     ),
-    "unrolled": Words(r"of a Python loop", r"loop|unroll|checkpoint"),
+    "unrolled": Words(r"of an unrolled loop", r"loop|unroll|checkpoint"),
     "computed ahead": Words(r"computed before it", r"gather|embed|rows|loop"),
     "gathered rows": Words(r"[Gg]athered rows", r"gather"),
     "batch": Words(r"$^", r"batch|size"),

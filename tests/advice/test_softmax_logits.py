@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set, with_results
-from xlagraph.advice.causes.pair_scores import pair_scores
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
@@ -361,50 +360,3 @@ ENTRY %main (head: s8[8192,16]) -> s8[64,8192] {{
 }}
 """)
     assert [row["value"] for cause in logits(program) for row in cause.rows] == named
-
-
-@pytest.mark.parametrize(
-    ("rows", "is_named"),
-    [
-        pytest.param("multiply(x)", True, id="a scaled table"),
-        pytest.param("dot(x)", True, id="a product that may add low-rank weights"),
-        pytest.param("dot(y)", False, id="rows that two layers compute"),
-    ],
-)
-def test_rows_that_layers_compute_are_no_vocabulary(programs, rows, is_named):
-    program = programs(
-        """
-        0 | 131072  | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 1441856 | preallocated-temp
-        """,
-        f"""
-        0 | x    | s8[8192,16] | 0       | 131072 | 0-6 | parameter(0)
-        1 | y    | s8[8192,16] | 1179648 | 131072 | 1-3 | dot(x)
-        1 | head | s8[8192,16] | 1048576 | 131072 | 2-4 | {rows}
-        1 | rows | s8[64,8192] | 0       | 524288 | 3-5 | dot(head)
-        1 | exp  | s8[64,8192] | 524288  | 524288 | 4-6 | exponential(rows)
-        1 | sum  | s8[64]      | 1310720 | 64     | 5-6 | reduce(exp)
-        1 | out  | s8[64]      | 1310784 | 64     | 6-6 | divide(sum, exp)
-        """,
-    )
-    assert bool([*logits(program)]) == is_named
-
-
-def test_a_table_of_which_every_device_has_a_part_is_a_vocabulary(programs):
-    program = programs(
-        """
-        0 | 32768   | parameter 0, shape |s8[2048,16]| at ShapeIndex {}
-        1 | 1441856 | preallocated-temp
-        """,
-        """
-        0 | part | s8[2048,16] | 0       | 32768  | 0-6 | parameter(0)
-        1 | head | s8[8192,16] | 1048576 | 131072 | 1-3 | all-gather(part)
-        1 | rows | s8[64,8192] | 0       | 524288 | 2-4 | dot(head)
-        1 | exp  | s8[64,8192] | 524288  | 524288 | 3-5 | exponential(rows)
-        1 | sum  | s8[64]      | 1310720 | 64     | 4-5 | reduce(exp)
-        1 | out  | s8[64]      | 1310784 | 64     | 5-6 | divide(sum, exp)
-        """,
-    )
-    (cause,) = logits(program)
-    assert cause.rows[0]["reason"] == "64 × 8192 products with part, which sum reduces"
-    assert not [*pair_scores(program)]

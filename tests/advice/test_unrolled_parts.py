@@ -1,4 +1,4 @@
-"""`advise` names checkpoints of a Python loop, of which a CPU recomputes all at once."""
+"""`advise` names unrolled loops, of which a CPU keeps or recomputes all parts at once."""
 
 from dataclasses import replace
 from fractions import Fraction
