@@ -5,7 +5,8 @@ replanned, and the finding is kept if it saves enough. Findings are ranked by th
 range of savings, discounted by their doubt.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -59,6 +60,7 @@ def advise(
     findings: list[Finding] = []
     hidden = 0
     problems: list[str] = []
+    noted: defaultdict[str, list[str]] = defaultdict(list)
     for compilation in diagnosed:
         key = compilation.compilation
         read = stored if stored and stored.key == key else StoredCompilation(graph, key)
@@ -66,11 +68,10 @@ def advise(
         found = find(graph, compilation, program, queries, least_share)
         findings += found.findings
         hidden += found.hidden
-        notes += [
-            f"{compilation.compilation}: {text}" if selection.is_run else text
-            for text in found.notes
-        ]
+        for text in found.notes:
+            noted[text].append(key)
         problems += found.problems
+    notes += [_note(text, keys, len(diagnosed)) for text, keys in noted.items()]
     return Diagnosis(
         selection.name,
         selection.is_run,
@@ -82,6 +83,14 @@ def advise(
         hidden,
         least_share,
     )
+
+
+def _note(text: str, keys: Sequence[str], count: int) -> str:
+    """Return a note that is true of these of so many compilations."""
+    if len(keys) == count:
+        return text
+    others = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+    return f"{keys[0]}{others}: {text}"
 
 
 def _rank(finding: Finding) -> tuple[int, int, str, str, str]:

@@ -341,6 +341,7 @@ def test_the_largest_compilations_of_a_run_are_diagnosed(graph: Graph, tmp_path:
     ]
     assert [finding.compilation for finding in diagnosis.findings] == ["run/large", "run/half"]
     assert "1 of 3 compilations" in diagnosis.notes[0]
+    assert len(diagnosis.notes) == 1 + len(advise(graph, "run/half").notes)  # each once
     assert advise(graph).name == "run/large"
     with pytest.raises(NoSuchCompilation):
         advise(graph, "nowhere")

@@ -60,6 +60,7 @@ def test_only_a_program_that_a_checkpoint_makes_smaller_is_advised_to_use_one(st
         finding
         for finding in advise(steps.graph, "baseline").findings
         if finding.query.id == "lifetime/kept-for-backward"
+        and "unrolled loop" not in finding.advice.title  # which needs a loop of the program, too
     ]
     assert len(kept) == steps.kept
     reserved = {made.run: made.reserved_bytes for made in check(steps.graph).compilations}
