@@ -38,22 +38,36 @@ _UNROLLED: Final[Remedies] = {
 
 
 class _Op(NamedTuple):
-    """What equal values of a program have in common."""
+    """What the values of one op in equal parts of a program have in common."""
 
     scopes: tuple[str, ...]
-    """Scopes without numbers, transformations and those that a checkpoint adds."""
+    """Scopes without transformations, those that a checkpoint adds, and the number of the part."""
     shape: str
+    line: tuple[str | None, int | None]
+    """File and line: a part may repeat an op at several."""
     is_recomputed: bool
     is_backward: bool
 
-    @classmethod
-    def of(cls, op_name: str | None, shape: str = "") -> "_Op":
-        return cls(
-            tuple(map(without_numbers, stem(op_name))),
-            shape,
-            is_recomputed(op_name),
-            is_checkpointed(op_name),
-        )
+
+def _op(program: PeakProgram, value: StoredValue) -> _Op:
+    name = value.known_op_name
+    return _Op(
+        _scopes(name),
+        value.shape,
+        program.place_of(value.name),
+        is_recomputed(name),
+        is_checkpointed(name),
+    )
+
+
+def _scopes(op_name: str | None) -> tuple[str, ...]:
+    """Return the scopes of an op, the outermost number left out, which is that of its part."""
+    found = list(stem(op_name))
+    for place, scope in enumerate(found):
+        if (unnumbered := without_numbers(scope)) != scope:
+            found[place] = unnumbered
+            break
+    return tuple(found)
 
 
 def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
@@ -100,7 +114,7 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     groups: defaultdict[_Op, list[StoredValue]] = defaultdict(list)
     for value in values:
         if program.instructions[value.name].loop is None and value.stack_loop is None:
-            groups[_Op.of(value.known_op_name, value.shape)].append(value)
+            groups[_op(program, value)].append(value)
     often = [found for found in groups.values() if len(found) >= _LEAST_PARTS]
     equal = {each.value_id: each for found in often for each in found}
     if _bytes(equal.values()) < _LEAST_EQUAL * _bytes(values):
@@ -137,7 +151,7 @@ def _groups(program: PeakProgram) -> _Groups:
     for value in program.temporaries:
         known = program.instructions[value.name]
         if known.loop is None and value.known_op_name is not None and program.is_alone(value):
-            groups[_Op.of(value.known_op_name, value.shape)].append(value)
+            groups[_op(program, value)].append(value)
     again = {(op.scopes, op.shape) for op in groups if op.is_recomputed}
     return {
         op: values
@@ -167,5 +181,5 @@ def _leaves_part(
     if not value.is_backward and any(map(is_checkpointed, ops)):
         return True
     return any(
-        op is not None and not is_checkpointed(op) and _Op.of(op).scopes not in inner for op in ops
+        op is not None and not is_checkpointed(op) and _scopes(op) not in inner for op in ops
     )
