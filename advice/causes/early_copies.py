@@ -18,8 +18,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 _MADE_OF: Final = frozenset(("constant", "broadcast", "iota", "bitcast", "copy", "tuple"))
 """What a fusion of copies computes if it reads nothing, so that nothing is kept for a later one."""
 _LEAST_WAITING: Final = 0.2
-"""Least share of the temporaries at the peak that copies with a long wait take: the compiler orders
-the rest anew, too, and may keep as much of other values."""
+"""Least share of the temporaries at the peak that copies with a long wait take. Without the copies
+the compiler chooses another order, which may keep a few bytes more of other values."""
 _LONG_WAIT: Final = 0.05
 """Share of the schedule between the peak and the first read, from which a wait is long."""
 _FLAG: Final = "XLA_FLAGS=--xla_disable_hlo_passes=copy_fusion"

@@ -35,7 +35,7 @@ _FORWARDING: Final = frozenset(
     )
 )  # fmt: skip
 _TAKING: Final = ("dynamic-slice", "gather")
-"""Opcodes that read a part of a value: the next one, or any rows of it."""
+"""Opcodes that read a part of a value: a slice, or some of its rows."""
 MIXING: Final = frozenset(
     (
         "reduce", "reduce-window", "select-and-scatter", "sort", "scatter", "convolution", "fft",
