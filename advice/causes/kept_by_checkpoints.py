@@ -135,11 +135,15 @@ def _is_read_in_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
     members = handed_on(program, [value.value_id])
     own = program.stack_of(value)
     around = () if own is None else _loops_around(program, own.stack_loop)
-    loops = {
-        program.instructions[name].loop
-        for each in members
-        for name in program.readers_of.get(each, ())
-    } - {None, *around}
+    readers = {name for each in members for name in program.readers_of.get(each, ())}
+    moved = {
+        made.value_id
+        for name in readers
+        for made in program.made_by.get(name, ())
+        if not members.isdisjoint(program.sources_of(made))
+    }
+    readers |= {name for each in moved for name in program.readers_of.get(each, ())}
+    loops = {program.instructions[name].loop for name in readers} - {None, *around}
     return not loops or any(
         not loops.isdisjoint(_loops_around(program, each.loop))
         for each in program.instructions.values()

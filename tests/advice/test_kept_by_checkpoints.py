@@ -1,0 +1,34 @@
+"""`advise` says of a loop that its checkpoint keeps values only if that loop has a checkpoint."""
+
+import pytest
+
+from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
+from xlagraph.graph import Cell
+
+FORWARD = "jit(f)/jvp()/while/body/closed_call"
+BACKWARD = "jit(f)/transpose(jvp())/while/body/closed_call"
+LOOPS = f"""
+0 | s | s8[4096] | 0    | 4096 | 0-1 | fusion() | {FORWARD}/split
+0 | t | s8[4096] | 4096 | 4096 | 1-2 | transpose(s)
+0 | m | s8[4096] | 8192 | 4096 | 2-2 | fusion(t) | {BACKWARD}/mul
+0 | r | s8[4096] | 8192 | 4096 | 3-3 | fusion() | {BACKWARD}/checkpoint/rematted_computation/mul
+"""
+
+
+@pytest.mark.parametrize(("checkpointed", "count"), [("loss", 0), ("layers", 1)])
+def test_a_stack_that_is_transposed_first_belongs_to_the_loop_that_reads_it(
+    programs, checkpointed, count
+):
+    program = programs("0 | 12288 | preallocated-temp", LOOPS)
+    known = program.instructions
+    for name in ("layers", "loss"):
+        known[name] = known["t"]._replace(name=name, opcode="while")
+    known["m"] = known["m"]._replace(loop="layers")
+    known["r"] = known["r"]._replace(loop=checkpointed)
+    row: dict[str, Cell] = {
+        "value": "s",
+        "recomputed": False,
+        "physicalBytes": 4096,
+        "ofCheckpoint": False,
+    }
+    assert len(list(kept_by_checkpoints(program, [row], knows_merged=False))) == count
