@@ -14,6 +14,7 @@ from xlagraph.advice.causes.softmaxes import (
     PRODUCTS,
     Scores,
     loops_of_sums,
+    normalizes_columns,
     parts_of_rows,
     scores_like,
     softmax_of,
@@ -104,6 +105,8 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         seen |= scores.value_ids
         # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
         if reduction is None or loops_of_sums(program, scores) != {loop}:
+            continue
+        if normalizes_columns(program, scores):
             continue
         if scores.rows < _LEAST_TOKENS or multiplies_inputs(program, value.name, scores.value_ids):
             continue
