@@ -71,10 +71,10 @@ def test_values_of_one_line_count_together(programs, line, named):
     layers = range(6)
     values, module = "", ""
     for n in layers:
-        place = line.format(n)
+        place, begin, end = line.format(n), n + 1, n + 7
         values += f"""
-        2 | k{n} | f32[32,64] | {8192 * n} | 8192 | {n + 1}-{n + 7} | dot(x, y) | jit(f)/exp @ {place}
-        2 | s{n} | f32[64] | {49152 + 256 * n} | 256 | {n + 7}-13 | reduce(k{n}) | jit(f)/sum @ g.py:8
+        2 | k{n} | f32[32,64] | {8192 * n} | 8192 | {begin}-{end} | dot(x, y) | jit(f)/e @ {place}
+        2 | s{n} | f32[64] | {49152 + 256 * n} | 256 | {end}-13 | reduce(k{n}) | jit(f)/s @ g.py:8
         """
         module += f"""
   k{n} = f32[32,64]{{1,0}} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
