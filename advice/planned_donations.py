@@ -29,6 +29,14 @@ _INPUT: Final = "value"
 _ARGUMENT: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)(\[.*|\.[A-Za-z_].*)?")
 """Op name of an entry parameter: an argument's name, and the path to a leaf in it."""
 
+_OF_WRAPPERS: Final = {
+    "dynamic_nodonate": 'equinox.filter_jit(donate="all"), or "all-except-first"',
+    "flat_args": "their positions in jax.pmap(..., donate_argnums=...), which takes no names",
+    "args": "their positions in jax.jit(..., donate_argnums=...), because *args have no names; call"
+    " a loop that is outside of jax.jit, such as jax.lax.scan, in a jitted function",
+}
+"""How to donate arguments that are named not by a function but by what calls it."""
+
 
 def with_planned_donations(
     graph: Graph, answer: Answer, *, stored: StoredCompilation | None = None
@@ -120,12 +128,20 @@ def naming_arguments(
     names = dict.fromkeys(match["name"] for match in found if match)
     if not all(found):
         return advice
-    listed = ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "")
     text = (
-        f"Donate what the caller no longer needs: jax.jit(..., donate_argnames=({listed})), or the"
-        " positions in donate_argnums; the caller must not read an array after it has passed it."
+        f"Donate what the caller no longer needs: {_donating(tuple(names))}; the caller must not"
+        " read an array after it has passed it."
     )
     return replace(advice, remedies={**advice.remedies, "jax": text})
+
+
+def _donating(names: Sequence[str]) -> str:
+    """Return how to donate these arguments; what wraps a function may name them itself."""
+    for name in names:
+        if (found := _OF_WRAPPERS.get(name)) is not None:
+            return found
+    listed = ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "")
+    return f"jax.jit(..., donate_argnames=({listed})), or the positions in donate_argnums"
 
 
 def _planned(compilation: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:

@@ -42,34 +42,64 @@ _EXPANDED: Final[Remedies] = {
 def expanded_values(program: PeakProgram, named: Collection[str]) -> Iterator[Cause]:
     """Yield such values, unless other causes have named them."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
-    axes: _RegionAxes | None = None
     seen: set[int | None] = set()
-    found: list[tuple[Region, int]] = []
     at_peak = frozenset(map(program.set_of, program.at_peak))
-    for value in (*program.at_peak, *program.temporaries):
-        if program.set_of(value) not in at_peak and not found:
-            break
-        if program.set_of(value) in seen or value.size_bytes * 8 < least or not value.dimensions:
+    found = _in_parts(program, program.at_peak, least, at_peak, seen, named)
+    if found:  # then the next peak counts: values that are not live here
+        everywhere = frozenset(map(program.set_of, program.temporaries))
+        found += _in_parts(program, program.temporaries, least, everywhere, seen, named)
+        yield _cause(program, found)
+
+
+def _in_parts(
+    program: PeakProgram,
+    values: Collection[StoredValue],
+    least: float,
+    counted: Collection[int | None],
+    seen: set[int | None],
+    named: Collection[str],
+) -> list[tuple[Region, int]]:
+    """Return regions that a loop can compute, with the rows of each.
+
+    One, or all that begin at one line, as in each layer, take at least so many bytes in the counted
+    sets.
+    """
+    by_line: defaultdict[tuple[str | None, int | None], list[tuple[Region, int]]] = defaultdict(
+        list
+    )
+    grown = set(seen)
+    for value in values:
+        if program.set_of(value) in grown or value.size_bytes * 8 < least or not value.dimensions:
             continue
         region = Region(program, value)
         is_closed = region.grow()
         if not is_closed or region.labels & set(named):
             seen |= region.sets
+            grown |= region.sets
             continue
-        # once those at the peak are found, the next peak counts: values that are not live here
-        counted = region.sets if found else region.sets & at_peak
         held = sum(
-            each.size_bytes for each in program.temporaries if program.set_of(each) in counted
+            each.size_bytes
+            for each in program.temporaries
+            if program.set_of(each) in region.sets and program.set_of(each) in counted
         )
-        if held < least or 2 * region.boundary_bytes > held or program.module is None:
-            continue
-        seen |= region.sets
-        axes = axes or _RegionAxes(program, program.module)
-        axis = axes.axis_of_parts(region)
-        if axis is not None:
-            found.append((region, axes.rows(axis, region)))
-    if found:
-        yield _cause(program, found)
+        if 2 * region.boundary_bytes <= held:
+            grown |= region.sets
+            by_line[program.place_of(value.name)].append((region, held))
+    chosen = [
+        region
+        for regions in by_line.values()
+        if sum(held for _, held in regions) >= least
+        for region, _ in regions
+    ]
+    seen.update(*(region.sets for region in chosen))
+    if not chosen or program.module is None:
+        return []
+    axes = _RegionAxes(program, program.module)
+    return [
+        (region, axes.rows(axis, region))
+        for region in chosen
+        if (axis := axes.axis_of_parts(region)) is not None
+    ]
 
 
 def _cause(program: PeakProgram, regions: Sequence[tuple[Region, int]]) -> Cause:

@@ -91,11 +91,11 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
             for operand in operands
             if (each := program.values.get(operand)) is not None and each.dtype != "tuple"
         )
-        if made_of * _INFLATION <= value.size_bytes:
+        if made_of * _INFLATION <= value.size_bytes and not _selects_gradients(program, value):
             found.append((value, f"a mask, computed from {made_of:,} bytes and stored"))
     if found:
         largest, _ = max(found, key=lambda each: each[0].size_bytes)
-        is_of_labels = _reads_labels(program, largest) and _compares_if_equal(program, largest)
+        is_of_labels = _is_of_labels(program, largest)
         yield of_avoidable(
             program.compilation,
             "waste/broadcasts",
@@ -275,6 +275,24 @@ def _leads_to(
                 return True
             led.add(each.name)
     return False
+
+
+def _selects_gradients(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if a mask of labels selects gradients too, be it compared again for them.
+
+    An index has a gradient of the same shape, which is stored.
+    """
+    elements = math.prod(value.dimensions)
+    return _is_of_labels(program, value) and any(
+        made.is_backward and math.prod(made.dimensions) == elements
+        for source in (value.value_id, *program.read_by.get(value.name, ()))
+        for name in program.readers_of.get(source, ())
+        for made in program.made_by.get(name, ())
+    )
+
+
+def _is_of_labels(program: PeakProgram, value: StoredValue) -> bool:
+    return _reads_labels(program, value) and _compares_if_equal(program, value)
 
 
 def _reads_labels(program: PeakProgram, value: StoredValue) -> bool:

@@ -154,7 +154,11 @@ def _of_examples(
         for count in counts
         for value in program.temporaries
         if len(lengths := value.dimensions) > 1
-        and _OF_EXAMPLES.search(value.attributed_op_name or "")
+        and (
+            # the compiler expands some ops, such as the gradient of a pooling, without names
+            (value.known_op_name is None and lengths[0] == count)
+            or _OF_EXAMPLES.search(value.attributed_op_name or "")
+        )
         and (
             lengths[0] == count
             or (lengths not in parameters and (lengths[1] == count or lengths[0] % count == 0))

@@ -14,6 +14,7 @@ from xlagraph.advice.causes.softmaxes import (
     PRODUCTS,
     Scores,
     loops_of_sums,
+    normalizes_columns,
     parts_of_rows,
     scores_like,
     softmax_of,
@@ -74,9 +75,9 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     codebook or the keys of an attention do.
     """
     tables = {
-        tuple(sorted(value.dimensions))
+        lengths
         for value in (*program.compilation.array_parameters, *_gathered(program))
-        if len(lengths := value.dimensions) == 2
+        if len(lengths := _lengths(value)) == 2
         and max(lengths) >= _LEAST_VOCABULARY
         and max(lengths) >= 4 * min(lengths)
     }
@@ -105,6 +106,8 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
         if reduction is None or loops_of_sums(program, scores) != {loop}:
             continue
+        if normalizes_columns(program, scores):
+            continue
         if scores.rows < _LEAST_TOKENS or multiplies_inputs(program, value.name, scores.value_ids):
             continue
         is_mixture = sums_over(program, scores) and (
@@ -128,6 +131,11 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             values,
             _WEIGHTS if is_mixture else _LOGITS,
         )
+
+
+def _lengths(value: StoredValue) -> tuple[int, ...]:
+    """Return the lengths of a value, sorted, without the device that jax.pmap adds."""
+    return tuple(sorted(each for each in value.dimensions if each > 1))
 
 
 def _softmax(program: PeakProgram, product: StoredValue, words: int) -> tuple[Scores, str | None]:
@@ -176,7 +184,7 @@ def _is_differentiated(
 ) -> bool:
     """Return True if a product of these values is as large as a table, as its gradient is."""
     return any(
-        tuple(sorted(made.dimensions)) in tables
+        _lengths(made) in tables
         for each in logits
         for name in program.readers_of.get(each, ())
         if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
@@ -221,10 +229,8 @@ def _table_of_product(
     if not any(map(maker.computes_with, PRODUCTS)):
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    tables = [
-        each for each in read if tuple(sorted(each.dimensions)) == table and not each.is_backward
-    ]
-    if tuple(sorted(value.dimensions)) == table or not tables:
+    tables = [each for each in read if _lengths(each) == table and not each.is_backward]
+    if _lengths(value) == table or not tables:
         return None
     given = input_of(program, tables[0], gathered=True)
     if given is not None:

@@ -216,6 +216,24 @@ def _computed_by_row(program: PeakProgram, values: Sequence[StoredValue], rows: 
     return found
 
 
+def normalizes_columns(program: PeakProgram, scores: Scores) -> bool:
+    """Return True if scores are made with sums over all rows, as batch normalization makes them.
+
+    No part of the rows can be computed alone then.
+    """
+    around = {name for each in scores.value_ids for name in program.readers_of.get(each, ())}
+    sums = [
+        made
+        for name in around
+        if program.computes_with(name, "reduce")
+        for made in program.made_by.get(name, ())
+        if made.dimensions == (scores.length,) != (scores.rows,)
+    ]
+    of_columns = _computed_by_row(program, sums, scores.length)
+    makers = {program.values[each].name for each in scores.value_ids}
+    return any(not of_columns.isdisjoint(program.read_by.get(name, ())) for name in makers)
+
+
 def loops_of_sums(program: PeakProgram, scores: Scores) -> set[str | None]:
     """Return the names of the loops that sum exponentials of these values; None outside of one."""
     return {

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import (
+    is_backward,
     is_checkpointed,
     is_recomputed,
     stem,
@@ -111,15 +112,16 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     if program.framework != "jax" or not program.recomputes_early:
         return None
     values = [program.by_label[label] for label in labels]
-    groups: defaultdict[_Op, list[StoredValue]] = defaultdict(list)
+    groups: defaultdict[tuple[str | None, _Op], list[StoredValue]] = defaultdict(list)
     for value in values:
-        if program.instructions[value.name].loop is None and value.stack_loop is None:
-            groups[_op(program, value)].append(value)
+        if value.stack_loop is None:
+            groups[program.instructions[value.name].loop, _op(program, value)].append(value)
     often = [found for found in groups.values() if len(found) >= _LEAST_PARTS]
     equal = {each.value_id: each for found in often for each in found}
     if _bytes(equal.values()) < _LEAST_EQUAL * _bytes(values):
         return None
-    reason = f"one of {min(map(len, often))} or more equal values that the backward pass reads"
+    parts = min(map(len, often))
+    reason = f"one of {parts} or more equal values that the backward pass reads"
     rows = [evidence_row(each, reason) for each in program.at_peak if each.value_id in equal]
     if not rows:
         return None
@@ -127,11 +129,42 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
         "lifetime/kept-for-backward",
         "Activations of an unrolled loop are kept for the backward pass",
         ChangeKind.PARTS,
-        RecomputeInLoop(tuple(labels)),
+        RecomputeInLoop(tuple(labels), parts, _others_of_parts(program, labels, parts)),
         tuple(rows),
         _UNROLLED,
         "outside of a loop this compiler recomputes too early for a checkpoint to save much",
         likelihood=0.9,
+    )
+
+
+def _others_of_parts(program: PeakProgram, labels: Collection[str], parts: int) -> tuple[str, ...]:
+    """Return the labels of the other values of equal parts, of which a loop needs those of one.
+
+    Gradients that the optimizer reads of each part are stacked.
+    """
+    groups: defaultdict[tuple[str | None, _Op], list[StoredValue]] = defaultdict(list)
+    for value in program.temporaries:
+        if _is_differentiated(value.known_op_name) and value.stack_loop is None:
+            groups[program.instructions[value.name].loop, _op(program, value)].append(value)
+    return tuple(
+        program.values[member.value_id].label
+        for values in groups.values()
+        if len(values) >= parts
+        for value in values
+        if value.label not in labels and _is_read_in_passes(program, value)
+        for member in program.members_of(value)
+    )
+
+
+def _is_differentiated(op_name: str | None) -> bool:
+    """Return True for an op of the forward or backward pass of a gradient."""
+    return is_backward(op_name) or "jvp(" in (op_name or "")
+
+
+def _is_read_in_passes(program: PeakProgram, value: StoredValue) -> bool:
+    names = program.readers_of.get(value.value_id, ())
+    return not value.is_backward or all(
+        _is_differentiated(program.instructions[name].op_name) for name in names
     )
 
 

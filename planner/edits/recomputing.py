@@ -9,6 +9,7 @@ values take nothing. At most, each one lives from its first backward reader on.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
@@ -29,6 +30,7 @@ from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.planner.value_changes import (
     whole_sets,
     with_shortened_values,
+    with_shrunk_values,
     without_values,
 )
 from xlagraph.presentation.byte_sizes import counted
@@ -171,14 +173,27 @@ class Recompute(_Timing):
         return replace(edited, is_certain=edited.is_of_loops)
 
 
+@dataclass(frozen=True, slots=True)
 class RecomputeInLoop(_Timing):
     """Put equal parts of a program into a loop, and a checkpoint around its body.
 
-    The loop orders what is recomputed, whatever barriers a compiler drops.
+    The loop orders what is recomputed, whatever barriers a compiler drops. At best what is
+    recomputed, and the other values of the parts, such as gradients, are of one part at a time.
     """
 
+    part_count: int = 1
+    others: tuple[str, ...] = ()
+    """Labels of the other values of the parts."""
+
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
-        return Recompute(self.labels).apply(compilation, program)
+        edited = Recompute(self.labels).apply(compilation, program)
+        of_parts = ids_of(compilation, self.others) | (edited.program.by_id.keys() - program.by_id)
+        kept = dict.fromkeys(of_parts, Fraction(1, self.part_count))
+        return replace(
+            edited,
+            program=with_shrunk_values(edited.program, kept),
+            most=edited.program if edited.most is None else edited.most,
+        )
 
 
 class Defer(_Timing):

@@ -14,11 +14,12 @@ def changed(cause):
 
 
 def example_gradients(programs, forward, backward, examples=8):
+    mark = f" | jit(f)/{forward}/tanh" if forward else ""
     program = programs(
         "0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
         f"""
         0 | w | s8[32,32]   | 0    | 1024 | 0-3 | parameter(0)
-        1 | a | s8[{examples},32] | 8192 | {examples * 32} | 1-2 | fusion(w) | jit(f)/{forward}/tanh
+        1 | a | s8[{examples},32] | 8192 | {examples * 32} | 1-2 | fusion(w){mark}
         1 | g | s8[8,32,32] | 0    | 8192 | 2-3 | fusion(a) | jit(f)/{backward}/dot
         """,
     )
@@ -31,6 +32,12 @@ def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
     # a loop over groups of examples computes the activations of one group too
     assert changed(cause).kept_by_label == {"g": Fraction(1, 8), "a": Fraction(1, 8)}
     assert cause.rows[0]["reason"] == "values for each of 8 examples, each of the shape of w"
+
+
+def test_a_loop_over_groups_of_examples_needs_less_without_a_name(programs):
+    """A compiler that expands a pooling gives what it makes no names."""
+    (cause,) = example_gradients(programs, "", "vmap(jit(norm))/vmap(transpose(jvp()))")
+    assert changed(cause).kept_by_label == {"g": Fraction(1, 8), "a": Fraction(1, 8)}
 
 
 @pytest.mark.parametrize(

@@ -58,3 +58,47 @@ def test_a_fusion_may_add_its_sum_to_other_sums(programs, scale, named):
     with_results(program, "r")
     found = [row["value"] for cause in expanded_values(program, ()) for row in cause.rows]
     assert found == named
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        pytest.param("f.py:5", [f"k{layer}" for layer in range(6)], id="one line for all layers"),
+        pytest.param("f.py:{}", [], id="a line for each, with too few bytes"),
+    ],
+)
+def test_values_of_one_line_count_together(programs, line, named):
+    layers = range(6)
+    values, module = "", ""
+    for n in layers:
+        place, begin, end = line.format(n), n + 1, n + 7
+        values += f"""
+        2 | k{n} | f32[32,64] | {8192 * n} | 8192 | {begin}-{end} | dot(x, y) | jit(f)/e @ {place}
+        2 | s{n} | f32[64] | {49152 + 256 * n} | 256 | {end}-13 | reduce(k{n}) | jit(f)/s @ g.py:8
+        """
+        module += f"""
+  k{n} = f32[32,64]{{1,0}} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+  s{n} = f32[64]{{0}} reduce(k{n}, zero), dimensions={{0}}, to_apply=add"""
+    rows = [row for row in values.splitlines() if row.strip()]
+    values = "\n".join(rows[::2] + rows[1::2])
+    program = programs(
+        GIVEN.replace("33280", "50688"),
+        f"""
+        0 | x | f32[32,2] | 0 | 256 | 0-13 | parameter(0)
+        1 | y | f32[64,2] | 0 | 512 | 0-13 | parameter(1)
+        {values}
+        3 | r | f32[64] | 0 | 256 | 13-13 | add({", ".join(f"s{n}" for n in layers)})
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+ENTRY e {{
+  x = f32[32,2]{{1,0}} parameter(0)
+  y = f32[64,2]{{1,0}} parameter(1)
+  zero = f32[] constant(0){module}
+  ROOT r = f32[64]{{0}} add(s0, s1)
+}}
+""")
+    with_results(program, "r")
+    found = [row["value"] for each in expanded_values(program, ()) for row in each.rows]
+    assert sorted(map(str, found)) == named

@@ -152,14 +152,14 @@ def test_a_one_hot_matrix_that_a_gpu_pads_for_its_product_is_named_with_the_copy
     assert [row["value"] for row in cause.rows] == ["hot", "pad"]
 
 
-def comparing_labels(programs, direction, reader):
+def comparing_labels(programs, direction, reader="multiply(hot)", op_name="jit(f)/mul"):
     """Return a program that compares labels with the numbers of columns, and its reader."""
     program = programs(
         "0 | 256 | parameter 0, shape |s32[64]| at ShapeIndex {}\n1 | 32768 | preallocated-temp",
         f"""
         0 | ids | s32[64]    | 0     | 256   | 0-2 | parameter(0)
         1 | hot | f32[64,64] | 0     | 16384 | 1-2 | fusion(ids) | jit(f)/convert
-        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | {reader}(hot)
+        1 | out | f32[64,64] | 16384 | 16384 | 2-2 | {reader} | {op_name}
         """,
     )
     fused = ("compare", "convert", "iota")
@@ -229,7 +229,7 @@ ENTRY %main (ids: s32[64], table: f32[64,4]) -> f32[64,4] {{
 
 @pytest.mark.parametrize(("direction", "named"), [("EQ", ["hot"]), ("LT", [])])
 def test_a_matrix_of_equal_numbers_is_one_hot_without_a_name(programs, direction, named):
-    causes = list(one_hot_products(comparing_labels(programs, direction, "dot")))
+    causes = list(one_hot_products(comparing_labels(programs, direction, "dot(hot)")))
     assert [row["value"] for cause in causes for row in cause.rows] == named
 
 
@@ -264,8 +264,15 @@ ENTRY %main (lens: s8[64]) -> s8[64,64] {{
 
 @pytest.mark.parametrize(("direction", "remedy"), [("EQ", "Index with"), ("LT", "Compute it")])
 def test_a_mask_of_labels_is_replaced_by_an_index(programs, direction, remedy):
-    (cause,) = inflated_values(comparing_labels(programs, direction, "multiply"))
+    (cause,) = inflated_values(comparing_labels(programs, direction))
     assert cause.remedies["jax"].startswith(remedy)
+
+
+@pytest.mark.parametrize("reader", ["multiply(hot)", "fusion(ids)"])
+def test_a_mask_of_labels_that_selects_gradients_stays(programs, reader):
+    """`jnp.take_along_axis` has a gradient of the same shape."""
+    gradient = "jit(f)/transpose(jvp())/mul"
+    assert not [*inflated_values(comparing_labels(programs, "EQ", reader, gradient))]
 
 
 @pytest.mark.parametrize(("added", "named"), [("s32[64]{0}", ["hot"]), ("f32[64,64]{1,0}", [])])

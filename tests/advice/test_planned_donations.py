@@ -197,6 +197,22 @@ def test_a_state_that_is_donated_alone_is_paired_anew_with_the_parameters():
     assert replanned.saved_bytes() == 64
 
 
+@pytest.mark.parametrize(
+    ("op_name", "text"),
+    [
+        ("dynamic_nodonate['rest'][3]", 'equinox.filter_jit(donate="all")'),
+        ("flat_args[3]", "positions in jax.pmap(..., donate_argnums=...)"),
+        ("args[3]", "because *args have no names"),
+    ],
+)
+def test_arguments_that_a_wrapper_names_are_donated_as_it_donates(op_name, text):
+    advice = Advice("savedBytes", "reserved", "", (), None, {}, ChangeKind.DONATE)
+    compiled = compilation((), (), allocations=(), parameters={})
+    remedy = naming_arguments(advice, [{"opName": op_name}], compiled).remedies["jax"]
+    assert text in remedy
+    assert "donate_argnames" not in remedy
+
+
 def test_what_is_donated_already_stays_among_the_arguments_to_donate():
     given = PlannedAllocation(0, 64, "parameter", 0, maybe_live_out=True, parameter_number=0)
     compiled = compilation(

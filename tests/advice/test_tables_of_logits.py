@@ -6,6 +6,50 @@ from xlagraph.advice.causes.pair_scores import pair_scores
 from xlagraph.advice.causes.softmax_logits import logits
 
 
+def test_a_table_of_one_device_of_a_pmap_is_a_vocabulary(programs):
+    program = programs(
+        """
+        0 | 131072  | parameter 0, shape |s8[1,8192,16]| at ShapeIndex {}
+        1 | 1048704 | preallocated-temp
+        """,
+        """
+        0 | x    | s8[1,8192,16] | 0       | 131072 | 0-5 | parameter(0)
+        1 | rows | s8[64,8192]   | 0       | 524288 | 1-3 | dot(x)
+        1 | exp  | s8[64,8192]   | 524288  | 524288 | 2-4 | exponential(rows)
+        1 | sum  | s8[64]        | 1048576 | 64     | 3-5 | reduce(exp)
+        1 | out  | s8[64]        | 1048640 | 64     | 4-5 | divide(sum, exp)
+        """,
+    )
+    (cause,) = logits(program)
+    assert cause.rows[0]["reason"] == "64 × 8192 products with x, which sum reduces"
+
+
+@pytest.mark.parametrize(
+    ("mean", "is_named"),
+    [
+        pytest.param("s8[8192] | 1572864 | 8192 | 2-4 | reduce(rows)", False, id="all rows"),
+        pytest.param("s8[64] | 1572864 | 64 | 2-4 | reduce(rows)", True, id="each row"),
+    ],
+)
+def test_logits_that_are_normalized_over_all_rows_have_no_parts(programs, mean, is_named):
+    program = programs(
+        """
+        0 | 131072  | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
+        1 | 1581184 | preallocated-temp
+        """,
+        f"""
+        0 | x    | s8[8192,16] | 0       | 131072 | 0-7 | parameter(0)
+        1 | rows | s8[64,8192] | 0       | 524288 | 1-4 | dot(x)
+        1 | mean | {mean}
+        1 | norm | s8[64,8192] | 1048576 | 524288 | 3-5 | subtract(rows, mean)
+        1 | exp  | s8[64,8192] | 524288  | 524288 | 4-7 | exponential(norm)
+        1 | sum  | s8[64]      | 1581056 | 64     | 5-7 | reduce(exp)
+        1 | out  | s8[64]      | 1581120 | 64     | 6-7 | divide(sum, exp)
+        """,
+    )
+    assert bool([*logits(program)]) == is_named
+
+
 @pytest.mark.parametrize(
     ("rows", "is_named"),
     [

@@ -84,7 +84,11 @@ def test_activations_of_equal_layers_need_a_loop_with_a_checkpoint(programs):
     cause = kept_by_unrolled_parts(program, KEPT)
     assert cause is not None
     assert [row["value"] for row in cause.rows] == [*KEPT]
-    assert cause.edit == RecomputeInLoop(KEPT)
+    others = [each for n in LAYERS for each in (f"again.{n}", f"back.{n}")]
+    assert isinstance(cause.edit, RecomputeInLoop)
+    assert (cause.edit.labels, cause.edit.part_count) == (KEPT, len(LAYERS))
+    # what the optimizer reads is stacked: `grad`, which has no op name, reads `back`
+    assert sorted(cause.edit.others) == [each for each in others if each.startswith("again")]
     assert "jax.lax.scan(jax.checkpoint(body)" in cause.remedies["jax"]
 
 
