@@ -123,7 +123,9 @@ def _path(
                 again += 1
         else:
             places = [_place(each) for each in path]
-            if _place(frame) in places:  # in a loop, the stack of what contains it comes again
+            # in a loop, the stack of what contains it comes again; a wrapper of a library is in it
+            # once for each layer
+            if _place(frame) in places and not is_installed(frame.file or ""):
                 del path[places.index(_place(frame)) :]
             path.append(frame)
     return path, is_of_call

@@ -63,9 +63,9 @@ class _Difference(NamedTuple):
     line: _Line
     gone: frozenset[str]
     new: frozenset[str]
-    pairs: tuple[tuple[_Line, _Line], ...]
+    pairs: tuple[tuple[_Line, _Line], ...] = ()
     """The differing lines of both programs in their order, if both have as many."""
-    places: frozenset[str]
+    places: frozenset[str] = frozenset()
     """The differing lines of both programs, as ``train.py:28``."""
 
     def place(self) -> tuple[_Path, _Function]:
@@ -121,7 +121,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         tuple(_lines(each.known, unsure, of_backward=of_backward) for each in sites)
         for of_backward in (False, True)
     )
-    same, differences = _aligned(*forward)
+    same, differences, moved = _aligned(*forward)
     pairs = [*same, *(pair for each in differences for pair in each.pairs)]
     for side, word in ((1, "new"), (0, "gone")):
         more, less = backward[side], backward[1 - side]
@@ -142,15 +142,16 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.count_a = reason.count_b = len(lines)
             return
     if not differences:
-        _, differences = _aligned(
+        _, differences, _ = _aligned(
             *(_lines(each.known, unsure, of_backward=False, of_moves=True) for each in sites)
         )
     a, b = forward
-    differences = differences or [
-        _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2, (), frozenset())
+    moved += [
+        _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2)
         for of_a, of_b in same
         if a.in_order(of_a) != b.in_order(of_b)
     ]
+    differences = differences or moved
     first = min(differences, key=_Difference.place, default=None)
     if first is not None:
         reason = reasons.of(ReasonKind.EDITED)
@@ -161,10 +162,13 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.turns = {each for each in loops.turns if 0 in each}
 
 
-def _aligned(a: _Lines, b: _Lines) -> tuple[list[tuple[_Line, _Line]], list[_Difference]]:
-    """Return the lines that do the same in both programs, and where the others differ."""
+def _aligned(
+    a: _Lines, b: _Lines
+) -> tuple[list[tuple[_Line, _Line]], list[_Difference], list[_Difference]]:
+    """Return the lines that do the same in both programs, where others differ, and those moved."""
     same: list[tuple[_Line, _Line]] = []
     differences: list[_Difference] = []
+    moved: list[_Difference] = []
     for function in a.functions & b.functions:
         of_a, of_b = a.of(function), b.of(function)
         done = [a.done(line) for line in of_a], [b.done(line) for line in of_b]
@@ -184,28 +188,32 @@ def _aligned(a: _Lines, b: _Lines) -> tuple[list[tuple[_Line, _Line]], list[_Dif
             gone = (before - after) & (all_a - all_b)
             new = (after - before) & (all_b - all_a)
             is_paired = end_a - start_a == end_b - start_b
+            # the line of the second program, if it has one
+            lines, line = (b, of_b[start_b]) if end_b > start_b else (a, of_a[start_a])
+            path = lines.paths[line]
             if _COMPARING.issuperset({*gone, *new}):
-                same += pairs if is_paired else ()
-            else:
-                # the line of the second program, if it has one
-                lines, line = (b, of_b[start_b]) if end_b > start_b else (a, of_a[start_a])
-                path = lines.paths[line]
-                if _can_be_moved(done[0], start_a, end_a) or _can_be_moved(done[1], start_b, end_b):
-                    line = line._replace(number=None)
-                differences.append(
-                    _Difference(
-                        path,
-                        line,
-                        frozenset(gone),
-                        frozenset(new),
-                        pairs if is_paired else (),
-                        frozenset(
-                            place((line.function[0], line.number or 0))
-                            for line in (*of_a[start_a:end_a], *of_b[start_b:end_b])
-                        ),
-                    )
+                if _COMPARING.issuperset(chain(before - after, after - before)):
+                    same += pairs if is_paired else ()
+                elif end_b > start_b:
+                    moved.append(_Difference(path, line, *(frozenset(lines.done(line)),) * 2))
+                continue
+            if _can_be_moved(done[0], start_a, end_a) or _can_be_moved(done[1], start_b, end_b):
+                line = line._replace(number=None)
+            places = (
+                place((line.function[0], line.number or 0))
+                for line in (*of_a[start_a:end_a], *of_b[start_b:end_b])
+            )
+            differences.append(
+                _Difference(
+                    path,
+                    line,
+                    frozenset(gone),
+                    frozenset(new),
+                    pairs if is_paired else (),
+                    frozenset(places),
                 )
-    return same, differences
+            )
+    return same, differences, moved
 
 
 def _can_be_moved(done: Sequence[tuple[str, ...]], start: int, end: int) -> bool:

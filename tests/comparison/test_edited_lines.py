@@ -189,6 +189,14 @@ def test_a_line_with_the_same_ops_in_another_order_is_named():
     assert told(before, before) == []
 
 
+def test_an_op_that_another_line_has_now_is_told_as_another_order():
+    norm = "norm:1 exp", "norm:1 transpose(jvp())/mul"
+    others = "step:9 f:4 tanh", "step:9 f:5 sin"
+    before = [*(f"step:9 f:3 {op}" for op in norm), *others]
+    after = [*(f"step:9 f:5 {op}" for op in norm), *others]
+    assert told(before, after) == ["train.py:5 (f): the same ops in another order"]
+
+
 def test_what_runs_first_counts_as_other_differences_follow_from_it():
     head, loss = "step:9 loss:4 forward:7 dense:1 dot_general", "step:9 loss:5 exp"
     first = ["step:9 loss:4 forward:3 tanh", "step:9 loss:6 reduce_sum"]
@@ -219,6 +227,17 @@ def test_a_function_of_a_library_above_the_program_may_also_be_within_it():
 def test_a_loop_in_a_loop_has_the_stack_of_the_outer_one_once():
     (site,) = sites_of("step:9 body:2 f:3 body:2 f:3 cell:1 exp").known
     assert [frame.function for frame in site.frames] == ["step", "body", "f", "cell"]
+
+
+def test_a_wrapper_of_a_library_is_in_a_stack_once_for_each_layer():
+    call = "wrapped:2! run:3!"
+    inner = f"step:9 {call} Model.__call__:3 {call} Block.__call__:5 {call} Layers.__call__:6!"
+    before = [f"{inner} tanh", f"step:9 {call} Model.__call__:4 add"]
+    after = [f"{inner} exp", before[1]]
+    (site,) = sites_of(before[0]).known
+    assert [frame.line for frame in site.frames if frame.file != INSTALLED] == [9, 3, 5]
+    # the same layers are called
+    assert told(before, after) == []
 
 
 def test_of_two_differences_at_one_line_number_the_first_is_named():
