@@ -117,8 +117,10 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         return
     # where these are called is not known of both programs
     unsure = sites[0].unknown | sites[1].unknown
+    cut = sites[0].cut | sites[1].cut
+    unsure |= {_last(name or "") for _, name in cut}
     forward, backward = (
-        tuple(_lines(each.known, unsure, of_backward=of_backward) for each in sites)
+        tuple(_lines(each.known, unsure, cut, of_backward=of_backward) for each in sites)
         for of_backward in (False, True)
     )
     same, differences, moved = _aligned(*forward)
@@ -143,7 +145,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             return
     if not differences:
         _, differences, _ = _aligned(
-            *(_lines(each.known, unsure, of_backward=False, of_moves=True) for each in sites)
+            *(_lines(each.known, unsure, cut, of_backward=False, of_moves=True) for each in sites)
         )
     a, b = forward
     moved += [
@@ -223,11 +225,17 @@ def _can_be_moved(done: Sequence[tuple[str, ...]], start: int, end: int) -> bool
 
 
 def _lines(
-    sites: Iterable[CallSite], unsure: Set[str], *, of_backward: bool, of_moves: bool = False
+    sites: Iterable[CallSite],
+    unsure: Set[str],
+    cut: Set[tuple[str | None, str | None]],
+    *,
+    of_backward: bool,
+    of_moves: bool = False,
 ) -> _Lines:
     """Return the calls and ops of each line of the program's own functions in one of the passes.
 
-    ``of_moves`` adds the ops that take or join parts of arrays.
+    ``cut`` are functions of which not all is known. ``of_moves`` adds the ops that take or join
+    parts of arrays.
     """
     lines = _Lines()
     callers: dict[str, set[str | None]] = {}
@@ -242,7 +250,7 @@ def _lines(
                 continue
             path = (*path, frame.line or 0)
             item = _item(site, at, of_moves=of_moves)
-            if not item or item in unsure:
+            if not item or item in unsure or (frame.file, frame.function) in cut:
                 continue
             if not site.function:
                 callers.setdefault(item, set()).add(frame.function)
@@ -293,8 +301,12 @@ def _called(frames: Sequence[StackFrame], compiled: Sequence[str]) -> str | None
         public = (each for each in calls if not each.startswith("_"))
         first = next(chain(public, compiled, names))
     first = first if first in own else outermost(first)
-    name = first.rpartition(LOCALS)[2].removesuffix(".__call__")
-    return None if "<" in name else name
+    name = _last(first)
+    return None if "<" in name or name in _OF_LOOPS else name
+
+
+def _last(function: str) -> str:
+    return function.rpartition(LOCALS)[2].removesuffix(".__call__")
 
 
 def _is_of_library(frame: StackFrame) -> bool:

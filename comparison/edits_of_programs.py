@@ -143,10 +143,11 @@ def is_telling(reason: Reason) -> bool:
 def may_resize(reason: Reason, other: Reason) -> bool:
     """Return True for a line that may say why values of the second program have other sizes.
 
-    What only the program with smaller values computes there makes them so if it takes parts.
+    What only the program with smaller values computes there makes them so if it takes parts, as a
+    loop does.
     """
     less, more = (reason.scopes, reason.inputs)[:: 1 if other.growth_bytes > 0 else -1]
-    return bool(more) or less <= COMMON | TAKING
+    return bool(more or reason.turns) or less <= COMMON | TAKING
 
 
 def says_more(reason: Reason, called: Reason) -> bool:

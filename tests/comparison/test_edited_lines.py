@@ -240,6 +240,22 @@ def test_a_wrapper_of_a_library_is_in_a_stack_once_for_each_layer():
     assert told(before, after) == []
 
 
+def test_lines_of_stacks_that_were_cut_are_not_compared():
+    """JAX keeps as many frames as `jax_traceback_in_locations_limit` says."""
+    first = "step:9 forward:2 tanh"
+    layers = "block:4 Dense.__call__:7! exp", "block:5 Norm.__call__:8! sin"
+    whole = [first, *(f"step:9 forward:3 {layer}" for layer in layers)]
+    assert told(whole, [first, *layers]) == []
+    assert told(whole, whole[:2]) == ["train.py:5 (block): Norm gone"]
+
+
+def test_a_program_of_another_name_is_the_outermost_function_of_several_lines():
+    """`jax.pmap` calls it `_fun`."""
+    before = ["<module>:2 train:9 f:3 tanh", "<module>:2 train:10 f:4 exp"]
+    after = [before[0], "<module>:2 train:10 f:4 sin"]
+    assert told(before, after) == ["train.py:4 (f): sin instead of exp"]
+
+
 def test_of_two_differences_at_one_line_number_the_first_is_named():
     before = ["step:9 f:5 tanh", "step:9 f:6 tanh", "step:9 f:7 exp"]
     after = ["step:9 f:1 tanh", "step:9 f:3 exp", "step:9 f:5 sin"]
@@ -314,6 +330,10 @@ def test_a_line_that_takes_a_part_is_named_if_lines_differ_in_nothing_else():
     edited.inputs = {"dot_general", "tanh"}
     first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
     assert first.text != "train.py:4 (loss): dot_general, tanh new"
+    edited.turns = {(0, 3)}  # unless in a loop
+    first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
+    assert "a loop of 3 iterations is new, with dot_general" in first.text
+    edited.turns = set()
     sizes.growth_bytes = 64
     first, *_ = sentences_of([sizes, edited], ("a", "b"), (64, 128))
     assert first.text == "train.py:4 (loss): dot_general, tanh new"
