@@ -160,6 +160,21 @@ def says_more(reason: Reason, called: Reason) -> bool:
     return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
 
 
+def is_called_elsewhere(functions: Reason, edited: Reason) -> bool:
+    """Return True for functions that follow from a line which calls one thing instead of another.
+
+    Only one program calls them, from another line.
+    """
+    lines = {label.partition(" (")[0] for label in edited.labels}
+    is_other = bool(functions.labels) and lines.isdisjoint(functions.labels)
+    return is_other and functions.is_only_one_side and edited.is_replacement and is_telling(edited)
+
+
+def is_of_less(functions: Reason, first: Reason) -> bool:
+    """Return True for functions that only the program with fewer bytes of a reason calls."""
+    return functions.is_only_one_side and bool(functions.count_b) is (first.growth_bytes < 0)
+
+
 def is_of_line(reason: Reason, other: Reason) -> bool:
     """Return True if most of the growth of another reason is at the line that was edited."""
     line, growth = other.line, other.growth_bytes

@@ -90,6 +90,22 @@ def test_a_function_that_only_the_smaller_program_calls_makes_none_of_the_others
     assert first.text == "train.py:3 (f): Rms instead of Norm"
 
 
+def test_a_line_that_calls_another_layer_precedes_functions_that_follow_from_it():
+    edited, called, gone = (
+        Reason(Subject(ReasonKind.EDITED)),
+        Reason(Subject(ReasonKind.CALLED), 0, 48, 0),
+        Reason(Subject(ReasonKind.SCOPE_GONE), -64, 2, 0, scopes={"g"}),
+    )
+    edited.labels, edited.inputs, edited.scopes = {"ssm.py:3 (f)"}, {"Diagonal"}, {"Dense"}
+    called.labels, called.scopes = {"train.py:9"}, {"abs_sq of optax"}
+    gone.cause = "values far larger than their inputs"
+    first, *_ = sentences_of([gone, called, edited], ("a", "b"), (128, 64))
+    assert first.text.startswith("ssm.py:3 (f): Diagonal instead of Dense; ")
+    called.labels = {"ssm.py:3"}
+    first, *_ = sentences_of([gone, called, edited], ("a", "b"), (128, 64))
+    assert first.text.startswith("48 ops made by abs_sq of optax before")
+
+
 def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
     edited = Reason(Subject(ReasonKind.EDITED), labels={"train.py:3 (f)"}, scopes={"exp"})
     value = HeldValue(
