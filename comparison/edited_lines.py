@@ -72,6 +72,11 @@ class _Difference(NamedTuple):
         """Return what differences are sorted by: when the line runs, and its function."""
         return self.path, self.line.function
 
+    def calls(self, other: "_Difference") -> bool:
+        """Return True if another line runs within this one, which only has more or less."""
+        is_within = other.path[: len(self.path)] == self.path and len(other.path) > len(self.path)
+        return is_within and not (self.gone and self.new)
+
     def is_common(self, *, is_new: bool) -> bool:
         """Return True if only one program has ops here, all of which many functions have."""
         more, less = (self.new, self.gone) if is_new else (self.gone, self.new)
@@ -154,7 +159,8 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         if a.in_order(of_a) != b.in_order(of_b)
     ]
     differences = differences or moved
-    first = min(differences, key=_Difference.place, default=None)
+    innermost = [each for each in differences if not any(map(each.calls, differences))]
+    first = min(innermost, key=_Difference.place, default=None)
     if first is not None:
         reason = reasons.of(ReasonKind.EDITED)
         reason.scopes, reason.inputs = set(first.gone), set(first.new)

@@ -219,6 +219,12 @@ def test_what_runs_first_counts_as_other_differences_follow_from_it():
     assert told([*first, head, loss], first) == ["train.py:7 (forward): dense gone"]
 
 
+def test_what_a_library_computes_around_a_function_follows_from_its_lines():
+    before = ["step:9 net:3 stack:1! block:5 tanh", "step:9 net:4 exp"]
+    after = [*before, "step:9 net:3 stack:1! block:6 dropout:2! mul", "step:9 net:3 split:8! shift"]
+    assert told(before, after) == ["train.py:6 (block): dropout new"]
+
+
 @pytest.mark.parametrize("first", ["7", "2"])
 def test_the_first_call_of_a_compiled_function_says_nothing_of_the_others(first):
     """XLA puts its stack below that of the call."""
