@@ -36,6 +36,8 @@ class CallSites(NamedTuple):
     known: Set[CallSite]
     unknown: Set[str]
     """Functions that JAX compiles on its own, of which some calls are not known."""
+    cut: Set[tuple[str | None, str | None]] = frozenset()
+    """Files and functions of stacks that JAX limited, so that their other ops are not known."""
 
 
 def call_sites(
@@ -49,14 +51,22 @@ def call_sites(
     often = called_in_several_places(inner.values())
     known: set[CallSite] = set()
     unknown: set[str] = set()
+    cut: set[tuple[str | None, str | None]] = set()
+    stacks = {number: _stack(number, frames) for _, number in named}
+    if not any(_name(frame) == program for stack in stacks.values() for frame in stack):
+        program = _outermost(stacks.values())
     for name, number in named:
         functions = [function for function, _ in inner[name]]
-        path, is_of_call = _path(_stack(number, frames), program, functions)
+        stack = stacks[number]
+        path, is_of_call = _path(stack, program, functions)
         if path and (is_of_call or often.isdisjoint(functions)):
             known.add(CallSite(name, functions[-1] if functions else "", tuple(path)))
         else:
             unknown.update(functions)
-    return CallSites(known, unknown)
+            # the op name of a part of another op has no function at its start
+            if not functions and name.startswith("jit("):
+                cut.update(map(_function, stack))
+    return CallSites(known, unknown, cut)
 
 
 def inner_functions(op_name: str) -> list[tuple[str, str]]:
@@ -85,6 +95,22 @@ def _stack(number: int, frames: Mapping[int, StackFrame]) -> list[StackFrame]:
         found.append(frames[at])
         at = frames[at].caller
     return found[::-1]
+
+
+def _outermost(stacks: Iterable[Sequence[StackFrame]]) -> str:
+    """Return the outermost function several of whose lines make ops; empty if there is none.
+
+    The program has another name if a transformation renames it, such as `jax.pmap`.
+    """
+    left = [stack for stack in stacks if stack]
+    while left:
+        functions = grouped((_function(stack[0]), stack) for stack in left)
+        left = max(functions.values(), key=len)
+        name = _name(left[0][0])
+        if not name.startswith("<") and len({stack[0].line for stack in left}) > 1:
+            return name
+        left = [stack[1:] for stack in left if stack[1:]]
+    return ""
 
 
 def _path(
@@ -123,7 +149,9 @@ def _path(
                 again += 1
         else:
             places = [_place(each) for each in path]
-            if _place(frame) in places:  # in a loop, the stack of what contains it comes again
+            # in a loop, the stack of what contains it comes again; a wrapper of a library is in it
+            # once for each layer
+            if _place(frame) in places and not is_installed(frame.file or ""):
                 del path[places.index(_place(frame)) :]
             path.append(frame)
     return path, is_of_call

@@ -63,14 +63,19 @@ class _Difference(NamedTuple):
     line: _Line
     gone: frozenset[str]
     new: frozenset[str]
-    pairs: tuple[tuple[_Line, _Line], ...]
+    pairs: tuple[tuple[_Line, _Line], ...] = ()
     """The differing lines of both programs in their order, if both have as many."""
-    places: frozenset[str]
+    places: frozenset[str] = frozenset()
     """The differing lines of both programs, as ``train.py:28``."""
 
     def place(self) -> tuple[_Path, _Function]:
         """Return what differences are sorted by: when the line runs, and its function."""
         return self.path, self.line.function
+
+    def calls(self, other: "_Difference") -> bool:
+        """Return True if another line runs within this one, which only has more or less."""
+        is_within = other.path[: len(self.path)] == self.path and len(other.path) > len(self.path)
+        return is_within and not (self.gone and self.new)
 
     def is_common(self, *, is_new: bool) -> bool:
         """Return True if only one program has ops here, all of which many functions have."""
@@ -117,11 +122,13 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         return
     # where these are called is not known of both programs
     unsure = sites[0].unknown | sites[1].unknown
+    cut = sites[0].cut | sites[1].cut
+    unsure |= {_last(name or "") for _, name in cut}
     forward, backward = (
-        tuple(_lines(each.known, unsure, of_backward=of_backward) for each in sites)
+        tuple(_lines(each.known, unsure, cut, of_backward=of_backward) for each in sites)
         for of_backward in (False, True)
     )
-    same, differences = _aligned(*forward)
+    same, differences, moved = _aligned(*forward)
     pairs = [*same, *(pair for each in differences for pair in each.pairs)]
     for side, word in ((1, "new"), (0, "gone")):
         more, less = backward[side], backward[1 - side]
@@ -142,16 +149,18 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.count_a = reason.count_b = len(lines)
             return
     if not differences:
-        _, differences = _aligned(
-            *(_lines(each.known, unsure, of_backward=False, of_moves=True) for each in sites)
+        _, differences, _ = _aligned(
+            *(_lines(each.known, unsure, cut, of_backward=False, of_moves=True) for each in sites)
         )
     a, b = forward
-    differences = differences or [
-        _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2, (), frozenset())
+    moved += [
+        _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2)
         for of_a, of_b in same
         if a.in_order(of_a) != b.in_order(of_b)
     ]
-    first = min(differences, key=_Difference.place, default=None)
+    differences = differences or moved
+    innermost = [each for each in differences if not any(map(each.calls, differences))]
+    first = min(innermost, key=_Difference.place, default=None)
     if first is not None:
         reason = reasons.of(ReasonKind.EDITED)
         reason.scopes, reason.inputs = set(first.gone), set(first.new)
@@ -161,10 +170,13 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.turns = {each for each in loops.turns if 0 in each}
 
 
-def _aligned(a: _Lines, b: _Lines) -> tuple[list[tuple[_Line, _Line]], list[_Difference]]:
-    """Return the lines that do the same in both programs, and where the others differ."""
+def _aligned(
+    a: _Lines, b: _Lines
+) -> tuple[list[tuple[_Line, _Line]], list[_Difference], list[_Difference]]:
+    """Return the lines that do the same in both programs, where others differ, and those moved."""
     same: list[tuple[_Line, _Line]] = []
     differences: list[_Difference] = []
+    moved: list[_Difference] = []
     for function in a.functions & b.functions:
         of_a, of_b = a.of(function), b.of(function)
         done = [a.done(line) for line in of_a], [b.done(line) for line in of_b]
@@ -184,28 +196,32 @@ def _aligned(a: _Lines, b: _Lines) -> tuple[list[tuple[_Line, _Line]], list[_Dif
             gone = (before - after) & (all_a - all_b)
             new = (after - before) & (all_b - all_a)
             is_paired = end_a - start_a == end_b - start_b
+            # the line of the second program, if it has one
+            lines, line = (b, of_b[start_b]) if end_b > start_b else (a, of_a[start_a])
+            path = lines.paths[line]
             if _COMPARING.issuperset({*gone, *new}):
-                same += pairs if is_paired else ()
-            else:
-                # the line of the second program, if it has one
-                lines, line = (b, of_b[start_b]) if end_b > start_b else (a, of_a[start_a])
-                path = lines.paths[line]
-                if _can_be_moved(done[0], start_a, end_a) or _can_be_moved(done[1], start_b, end_b):
-                    line = line._replace(number=None)
-                differences.append(
-                    _Difference(
-                        path,
-                        line,
-                        frozenset(gone),
-                        frozenset(new),
-                        pairs if is_paired else (),
-                        frozenset(
-                            place((line.function[0], line.number or 0))
-                            for line in (*of_a[start_a:end_a], *of_b[start_b:end_b])
-                        ),
-                    )
+                if _COMPARING.issuperset(chain(before - after, after - before)):
+                    same += pairs if is_paired else ()
+                elif end_b > start_b:
+                    moved.append(_Difference(path, line, *(frozenset(lines.done(line)),) * 2))
+                continue
+            if _can_be_moved(done[0], start_a, end_a) or _can_be_moved(done[1], start_b, end_b):
+                line = line._replace(number=None)
+            places = (
+                place((line.function[0], line.number or 0))
+                for line in (*of_a[start_a:end_a], *of_b[start_b:end_b])
+            )
+            differences.append(
+                _Difference(
+                    path,
+                    line,
+                    frozenset(gone),
+                    frozenset(new),
+                    pairs if is_paired else (),
+                    frozenset(places),
                 )
-    return same, differences
+            )
+    return same, differences, moved
 
 
 def _can_be_moved(done: Sequence[tuple[str, ...]], start: int, end: int) -> bool:
@@ -215,11 +231,17 @@ def _can_be_moved(done: Sequence[tuple[str, ...]], start: int, end: int) -> bool
 
 
 def _lines(
-    sites: Iterable[CallSite], unsure: Set[str], *, of_backward: bool, of_moves: bool = False
+    sites: Iterable[CallSite],
+    unsure: Set[str],
+    cut: Set[tuple[str | None, str | None]],
+    *,
+    of_backward: bool,
+    of_moves: bool = False,
 ) -> _Lines:
     """Return the calls and ops of each line of the program's own functions in one of the passes.
 
-    ``of_moves`` adds the ops that take or join parts of arrays.
+    ``cut`` are functions of which not all is known. ``of_moves`` adds the ops that take or join
+    parts of arrays.
     """
     lines = _Lines()
     callers: dict[str, set[str | None]] = {}
@@ -234,7 +256,7 @@ def _lines(
                 continue
             path = (*path, frame.line or 0)
             item = _item(site, at, of_moves=of_moves)
-            if not item or item in unsure:
+            if not item or item in unsure or (frame.file, frame.function) in cut:
                 continue
             if not site.function:
                 callers.setdefault(item, set()).add(frame.function)
@@ -285,8 +307,12 @@ def _called(frames: Sequence[StackFrame], compiled: Sequence[str]) -> str | None
         public = (each for each in calls if not each.startswith("_"))
         first = next(chain(public, compiled, names))
     first = first if first in own else outermost(first)
-    name = first.rpartition(LOCALS)[2].removesuffix(".__call__")
-    return None if "<" in name else name
+    name = _last(first)
+    return None if "<" in name or name in _OF_LOOPS else name
+
+
+def _last(function: str) -> str:
+    return function.rpartition(LOCALS)[2].removesuffix(".__call__")
 
 
 def _is_of_library(frame: StackFrame) -> bool:

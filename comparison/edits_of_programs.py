@@ -143,10 +143,11 @@ def is_telling(reason: Reason) -> bool:
 def may_resize(reason: Reason, other: Reason) -> bool:
     """Return True for a line that may say why values of the second program have other sizes.
 
-    What only the program with smaller values computes there makes them so if it takes parts.
+    What only the program with smaller values computes there makes them so if it takes parts, as a
+    loop does.
     """
     less, more = (reason.scopes, reason.inputs)[:: 1 if other.growth_bytes > 0 else -1]
-    return bool(more) or less <= COMMON | TAKING
+    return bool(more or reason.turns) or less <= COMMON | TAKING
 
 
 def says_more(reason: Reason, called: Reason) -> bool:
@@ -157,6 +158,21 @@ def says_more(reason: Reason, called: Reason) -> bool:
     names = {name.partition(OF)[0] for name in called.scopes | called.inputs}
     is_named = names <= reason.scopes | reason.inputs
     return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
+
+
+def is_called_elsewhere(functions: Reason, edited: Reason) -> bool:
+    """Return True for functions that follow from a line which calls one thing instead of another.
+
+    Only one program calls them, from another line.
+    """
+    lines = {label.partition(" (")[0] for label in edited.labels}
+    is_other = bool(functions.labels) and lines.isdisjoint(functions.labels)
+    return is_other and functions.is_only_one_side and edited.is_replacement and is_telling(edited)
+
+
+def is_of_less(functions: Reason, first: Reason) -> bool:
+    """Return True for functions that only the program with fewer bytes of a reason calls."""
+    return functions.is_only_one_side and bool(functions.count_b) is (first.growth_bytes < 0)
 
 
 def is_of_line(reason: Reason, other: Reason) -> bool:

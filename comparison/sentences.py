@@ -11,8 +11,10 @@ from xlagraph.comparison.edits_of_programs import (
     LEAST_SHARE,
     LEAST_SHARE_OF_ALL,
     explains,
+    is_called_elsewhere,
     is_edit,
     is_known_edit,
+    is_of_less,
     is_of_line,
     is_plain_edit,
     is_telling,
@@ -198,10 +200,11 @@ def _of_no_bytes(
     is_of_lines |= is_own_size and bool(edited) and may_resize(edited[0], first)
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
     is_edited_line = bool(edited) and is_of_lines and is_code
-    is_less = bool(functions) and not is_same and _is_of_less(functions[0], first)
+    is_less = bool(functions) and not is_same and is_of_less(functions[0], first)
     is_less |= bool(functions and edited) and says_more(edited[0], functions[0])
     if functions and not (is_edited_line and is_less):
-        called = gradients or functions
+        follows = bool(first.cause and edited) and is_called_elsewhere(functions[0], edited[0])
+        called = gradients or (edited if follows else functions)
         # a part with more inputs than ops says more
         is_part = kind is ReasonKind.REPEATED and first.input_count > max(
             functions[0].count_a, functions[0].count_b
@@ -224,11 +227,6 @@ def _largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
     """Return the reason with most bytes of those that change as the first one does."""
     sign = 1 if first.growth_bytes > 0 else -1
     return max(reasons, key=lambda reason: sign * reason.growth_bytes)
-
-
-def _is_of_less(functions: Reason, first: Reason) -> bool:
-    """Return True for functions that only the program with fewer bytes of a reason calls."""
-    return functions.is_only_one_side and bool(functions.count_b) is (first.growth_bytes < 0)
 
 
 def _is_generic(reason: Reason) -> bool:

@@ -112,6 +112,11 @@ _RENAMED_INPUT: Final[Sequence[_Key]] = (
     # an argument in a deeper or flatter tree
     *(partial(_end_of_name, steps=steps) for steps in range(8, 0, -1)),
 )
+_OF_PERMUTED: Final[Sequence[_Key]] = (
+    # an argument that is known by its place alone
+    lambda value: (value.op_name, value.shape) if _is_counted_input(value) else None,
+    lambda value: (pattern(value.op_name or ""), value.shape) if _is_counted_input(value) else None,
+)
 _MOVED_INPUT: Final[Sequence[_Key]] = (
     # the last part of a list that has other parts before it
     lambda value: (
@@ -141,6 +146,11 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     pairs: list[tuple[HeldValue, HeldValue]] = []
     left_a, left_b = sorted(a, key=_place), sorted(b, key=_place)
     sizes = InputSizes(a, b)
+    # another order of the same arguments, as the names that sort them are not in it
+    counts = [Counter(filter(None, map(_OF_PERMUTED[-1], values))) for values in (a, b)]
+    for key in _OF_PERMUTED if counts[0] == counts[1] else ():
+        found, left_a, left_b = _match_by(key, left_a, left_b)
+        pairs += found
     for key in _SAME_INPUT:
         found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
         pairs += found
@@ -308,6 +318,10 @@ def _is_named_input(value: HeldValue) -> bool:
 
 def _is_identified_input(value: HeldValue) -> bool:
     return _is_named_input(value) and is_identifying(value.op_name or "")
+
+
+def _is_counted_input(value: HeldValue) -> bool:
+    return _is_named_input(value) and not is_identifying(value.op_name or "")
 
 
 def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:

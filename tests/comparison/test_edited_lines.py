@@ -90,6 +90,22 @@ def test_a_function_that_only_the_smaller_program_calls_makes_none_of_the_others
     assert first.text == "train.py:3 (f): Rms instead of Norm"
 
 
+def test_a_line_that_calls_another_layer_precedes_functions_that_follow_from_it():
+    edited, called, gone = (
+        Reason(Subject(ReasonKind.EDITED)),
+        Reason(Subject(ReasonKind.CALLED), 0, 48, 0),
+        Reason(Subject(ReasonKind.SCOPE_GONE), -64, 2, 0, scopes={"g"}),
+    )
+    edited.labels, edited.inputs, edited.scopes = {"ssm.py:3 (f)"}, {"Diagonal"}, {"Dense"}
+    called.labels, called.scopes = {"train.py:9"}, {"abs_sq of optax"}
+    gone.cause = "values far larger than their inputs"
+    first, *_ = sentences_of([gone, called, edited], ("a", "b"), (128, 64))
+    assert first.text.startswith("ssm.py:3 (f): Diagonal instead of Dense; ")
+    called.labels = {"ssm.py:3"}
+    first, *_ = sentences_of([gone, called, edited], ("a", "b"), (128, 64))
+    assert first.text.startswith("48 ops made by abs_sq of optax before")
+
+
 def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
     edited = Reason(Subject(ReasonKind.EDITED), labels={"train.py:3 (f)"}, scopes={"exp"})
     value = HeldValue(
@@ -189,10 +205,24 @@ def test_a_line_with_the_same_ops_in_another_order_is_named():
     assert told(before, before) == []
 
 
+def test_an_op_that_another_line_has_now_is_told_as_another_order():
+    norm = "norm:1 exp", "norm:1 transpose(jvp())/mul"
+    others = "step:9 f:4 tanh", "step:9 f:5 sin"
+    before = [*(f"step:9 f:3 {op}" for op in norm), *others]
+    after = [*(f"step:9 f:5 {op}" for op in norm), *others]
+    assert told(before, after) == ["train.py:5 (f): the same ops in another order"]
+
+
 def test_what_runs_first_counts_as_other_differences_follow_from_it():
     head, loss = "step:9 loss:4 forward:7 dense:1 dot_general", "step:9 loss:5 exp"
     first = ["step:9 loss:4 forward:3 tanh", "step:9 loss:6 reduce_sum"]
     assert told([*first, head, loss], first) == ["train.py:7 (forward): dense gone"]
+
+
+def test_what_a_library_computes_around_a_function_follows_from_its_lines():
+    before = ["step:9 net:3 stack:1! block:5 tanh", "step:9 net:4 exp"]
+    after = [*before, "step:9 net:3 stack:1! block:6 dropout:2! mul", "step:9 net:3 split:8! shift"]
+    assert told(before, after) == ["train.py:6 (block): dropout new"]
 
 
 @pytest.mark.parametrize("first", ["7", "2"])
@@ -219,6 +249,33 @@ def test_a_function_of_a_library_above_the_program_may_also_be_within_it():
 def test_a_loop_in_a_loop_has_the_stack_of_the_outer_one_once():
     (site,) = sites_of("step:9 body:2 f:3 body:2 f:3 cell:1 exp").known
     assert [frame.function for frame in site.frames] == ["step", "body", "f", "cell"]
+
+
+def test_a_wrapper_of_a_library_is_in_a_stack_once_for_each_layer():
+    call = "wrapped:2! run:3!"
+    inner = f"step:9 {call} Model.__call__:3 {call} Block.__call__:5 {call} Layers.__call__:6!"
+    before = [f"{inner} tanh", f"step:9 {call} Model.__call__:4 add"]
+    after = [f"{inner} exp", before[1]]
+    (site,) = sites_of(before[0]).known
+    assert [frame.line for frame in site.frames if frame.file != INSTALLED] == [9, 3, 5]
+    # the same layers are called
+    assert told(before, after) == []
+
+
+def test_lines_of_stacks_that_were_cut_are_not_compared():
+    """JAX keeps as many frames as `jax_traceback_in_locations_limit` says."""
+    first = "step:9 forward:2 tanh"
+    layers = "block:4 Dense.__call__:7! exp", "block:5 Norm.__call__:8! sin"
+    whole = [first, *(f"step:9 forward:3 {layer}" for layer in layers)]
+    assert told(whole, [first, *layers]) == []
+    assert told(whole, whole[:2]) == ["train.py:5 (block): Norm gone"]
+
+
+def test_a_program_of_another_name_is_the_outermost_function_of_several_lines():
+    """`jax.pmap` calls it `_fun`."""
+    before = ["<module>:2 train:9 f:3 tanh", "<module>:2 train:10 f:4 exp"]
+    after = [before[0], "<module>:2 train:10 f:4 sin"]
+    assert told(before, after) == ["train.py:4 (f): sin instead of exp"]
 
 
 def test_of_two_differences_at_one_line_number_the_first_is_named():
@@ -295,6 +352,10 @@ def test_a_line_that_takes_a_part_is_named_if_lines_differ_in_nothing_else():
     edited.inputs = {"dot_general", "tanh"}
     first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
     assert first.text != "train.py:4 (loss): dot_general, tanh new"
+    edited.turns = {(0, 3)}  # unless in a loop
+    first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
+    assert "a loop of 3 iterations is new, with dot_general" in first.text
+    edited.turns = set()
     sizes.growth_bytes = 64
     first, *_ = sentences_of([sizes, edited], ("a", "b"), (64, 128))
     assert first.text == "train.py:4 (loss): dot_general, tanh new"

@@ -5,6 +5,7 @@ from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved, ReservedPart
 from xlagraph.comparison.mentions import Mentions
 from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.value_matching import match_values
 
 
 def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed():
@@ -139,3 +140,13 @@ def told(before, after):
     """Return the texts of all reasons, also of those without bytes."""
     found = explain_pair(*(Reserved(tuple(side)) for side in (before, after)))
     return [(reason_text(each, ("a", "b")), each.growth_bytes) for each in found]
+
+
+def test_arguments_in_another_order_are_the_same_if_only_their_places_name_them():
+    first, second = (
+        INPUT._replace(op_name=f"args[{at}]", shape=f"f32[{size}]", held_bytes=4 * size)
+        for at, size in enumerate((4, 8))
+    )
+    swapped = second._replace(op_name="args[0]"), first._replace(op_name="args[1]")
+    pairs = match_values([first, second], swapped).pairs
+    assert set(pairs) == {(second, swapped[0]), (first, swapped[1])}
