@@ -120,11 +120,25 @@ def _is_state(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def _is_of_backward_pass(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True if the backward pass computes a value, which no line can move, or reads it."""
+    """Return True if the backward pass computes a value, which no line can move, or reads it first.
+
+    A value that the forward pass has yet to read, such as the inputs of a later minibatch that one
+    fusion computes for all, is early, although the backward pass reads it too.
+    """
     if value.is_backward:
         return True
     readers = program.compilation.readers.get(value.value_id, ())
-    return any(program.values[reader].is_backward for reader in readers)
+    backward = {name for each in readers if (name := _backward_name(program, each))}
+    first = program.read_steps[value.value_id][0]
+    names = program.readers_of.get(value.value_id, ())
+    return bool(backward) and not any(
+        program.instructions[name].step == first for name in names if name not in backward
+    )
+
+
+def _backward_name(program: PeakProgram, value_id: int) -> str | None:
+    reader = program.values[value_id]
+    return reader.name if reader.is_backward else None
 
 
 def _bytes(found: Sequence[StoredValue]) -> int:

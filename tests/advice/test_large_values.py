@@ -45,6 +45,13 @@ def test_a_value_read_before_the_peak_too_is_not_idle(programs):
     assert not list(idle_values(program))
 
 
+def test_a_value_that_the_backward_pass_reads_after_the_forward_pass_is_idle(programs):
+    values = WAITING.replace("0-3", "0-4").replace("(w, u)", "(w, u) | jit(f)/jvp()/mul")
+    values += "0 | g | s8[64] | 4160 | 64 | 4-4 | sort(w) | jit(f)/transpose(jvp())/mul"
+    (cause,) = idle_values(programs("0 | 12288 | preallocated-temp", values.format("")))
+    assert [row["value"] for row in cause.rows] == ["w"]
+
+
 def test_an_asynchronous_copy_that_the_compiler_starts_early_is_not_idle(programs):
     values = WAITING.format("").replace(" sort()", " copy-start()", 1)
     assert not list(idle_values(programs("0 | 12288 | preallocated-temp", values)))
