@@ -29,7 +29,13 @@ from xlagraph.comparison.joined_reasons import (
     name_inputs,
     name_platform,
 )
-from xlagraph.comparison.library_calls import libraries, library
+from xlagraph.comparison.library_calls import (
+    count_libraries,
+    is_made_by_one,
+    libraries,
+    library,
+    resized,
+)
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
@@ -85,6 +91,7 @@ class _Explanation:
         # which ops XLA gives to a library follows from how many elements they compute at once
         is_other = is_ported or any(loop.is_mapped for loop in self.turns.unrolled)
         self.libraries = frozenset() if is_other else libraries(a.values) ^ libraries(b.values)
+        self.resized = resized(self.libraries, self.matching.pairs)
         self.library_ops = {
             stem(value.op_name)
             for value in (*a.values, *b.values)
@@ -123,7 +130,7 @@ class _Explanation:
             self._of_unrolled(loop)
         join_unrolled(self.sides, self.turns, self.reasons_found)
         self._count_totals()
-        self._count_libraries()
+        count_libraries((self.a, self.b), self.libraries, self.reasons_found)
         name_first(self.sides, self.reasons_found)
         name_turns(self.turns, self.reasons_found)
         join_loops(self.sides, self.reasons_found)
@@ -179,6 +186,8 @@ class _Explanation:
             return self.of(ReasonKind.OUTPUTS)  # the table of the outputs
         depths = loop_depth(a.op_name), loop_depth(b.op_name)
         is_looped = depths[0] != depths[1]
+        if (a, b) in self.resized:
+            return self._of_library(a, b)
         if (a.dtype, without_ones(a)) != (b.dtype, without_ones(b)):
             factor = element_factor(a, b)
             if factor == 1 and a.dtype != b.dtype:
@@ -202,7 +211,7 @@ class _Explanation:
             return self.of(ReasonKind.OUTPUTS)
         if is_looped and a.part is b.part:
             return self._unrolled(b) or looped(self.reasons_found, *depths)
-        if library(a) != library(b) and {library(a), library(b)} & self.libraries:
+        if is_made_by_one(self.libraries, a, b):
             return self._of_library(a, b)
         if a.part is not b.part:
             is_elsewhere = ReservedPart.ELSEWHERE in (a.part, b.part)
@@ -303,14 +312,6 @@ class _Explanation:
         results = [sum(value.is_output for value in side.values) for side in (self.a, self.b)]
         if (reason := self.found.get(Subject(ReasonKind.OUTPUTS))) and all(results):
             reason.count_a, reason.count_b = results
-
-    def _count_libraries(self) -> None:
-        for name in self.libraries:
-            reason = self.of(ReasonKind.LIBRARY, after=name)
-            reason.count_a, reason.count_b = (
-                len({value.name for value in side.values if library(value) == name})
-                for side in (self.a, self.b)
-            )
 
     def _count_checkpoints(self) -> None:
         for kind, scopes, values in (
