@@ -158,7 +158,7 @@ def name_first(sides: Sides, reasons: FoundReasons) -> None:
         if b.is_computed and b.line and element_factor(a, b) in sizes.factors - {Fraction(1)}
     ]
     sizes.first = min(changed, key=lambda value: (value.live_from, value.name), default=None)
-    if not sizes.turns:
+    if len(sizes.turns) != 1:  # of several loops, the dimension says which
         sizes.dimensions = changed_dimensions(sides.matching.pairs)
         before, after = (side.mentions.loop_limits for side in (sides.a, sides.b))
         limits = {

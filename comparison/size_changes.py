@@ -80,7 +80,9 @@ def changed_dimensions(
     if not most or 2 * growth_of_one <= growth_of_all:
         return ()
     x, y = most[0]
-    if any(before % x or (before // x) * y != after for before, after in of_held):
+    # others are of several of it, or of a part, such as the iterations of an unrolled loop
+    are_related = (each[0] % x == 0 or x % each[0] == 0 for each in of_held)
+    if not all(are_related) or any(after * x != before * y for before, after in of_held):
         return ()
     inverse = (
         each

@@ -82,6 +82,20 @@ def test_more_heads_are_a_dimension_that_grows_as_another_one_shrinks():
     assert lines(program(4), program(8))[0][0].startswith(text)
 
 
+def test_a_dimension_is_named_if_loops_run_as_often_or_do_a_part_of_it_at_once():
+    def program(size):
+        shapes = [f"f32[{size},{n}]" for n in (4, 8, 16)] + [f"f32[{size // 16},4]"]
+        return [
+            VALUE._replace(
+                name=str(at), op_name=f"jit(f)/op{at}", shape=shape, held_bytes=4 * size + at
+            )
+            for at, shape in enumerate(shapes)
+        ]
+
+    text = "a dimension of 128 is 64 now: 4 values have 1/2 of the elements"
+    assert lines(program(128), program(64))[0][0].startswith(text)
+
+
 def test_a_dimension_is_named_with_the_limit_of_the_loop_that_it_follows_from():
     def program(size, limit):
         mentions = Mentions()
