@@ -1,7 +1,7 @@
 """Join reasons that follow from one change of a program, and name what changed."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -19,6 +19,7 @@ from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import changed_dimensions, element_factor
 from xlagraph.comparison.value_matching import Matching
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import own_op_name
 from xlagraph.hlo.shapes import dimensions
 
@@ -135,7 +136,32 @@ def _are_layers(names: Collection[str], values: Collection[HeldValue], others: R
         for value in others.values
         if value.is_input and pattern(value.op_name or "") in patterns and dimensions(value.shape)
     }
-    return shapes <= alike and (len(shapes) == 1 or shapes != alike)
+    is_part = shapes != alike and not _are_of_all(values, others)
+    return shapes <= alike and (len(shapes) == 1 or is_part)
+
+
+def _are_of_all(values: Iterable[HeldValue], others: Reserved) -> bool:
+    """Return True if a list has each shape of some arrays as often, or so many times as often.
+
+    It is that of all parameters, or of these and the states that an optimizer has of them.
+    """
+    new, known = (
+        [Counter(shapes) for shapes in _float_shapes(side).values()]
+        for side in (values, others.values)
+    )
+    return len(new) == 1 and any(
+        each.keys() == new[0].keys() and len({Fraction(each[x], new[0][x]) for x in each}) == 1
+        for each in known
+    )
+
+
+def _float_shapes(values: Iterable[HeldValue]) -> Mapping[str, Sequence[str]]:
+    """Return the shapes of arrays of floats by the list of inputs that has them."""
+    return grouped(
+        (value.op_name.rpartition("[")[0], value.shape)
+        for value in values
+        if value.is_input and value.op_name and value.is_float and dimensions(value.shape)
+    )
 
 
 def _kinds(side: Reserved, names: Collection[str]) -> set[tuple[str, str | None, int]]:
