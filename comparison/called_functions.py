@@ -188,11 +188,11 @@ def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Cou
     return found
 
 
-def _primitives(names: Mapping[tuple[str, ...], int]) -> Counter[tuple[int, str]]:
+def _primitives(names: Mapping[tuple[str, ...], int]) -> Counter[tuple[int, tuple[str, ...]]]:
     """Return the numbers of ops by primitive, and by the number of scopes around them."""
-    found: Counter[tuple[int, str]] = Counter()
+    found: Counter[tuple[int, tuple[str, ...]]] = Counter()
     for name, count in names.items():
-        found[len(name), name[-1]] += count
+        found[len(name), name[-1:]] += count
     return found
 
 

@@ -185,6 +185,7 @@ def test_scopes_of_other_names_with_the_same_ops_are_no_difference():
             f"jit(f)/{net}/tanh": 4,
             f"jit(f)/{net}/exp": 4,
             f"p['{net}/w']": 1,
+            "jit(f)/jvp()": 1,  # of no scope
         }
         for net in ("net", "model")
     )

@@ -155,6 +155,21 @@ def test_values_that_grow_as_a_loop_runs_less_often_are_those_of_its_iterations(
     assert first(before, after._replace(values=tuple(larger)))[0].startswith(text)
 
 
+def test_a_loop_over_all_elements_of_larger_arrays_follows_from_their_dimension():
+    def of(size, steps=4):
+        loop = [STATE._replace(iterations=size * steps)]
+        parts = [
+            VALUE._replace(name=op, op_name=f"jit(f)/{op}", shape=f"f32[{size},3]", held_bytes=size)
+            for op in ("sin", "cos", "tan")
+        ]
+        return Reserved((*loop, *parts), turns={"loop": size * steps})
+
+    (reason,) = explain_pair(of(8), of(16))
+    assert reason_text(reason, ("a", "b")).startswith("a dimension of 8 is 16 now: 3 values")
+    text = "a loop has 16 iterations, was 8: 3 values have 2 times as many elements"
+    assert first(of(8, 1), of(16, 1))[0].startswith(text)
+
+
 def test_buffers_of_a_loop_with_a_place_for_the_start_grow_with_its_iterations():
     before, after = (
         Reserved(
