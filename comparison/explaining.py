@@ -12,6 +12,7 @@ from xlagraph.comparison.checkpoints import (
     checkpointed_parts,
 )
 from xlagraph.comparison.collectives import name_collectives
+from xlagraph.comparison.donations import donated_by_one, results_in_inputs
 from xlagraph.comparison.edited_lines import name_edited_lines
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.joined_loops import join_unrolled, limit_checkpoints, name_turns
@@ -43,7 +44,6 @@ from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.size_changes import (
     element_factor,
     grows_more,
-    results_in_inputs,
     without_ones,
 )
 from xlagraph.comparison.value_matching import Matching, match_values
@@ -98,8 +98,8 @@ class _Explanation:
             if library(value) in self.libraries and value.op_name
         }
         # sizes of outputs that may start or stop sharing an input's bytes
-        self.undonated = _donated(self.matching, before=True)
-        self.donated = _donated(self.matching, before=False)
+        self.undonated = donated_by_one(self.matching, before=True)
+        self.donated = donated_by_one(self.matching, before=False)
         self.undonated_sizes = Counter(value.held_bytes for value in self.undonated)
         self.donated_sizes = Counter(value.held_bytes for value in self.donated)
 
@@ -300,7 +300,9 @@ class _Explanation:
             # temporaries may share the allocation that an output has again
             placed = self.found.get(Subject(ReasonKind.PLACED))
             is_more = placed is not None and placed.growth_bytes > 0
-            if placed and (reason.growth_bytes or is_more is bool(self.undonated)):
+            room = sum(value.size_bytes for value in (*self.undonated, *self.donated))
+            is_placed = placed is not None and abs(placed.growth_bytes) <= room
+            if placed and is_placed and (reason.growth_bytes or is_more is bool(self.undonated)):
                 del self.found[placed.subject]
                 reason.placed_bytes = placed.growth_bytes
                 reason.growth_bytes += placed.growth_bytes
@@ -342,9 +344,3 @@ def _is_copy(value: HeldValue) -> bool:
 def _is_returned(value: HeldValue) -> bool:
     """Return True for a result in memory of its own."""
     return value.is_result and value.part is ReservedPart.OUTPUTS and value.held_bytes > 0
-
-
-def _donated(matching: Matching, *, before: bool) -> list[HeldValue]:
-    """Return the inputs that are donated on one side only, the one before or after the change."""
-    pairs = matching.pairs if before else [(b, a) for a, b in matching.pairs]
-    return [x for x, y in pairs if x.is_donated and not y.is_donated]

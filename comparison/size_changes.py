@@ -16,7 +16,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.comparison.argument_names import INDEX, name_steps
-from xlagraph.comparison.held_values import HeldValue, Reserved
+from xlagraph.comparison.held_values import HeldValue
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.shapes import dimensions
 
@@ -299,16 +299,3 @@ def _factor_of_rank(before: str, after: str) -> set[Fraction] | None:
         if size and longer[:place] + longer[place + 1 :] == shorter:
             return {Fraction(1, size) if longer is a else Fraction(size)}
     return None
-
-
-def results_in_inputs(donating: Reserved, other: Reserved, inputs: Sequence[HeldValue]) -> int:
-    """Return the number of inputs if one side has a result more for each, which has its size.
-
-    That side uses their bytes then, and they may be donated on the other one, too.
-    """
-    more, sizes = (
-        Counter(each.size_bytes for each in side.values if each.is_output)
-        for side in (donating, other)
-    )
-    of_inputs = Counter(value.size_bytes for value in inputs)
-    return len(inputs) if of_inputs <= more - sizes else 0
