@@ -159,8 +159,9 @@ def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
     for side in sides:
         found: Counter[tuple[str, ...]] = Counter()
         for name, count in side.mentions.op_names.items():
-            # a conversion of an argument has its name, and a joined name is of no one op
-            if ("/" in name or name.startswith(OF_PYTORCH)) and ";" not in name:
+            # a conversion of an argument has its name, as `p['a/b']`; a joined name is of no one op
+            is_op = "/" in name.partition("[")[0] or name.startswith(OF_PYTORCH)
+            if is_op and ";" not in name:
                 found[scope_names(name)] += count
         names.append(found)
     known = tuple({_op(part) for name in each for part in name} for each in names)
@@ -168,6 +169,8 @@ def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
     if common < _LEAST_COMMON * min(map(len, known)) or not common:
         return
     gone, new = (_parts_of_one(names[side], known[1 - side]) for side in (0, 1))
+    if _primitives(names[0]) == _primitives(names[1]):  # only scopes have other names
+        return
     if gone.total() + new.total() < _LEAST_OPS:
         return
     reason = reasons.of(ReasonKind.CALLED, before="ops")
@@ -182,6 +185,14 @@ def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Cou
         first = next((part for part in parts if part not in others), None)
         if first is not None and first not in MOVING:
             found[first] += count
+    return found
+
+
+def _primitives(names: Mapping[tuple[str, ...], int]) -> Counter[tuple[int, tuple[str, ...]]]:
+    """Return the numbers of ops by primitive, and by the number of scopes around them."""
+    found: Counter[tuple[int, tuple[str, ...]]] = Counter()
+    for name, count in names.items():
+        found[len(name), name[-1:]] += count
     return found
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from xlagraph.comparison.called_functions import OF
-from xlagraph.comparison.edited_lines import COMMON, TAKING
+from xlagraph.comparison.edited_lines import COMMON
 from xlagraph.comparison.held_values import place
+from xlagraph.comparison.own_lines import TAKING
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 
 LEAST_SHARE: Final = 0.01
@@ -127,6 +128,13 @@ def is_known_edit(reason: Reason) -> bool:
     is_of_inputs = bool(reason.input_count or reason.input_example)
     kind = reason.subject.kind
     return kind in _ALWAYS or (kind in _OF_INPUTS and is_of_inputs)
+
+
+def are_reshaped_outputs(reason: Reason, explaining: Sequence[Reason]) -> bool:
+    """Return True for as many outputs on both sides, if inputs have other shapes."""
+    is_same_number = reason.count_a == reason.count_b and not reason.placed_bytes
+    is_of_outputs = reason.subject.kind is ReasonKind.OUTPUTS and is_same_number
+    return is_of_outputs and not reason.cause and any(each.input_example for each in explaining)
 
 
 def is_plain_edit(reason: Reason) -> bool:

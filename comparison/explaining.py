@@ -12,6 +12,7 @@ from xlagraph.comparison.checkpoints import (
     checkpointed_parts,
 )
 from xlagraph.comparison.collectives import name_collectives
+from xlagraph.comparison.donations import donated_by_one, results_in_inputs
 from xlagraph.comparison.edited_lines import name_edited_lines
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.joined_loops import join_unrolled, limit_checkpoints, name_turns
@@ -29,7 +30,13 @@ from xlagraph.comparison.joined_reasons import (
     name_inputs,
     name_platform,
 )
-from xlagraph.comparison.library_calls import libraries, library
+from xlagraph.comparison.library_calls import (
+    count_libraries,
+    is_made_by_one,
+    libraries,
+    library,
+    resized,
+)
 from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
@@ -37,7 +44,6 @@ from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.size_changes import (
     element_factor,
     grows_more,
-    results_in_inputs,
     without_ones,
 )
 from xlagraph.comparison.value_matching import Matching, match_values
@@ -85,14 +91,15 @@ class _Explanation:
         # which ops XLA gives to a library follows from how many elements they compute at once
         is_other = is_ported or any(loop.is_mapped for loop in self.turns.unrolled)
         self.libraries = frozenset() if is_other else libraries(a.values) ^ libraries(b.values)
+        self.resized = resized(self.libraries, self.matching.pairs)
         self.library_ops = {
             stem(value.op_name)
             for value in (*a.values, *b.values)
             if library(value) in self.libraries and value.op_name
         }
         # sizes of outputs that may start or stop sharing an input's bytes
-        self.undonated = _donated(self.matching, before=True)
-        self.donated = _donated(self.matching, before=False)
+        self.undonated = donated_by_one(self.matching, before=True)
+        self.donated = donated_by_one(self.matching, before=False)
         self.undonated_sizes = Counter(value.held_bytes for value in self.undonated)
         self.donated_sizes = Counter(value.held_bytes for value in self.donated)
 
@@ -123,7 +130,7 @@ class _Explanation:
             self._of_unrolled(loop)
         join_unrolled(self.sides, self.turns, self.reasons_found)
         self._count_totals()
-        self._count_libraries()
+        count_libraries((self.a, self.b), self.libraries, self.reasons_found)
         name_first(self.sides, self.reasons_found)
         name_turns(self.turns, self.reasons_found)
         join_loops(self.sides, self.reasons_found)
@@ -179,6 +186,8 @@ class _Explanation:
             return self.of(ReasonKind.OUTPUTS)  # the table of the outputs
         depths = loop_depth(a.op_name), loop_depth(b.op_name)
         is_looped = depths[0] != depths[1]
+        if (a, b) in self.resized:
+            return self._of_library(a, b)
         if (a.dtype, without_ones(a)) != (b.dtype, without_ones(b)):
             factor = element_factor(a, b)
             if factor == 1 and a.dtype != b.dtype:
@@ -202,7 +211,7 @@ class _Explanation:
             return self.of(ReasonKind.OUTPUTS)
         if is_looped and a.part is b.part:
             return self._unrolled(b) or looped(self.reasons_found, *depths)
-        if library(a) != library(b) and {library(a), library(b)} & self.libraries:
+        if is_made_by_one(self.libraries, a, b):
             return self._of_library(a, b)
         if a.part is not b.part:
             is_elsewhere = ReservedPart.ELSEWHERE in (a.part, b.part)
@@ -291,7 +300,9 @@ class _Explanation:
             # temporaries may share the allocation that an output has again
             placed = self.found.get(Subject(ReasonKind.PLACED))
             is_more = placed is not None and placed.growth_bytes > 0
-            if placed and (reason.growth_bytes or is_more is bool(self.undonated)):
+            room = sum(value.size_bytes for value in (*self.undonated, *self.donated))
+            is_placed = placed is not None and abs(placed.growth_bytes) <= room
+            if placed and is_placed and (reason.growth_bytes or is_more is bool(self.undonated)):
                 del self.found[placed.subject]
                 reason.placed_bytes = placed.growth_bytes
                 reason.growth_bytes += placed.growth_bytes
@@ -303,14 +314,6 @@ class _Explanation:
         results = [sum(value.is_output for value in side.values) for side in (self.a, self.b)]
         if (reason := self.found.get(Subject(ReasonKind.OUTPUTS))) and all(results):
             reason.count_a, reason.count_b = results
-
-    def _count_libraries(self) -> None:
-        for name in self.libraries:
-            reason = self.of(ReasonKind.LIBRARY, after=name)
-            reason.count_a, reason.count_b = (
-                len({value.name for value in side.values if library(value) == name})
-                for side in (self.a, self.b)
-            )
 
     def _count_checkpoints(self) -> None:
         for kind, scopes, values in (
@@ -341,9 +344,3 @@ def _is_copy(value: HeldValue) -> bool:
 def _is_returned(value: HeldValue) -> bool:
     """Return True for a result in memory of its own."""
     return value.is_result and value.part is ReservedPart.OUTPUTS and value.held_bytes > 0
-
-
-def _donated(matching: Matching, *, before: bool) -> list[HeldValue]:
-    """Return the inputs that are donated on one side only, the one before or after the change."""
-    pairs = matching.pairs if before else [(b, a) for a, b in matching.pairs]
-    return [x for x, y in pairs if x.is_donated and not y.is_donated]

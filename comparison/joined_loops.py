@@ -6,6 +6,7 @@ from xlagraph.comparison.edits_of_programs import LEAST_OF_CODE
 from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.loop_turns import MAPPED, LoopTurns
 from xlagraph.comparison.reasons import FoundReasons, ReasonKind, Subject
+from xlagraph.comparison.size_changes import runs_for_parts
 from xlagraph.hlo.op_names import has_checkpoint
 
 
@@ -17,8 +18,10 @@ def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
     if sizes and not known and len(of_sizes) == 1:
         ((before, after),) = of_sizes
         factor = Fraction(after or 1, before or 1)
+        if runs_for_parts((before, after), sizes.dimensions):  # they say more
+            known = of_sizes
         # a buffer may contain the start, too: one part more than iterations
-        if sizes.factors in ({factor}, {1 / factor}, {Fraction(after + 1, before + 1)}):
+        elif sizes.factors in ({factor}, {1 / factor}, {Fraction(after + 1, before + 1)}):
             sizes.turns = known = of_sizes
     others = [loop for loop in loops.others if loop.turns not in known]
     for word, side in (("gone", 1), ("new", 0)):  # one loop, whose values the other has in none

@@ -17,7 +17,12 @@ from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
-from xlagraph.comparison.size_changes import changed_dimensions, element_factor
+from xlagraph.comparison.size_changes import (
+    are_of_all,
+    changed_dimensions,
+    element_factor,
+    runs_for_parts,
+)
 from xlagraph.comparison.value_matching import Matching
 from xlagraph.hlo.op_names import own_op_name
 from xlagraph.hlo.shapes import dimensions
@@ -135,7 +140,8 @@ def _are_layers(names: Collection[str], values: Collection[HeldValue], others: R
         for value in others.values
         if value.is_input and pattern(value.op_name or "") in patterns and dimensions(value.shape)
     }
-    return shapes <= alike and (len(shapes) == 1 or shapes != alike)
+    is_part = shapes != alike and not are_of_all(values, others.values)
+    return shapes <= alike and (len(shapes) == 1 or is_part)
 
 
 def _kinds(side: Reserved, names: Collection[str]) -> set[tuple[str, str | None, int]]:
@@ -152,14 +158,17 @@ def name_first(sides: Sides, reasons: FoundReasons) -> None:
     sizes = reasons.found.get(Subject(ReasonKind.SIZE))
     if sizes is None or sizes.input_example is not None:
         return
-    changed = [
+    resized = [
         b
         for a, b in sides.matching.pairs
         if b.is_computed and b.line and element_factor(a, b) in sizes.factors - {Fraction(1)}
     ]
-    sizes.first = min(changed, key=lambda value: (value.live_from, value.name), default=None)
-    if not sizes.turns:
-        sizes.dimensions = changed_dimensions(sides.matching.pairs)
+    sizes.first = min(resized, key=lambda value: (value.live_from, value.name), default=None)
+    changed = changed_dimensions(sides.matching.pairs)
+    if any(runs_for_parts(each, changed) for each in sizes.turns):
+        sizes.turns = set()
+    if len(sizes.turns) != 1:  # of several loops, the dimension says which
+        sizes.dimensions = changed
         before, after = (side.mentions.loop_limits for side in (sides.a, sides.b))
         limits = {
             (before[name], after[name])

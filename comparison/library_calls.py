@@ -1,9 +1,11 @@
 """Libraries that XLA calls in place of its own instructions, and the flags that turn them off."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.held_values import HeldValue, Reserved
+from xlagraph.comparison.reasons import FoundReasons, ReasonKind
+from xlagraph.comparison.size_changes import without_ones
 
 
 class Library(NamedTuple):
@@ -34,3 +36,39 @@ def library(value: HeldValue) -> str | None:
 def libraries(values: Iterable[HeldValue]) -> frozenset[str]:
     """Return the names of all libraries that make values."""
     return frozenset(name for value in values if (name := library(value)))
+
+
+def is_made_by_one(of_one_program: Set[str], a: HeldValue, b: HeldValue) -> bool:
+    """Return True if a library that only one program calls makes the value in that one."""
+    made_by = library(a), library(b)
+    return made_by[0] != made_by[1] and not of_one_program.isdisjoint(made_by)
+
+
+def resized(
+    of_one_program: Set[str], pairs: Sequence[tuple[HeldValue, HeldValue]]
+) -> Set[tuple[HeldValue, HeldValue]]:
+    """Return the values of other sizes if a library that only one program calls makes them all.
+
+    XLA sums a dimension in parts, of which a library makes none; no dimension of the program
+    changed then. Empty if values that both programs make in one way have other sizes, too.
+    """
+    if not of_one_program:
+        return frozenset()
+    found = {
+        (a, b)
+        for a, b in pairs
+        if a.held_bytes != b.held_bytes and without_ones(a) != without_ones(b)
+    }
+    are_all = all(is_made_by_one(of_one_program, *pair) for pair in found)
+    return found if are_all else frozenset()
+
+
+def count_libraries(
+    sides: tuple[Reserved, Reserved], of_one_program: Set[str], reasons: FoundReasons
+) -> None:
+    """Count the values that each library makes in the only program that calls it."""
+    for name in of_one_program:
+        reason = reasons.of(ReasonKind.LIBRARY, after=name)
+        reason.count_a, reason.count_b = (
+            len({value.name for value in side.values if library(value) == name}) for side in sides
+        )

@@ -173,10 +173,20 @@ def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop
             if any(count[key] != 1 for count in counts):
                 continue
             partner = found[key]
-            if loop.line == partner.line or _have_same_body(loop, partner):
+            is_same_line = loop.line == partner.line
+            if key_of is _place_and_own_scopes:  # that of another loop may have moved there
+                is_same_line &= not (loop.ops and partner.ops)
+            if is_same_line or _have_same_body(loop, partner):
                 yield loop, partner
                 a.remove(loop)
                 b.remove(partner)
+    # several loops of one file with the same scopes, whose lines an edit moved
+    of_b = grouped((_file_and_scopes(loop), loop) for loop in b)
+    for key, before in grouped((_file_and_scopes(loop), loop) for loop in a).items():
+        both = [sorted(loops, key=lambda loop: loop.line) for loops in (before, of_b.get(key, ()))]
+        if len(both[0]) == len(both[1]):
+            yield from zip(*both, strict=True)
+            a, b = ([x for x in side if x not in of] for side, of in zip((a, b), both, strict=True))
     yield from ((loop, None) for loop in a)
     yield from ((None, loop) for loop in b)
 

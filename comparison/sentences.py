@@ -10,6 +10,7 @@ from xlagraph.comparison.edits_of_programs import (
     LEAST_OF_CODE,
     LEAST_SHARE,
     LEAST_SHARE_OF_ALL,
+    are_reshaped_outputs,
     explains,
     is_called_elsewhere,
     is_edit,
@@ -109,6 +110,7 @@ def sentences_of(
             # one without bytes follows from what is returned no longer
             not is_same and reason.subject.kind in _DONATIONS and abs(reason.growth_bytes) < least,
             rank(reason, explaining),
+            are_reshaped_outputs(reason, explaining),
             # if bytes cancel out, those of an edit may be fewer
             is_same and not (reason.cause or is_known_edit(reason)),
             -abs(reason.growth_bytes) * (_WEIGHT_OF_CAUSE if reason.cause else 1),
@@ -213,8 +215,8 @@ def _of_no_bytes(
         is_edited = kind in _EDITED and not is_replaced
         is_explained = bool(first.cause) and kind not in INDIRECT
         return [(1 if is_explained or is_edited or is_part else 0, called[0])]
-    if is_edited_line:
-        return [(0, edited[0])]
+    if is_edited_line or (first.cause and edited and is_telling(edited[0])):
+        return [(0 if is_edited_line else 1, edited[0])]
     is_generic = kind is not ReasonKind.COPIES and _is_generic(first)
     # ops of the side with more bytes say more than code of the other one
     is_said = above is not None and (

@@ -16,12 +16,15 @@ from math import prod
 from typing import Final
 
 from xlagraph.comparison.argument_names import INDEX, name_steps
-from xlagraph.comparison.held_values import HeldValue, Reserved
+from xlagraph.comparison.held_values import HeldValue
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.shapes import dimensions
 
 _TOLERANCE: Final = 0.05
 _LEAST_INVERSE: Final = 4
 """Maximum number of values of another size for each in which a second dimension changed."""
+_LEAST_SHARE: Final = 0.1
+"""Minimum growth of the values that have a dimension, relative to another one of most growth."""
 _LEAST_PAIRS: Final = 3
 """Minimum number of pairs of values that show a factor, or a dimension, if no input changed."""
 
@@ -59,7 +62,7 @@ def changed_dimensions(
     """
     counts: Counter[tuple[int, int]] = Counter()
     growth_of_all = growth_of_one = 0
-    of_held: set[tuple[int, int]] = set()
+    of_held: Counter[tuple[int, int]] = Counter()
     for a, b in pairs:
         sizes = dimensions(a.shape) or (), dimensions(b.shape) or ()
         is_same_rank = len(sizes[0]) == len(sizes[1])
@@ -70,17 +73,21 @@ def changed_dimensions(
             growth_of_all += abs(growth)
             if is_same_rank and len({Fraction(y, x or 1) for x, y in changed}) == 1:
                 growth_of_one += abs(growth)
-                of_held |= changed
+                of_held.update(dict.fromkeys(changed, abs(growth)))
     most = [
         each
         for each, count in counts.most_common()
         # of fewer values, their shapes say it
         if min(each) > 1 and count >= _LEAST_PAIRS
     ]
+    largest = max(of_held.values(), default=0)
+    most.sort(key=lambda each: of_held[each] < _LEAST_SHARE * largest)
     if not most or 2 * growth_of_one <= growth_of_all:
         return ()
     x, y = most[0]
-    if any(before % x or (before // x) * y != after for before, after in of_held):
+    # others are of several of it, or of a part, such as the iterations of an unrolled loop
+    are_related = (each[0] % x == 0 or x % each[0] == 0 for each in of_held)
+    if not all(are_related) or any(after * x != before * y for before, after in of_held):
         return ()
     inverse = (
         each
@@ -88,6 +95,12 @@ def changed_dimensions(
         if each[0] * x == each[1] * y and _LEAST_INVERSE * counts[each] >= counts[x, y]
     )
     return ((x, y), *islice(inverse, 1))
+
+
+def runs_for_parts(turns: tuple[int, int], changed: Iterable[tuple[int, int]]) -> bool:
+    """Return True for a loop that runs several times for each part of a dimension that changed."""
+    before, after = turns
+    return any(before > x and before % x == 0 and before * y == after * x for x, y in changed)
 
 
 def grows_more(
@@ -100,6 +113,29 @@ def grows_more(
     growth, known = abs(b.held_bytes - a.held_bytes), abs(d.held_bytes - c.held_bytes)
     # a parameter rather than the state of an optimizer that has its shape
     return (growth, -len(b.op_name or "")) > (known, -len(d.op_name or ""))
+
+
+def are_of_all(values: Iterable[HeldValue], others: Iterable[HeldValue]) -> bool:
+    """Return True if a list has each shape of some arrays as often, or so many times as often.
+
+    It is that of all parameters, or of these and the states that an optimizer has of them.
+    """
+    new, known = (
+        [Counter(shapes) for shapes in _float_shapes(side).values()] for side in (values, others)
+    )
+    return len(new) == 1 and any(
+        each.keys() == new[0].keys() and len({Fraction(each[x], new[0][x]) for x in each}) == 1
+        for each in known
+    )
+
+
+def _float_shapes(values: Iterable[HeldValue]) -> Mapping[str, Sequence[str]]:
+    """Return the shapes of arrays of floats by the list of inputs that has them."""
+    return grouped(
+        (value.op_name.rpartition("[")[0], value.shape)
+        for value in values
+        if value.is_input and value.op_name and value.is_float and dimensions(value.shape)
+    )
 
 
 class InputSizes:
@@ -263,16 +299,3 @@ def _factor_of_rank(before: str, after: str) -> set[Fraction] | None:
         if size and longer[:place] + longer[place + 1 :] == shorter:
             return {Fraction(1, size) if longer is a else Fraction(size)}
     return None
-
-
-def results_in_inputs(donating: Reserved, other: Reserved, inputs: Sequence[HeldValue]) -> int:
-    """Return the number of inputs if one side has a result more for each, which has its size.
-
-    That side uses their bytes then, and they may be donated on the other one, too.
-    """
-    more, sizes = (
-        Counter(each.size_bytes for each in side.values if each.is_output)
-        for side in (donating, other)
-    )
-    of_inputs = Counter(value.size_bytes for value in inputs)
-    return len(inputs) if of_inputs <= more - sizes else 0

@@ -178,6 +178,24 @@ def test_scopes_and_primitives_of_one_program_are_named_with_those_that_they_rep
     assert texts == ["3 ops of tanh, none before; 2 ops of relu before, none now"]
 
 
+def test_scopes_of_other_names_with_the_same_ops_are_no_difference():
+    before, after = (
+        {
+            "jit(f)/dot": 2,
+            f"jit(f)/{net}/tanh": 4,
+            f"jit(f)/{net}/exp": 4,
+            f"p['{net}/w']": 1,
+            "jit(f)/jvp()": 1,  # of no scope
+        }
+        for net in ("net", "model")
+    )
+    assert told({"names": before}, {"names": after}) == []
+    more = {**after, "jit(f)/model/exp": 6}
+    assert told({"names": before}, {"names": more}) == [
+        "10 ops of model, none before; 8 ops of net before, none now"
+    ]
+
+
 def test_ops_of_pytorch_are_named_without_the_numbers_of_their_nodes():
     common = {f"aten__{name}.{n}": 1 for n, name in enumerate(("add", "mm", "sum"))}
     before = {**common, "aten__gelu.12": 3, "aten__gelu.30": 3}

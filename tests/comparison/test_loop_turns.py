@@ -125,6 +125,26 @@ def test_a_loop_is_the_same_after_lines_above_it_moved():
     assert "is unrolled (f.py:8): 3 iterations" in first(before, after._replace(values=moved))[0]
 
 
+def test_loops_of_one_file_are_the_same_in_their_order_after_lines_above_them_moved():
+    def of(*lines, scopes=("jit(f)/while", "jit(f)/while")):
+        values = []
+        for turns, (line, op_name) in enumerate(zip(lines, scopes, strict=True), 4):
+            loop = STATE._replace(name=f"loop{line}", op_name=op_name, user_line=("f.py", line))
+            ops = (f"exp{turns}", f"mul{turns}")
+            values += [loop._replace(iterations=turns)]
+            values += [
+                VALUE._replace(name=op, op_name=f"{op_name}/body/{op}", loop=loop.name)
+                for op in ops
+            ]
+        of_loops = {f"loop{line}": turns for turns, line in enumerate(lines, 4)}
+        return Reserved(tuple(values), turns=of_loops)
+
+    assert loop_turns(of(5, 9), of(8, 12)) == LoopTurns([], [])
+    # the line of one loop is now that of the loop around it
+    nested = ("jit(f)/while/body/while", "jit(f)/while")
+    assert loop_turns(of(5, 9, scopes=nested), of(1, 5, scopes=nested)) == LoopTurns([], [])
+
+
 def test_values_that_grow_as_a_loop_runs_less_often_are_those_of_its_iterations():
     before, after = program(8), program(2)
     larger = [
@@ -133,6 +153,21 @@ def test_values_that_grow_as_a_loop_runs_less_often_are_those_of_its_iterations(
     ]
     text = "a loop has 2 iterations, was 8: 2 values have 4 times as many elements"
     assert first(before, after._replace(values=tuple(larger)))[0].startswith(text)
+
+
+def test_a_loop_over_all_elements_of_larger_arrays_follows_from_their_dimension():
+    def of(size, steps=4):
+        loop = [STATE._replace(iterations=size * steps)]
+        parts = [
+            VALUE._replace(name=op, op_name=f"jit(f)/{op}", shape=f"f32[{size},3]", held_bytes=size)
+            for op in ("sin", "cos", "tan")
+        ]
+        return Reserved((*loop, *parts), turns={"loop": size * steps})
+
+    (reason,) = explain_pair(of(8), of(16))
+    assert reason_text(reason, ("a", "b")).startswith("a dimension of 8 is 16 now: 3 values")
+    text = "a loop has 16 iterations, was 8: 3 values have 2 times as many elements"
+    assert first(of(8, 1), of(16, 1))[0].startswith(text)
 
 
 def test_buffers_of_a_loop_with_a_place_for_the_start_grow_with_its_iterations():

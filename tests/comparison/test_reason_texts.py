@@ -152,6 +152,29 @@ def test_a_repeated_part_has_most_values_though_a_few_replace_others():
     assert "p['l'][1] gone, with 1 input of a repeated part and 20 values at the peak" in texts[0]
 
 
+def test_a_state_for_each_parameter_of_a_list_is_no_repeated_part():
+    def inputs(*lists):
+        return [
+            INPUT._replace(
+                name=f"{name}{at}", op_name=f"{name}[{at}]", shape=shape, is_donated=False
+            )
+            for name, shapes in lists
+            for at, shape in enumerate(shapes)
+        ]
+
+    shapes = ["f32[4]", "f32[8]"]
+    parameters = ("s[0]", shapes), ("s[1]", ["f32[2]"])
+    values = [VALUE._replace(name=f"v{n}", op_name=f"jit(f)/op{n}") for n in range(11)]
+    before = inputs(*parameters, ("s[2]", shapes))
+    after = inputs(*parameters, ("s[2]", [*shapes, *shapes]))
+    texts = [text for text, _ in lines([*before, values[0]], [*after, *values])]
+    assert "2 new inputs: s[*][*]" in texts
+    # other layers than all parameters
+    after = inputs(*parameters, ("s[2]", [*shapes, "f32[4]", "f32[4]"]))
+    texts = [text for text, _ in lines([*before, values[0]], [*after, *values])]
+    assert any("2 inputs of a repeated part" in text for text in texts)
+
+
 def test_a_few_values_of_an_element_type_have_casts():
     narrow = VALUE._replace(name="n", op_name="jit(f)/dot", dtype="bf16", held_bytes=0)
     cast = VALUE._replace(name="c", op_name="jit(f)/convert_element_type")

@@ -43,6 +43,27 @@ def test_values_of_most_lines_are_the_same_in_two_sizes_though_an_edit_moved_the
     assert "replaced by 3 others" in found[0][0]
 
 
+def test_partial_sums_that_a_library_makes_no_longer_are_no_other_dimension():
+    def program(size, name):
+        return [
+            VALUE._replace(
+                name=f"{name}.{op}",
+                opcode="fusion",
+                op_name=f"jit(f)/{op}",
+                shape=f"f32[4,{size}]",
+                held_bytes=size * 16,
+            )
+            for op in ("reduce_sum", "reduce_max", "reduce_min")
+        ]
+
+    whole, parts = program(128, "ynn_fusion"), program(4, "wrapped_reduce-window")
+    ((text, _),) = lines(whole, parts)
+    assert text.startswith("YNN no longer makes 3 values")
+    own = [VALUE._replace(shape=f"f32[{n}]", held_bytes=4 * n) for n in (128, 4)]
+    found = lines([*whole, own[0]], [*parts, own[1]])
+    assert any("a dimension of 128 is 4 now" in text for text, _ in found)
+
+
 def test_more_heads_are_a_dimension_that_grows_as_another_one_shrinks():
     def program(heads):
         shapes = [f"f32[8,{heads},{size}]" for size in (128, 256, 512)]
@@ -59,6 +80,20 @@ def test_more_heads_are_a_dimension_that_grows_as_another_one_shrinks():
 
     text = "a dimension of 4 is 8 now, and one of 16 is 8: 3 values have 2 times as many elements"
     assert lines(program(4), program(8))[0][0].startswith(text)
+
+
+def test_a_dimension_is_named_if_loops_run_as_often_or_do_a_part_of_it_at_once():
+    def program(size):
+        shapes = [f"f32[{size},{n}]" for n in (4, 8, 16)] + [f"f32[{size // 16},4]"]
+        return [
+            VALUE._replace(
+                name=str(at), op_name=f"jit(f)/op{at}", shape=shape, held_bytes=4 * size + at
+            )
+            for at, shape in enumerate(shapes)
+        ]
+
+    text = "a dimension of 128 is 64 now: 4 values have 1/2 of the elements"
+    assert lines(program(128), program(64))[0][0].startswith(text)
 
 
 def test_a_dimension_is_named_with_the_limit_of_the_loop_that_it_follows_from():

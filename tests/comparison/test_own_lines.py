@@ -1,0 +1,39 @@
+"""What lines of own functions call and compute, and which differences follow from others."""
+
+from tests.comparison.test_edited_lines import INSTALLED, sites_of, told
+from xlagraph.comparison.own_lines import own_lines
+
+
+def test_lines_within_a_call_that_only_one_program_has_follow_from_it():
+    loss = "loss:2 sin", "loss:3 cross_entropy:5 dot_general"
+    other = "step:9 metrics:7 cross_entropy:5 exp"
+    before = [f"step:8 {each}" for each in loss]
+    assert told([*before, other], before) == ["train.py:9 (step): metrics gone"]
+
+
+def test_a_wrapper_calls_the_closure_of_another_file():
+    layers = "step:3 wrap.<locals>.run:1! clip.<locals>.update:8! norm:9!"
+    (frames,) = (site.frames for site in sites_of(f"{layers} exp").known)
+    renamed = [f._replace(file=INSTALLED.replace("core", "clip")) for f in frames[2:]]
+    site = next(iter(sites_of(f"{layers} exp").known))
+    lines = own_lines(
+        [site._replace(frames=(*frames[:2], *renamed))], set(), set(), of_backward=False
+    )
+    assert [lines.done(line) for line in lines.items] == [("clip",)]
+
+
+def test_an_op_that_only_moves_data_is_none_if_xla_joined_it_with_another_one():
+    before = ["step:9 f:3 tanh", "step:9 f:4 exp"]
+    assert told(before, [*before, "step:9 f:5 reshape;jit(step)/reshape"]) == []
+
+
+def test_a_gradient_of_common_ops_alone_may_be_one_that_xla_drops():
+    forward = ["step:9 f:3 jvp()/sin", "step:9 f:4 jvp()/div"]
+    assert told(forward, [*forward, "step:9 f:4 transpose(jvp())/mul"]) == []
+
+
+def test_a_comparison_says_less_than_the_op_that_replaces_it():
+    """It is what the gradient of an activation needs."""
+    before, after = (["step:9 f:3 sin", f"step:9 f:4 {op}"] for op in ("gt", "tanh"))
+    assert told(before, after) == ["train.py:4 (f): tanh new"]
+    assert told(after, before) == ["train.py:4 (f): tanh gone"]
