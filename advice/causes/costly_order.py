@@ -46,6 +46,7 @@ def costly_order(program: PeakProgram) -> Iterator[Cause]:
         for each in waiting_values(orders.model, here, other)
     )
     flags = setting if compilation.is_gpu else _ON_CPU
+    by_library = "" if compilation.is_gpu else f"; where a library calls jax.jit, with {flags}"
     time = _TIME_ON_GPU if compilation.is_gpu else _TIME_ON_CPU
     yield Cause(
         "lifetime/longest",
@@ -54,7 +55,7 @@ def costly_order(program: PeakProgram) -> Iterator[Cause]:
         edit,
         rows,
         {
-            "jax": f"Compile with {setting}. {time}",
+            "jax": f"Compile with {setting}{by_library}. {time}",
             "tensorflow": f"Compile with {flags}. {time}",
             "pytorch": f"Compile with {flags}. {time}",
         },
