@@ -20,6 +20,7 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 _SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be replanned"
 _MAY_GATHER: Final = "unless values computed with it are sharded too, the compiler gathers it again"
 _NO_PACKING: Final = "an upper bound: no packing saves more, and a change may save less"
+_PADS_OTHERS: Final = "an upper bound: the compiler may pad the changed shape, too"
 _OTHER_PROGRAM: Final = "the compiler may schedule and fuse the changed program differently"
 _NUMERICS: Final = "only if the numerics allow half the width, which a dump does not show"
 _DOUBTS: Final = {
@@ -29,6 +30,7 @@ _DOUBTS: Final = {
     ChangeKind.MOVE: _OTHER_PROGRAM,
     ChangeKind.SHARD: _MAY_GATHER,
     ChangeKind.PACK: _NO_PACKING,
+    ChangeKind.DENSE: _PADS_OTHERS,
 }
 """Doubts by kind of change, on any platform."""
 _RECOMPUTES_EARLY: Final = (
@@ -68,6 +70,7 @@ _LIKELIHOODS: Final = {
     ChangeKind.MOVE: 0.4,
     ChangeKind.SHARD: 0.5,
     ChangeKind.PACK: 0.2,
+    ChangeKind.DENSE: 0.5,
 }
 """Part of a doubtful figure to expect, by kind of change. Checkpoints on GPU: 6 of 6 confirmed."""
 _LIKELIHOOD_OF_SUMS: Final = 0.4

@@ -179,3 +179,9 @@ def test_what_is_computed_from_a_gathered_value_or_gathered_like_it_is_sharded_w
     edit = edit_of_rows([{"value": "v0", "devices": 4}], advice, compilation(values, known))
     assert isinstance(edit, Scale)
     assert edit.kept_by_label == dict.fromkeys(("v0", "v1", "v2"), Fraction(1, 4))
+
+
+def test_no_shape_is_sure_to_be_stored_without_padding():
+    program = layers(1, "l{}", "tpu")
+    found = savings_of_edit(ChangeKind.DENSE, Scale({"v1": Fraction(1, 2)}), 0, "reserved", program)
+    assert str(found.doubt).startswith("an upper bound")
