@@ -40,6 +40,7 @@ from xlagraph.planner.compilation.stored_compilation import (
 from xlagraph.planner.edits.batch import ScaleBatch
 from xlagraph.planner.edits.changes import whatif_arguments
 from xlagraph.planner.edits.edit import Edit
+from xlagraph.planner.edits.recomputing import Move
 from xlagraph.planner.edits.schedules import memory_setting
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice, ChangeKind
 from xlagraph.queries.catalogue.query_files import Query
@@ -208,6 +209,9 @@ class _Search:
         )
         if self._is_enough(finding.most_bytes, savings.measure):
             self._claimed[cause.query] |= cause.labels
+            if isinstance(cause.edit, Move) and likelihood:
+                # a later part of the forward pass reads them first, whatever is recomputed
+                self._claimed[_KEPT] |= cause.labels
         return replace(finding, columns=CAUSE_COLUMNS)
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
