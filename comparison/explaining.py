@@ -5,6 +5,7 @@ from typing import Final
 
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.called_functions import name_called
+from xlagraph.comparison.changed_donations import donated_by_one, results_in_inputs
 from xlagraph.comparison.changed_loops import ChangedLoops
 from xlagraph.comparison.checkpoints import (
     ChangedCheckpoints,
@@ -12,7 +13,6 @@ from xlagraph.comparison.checkpoints import (
     checkpointed_parts,
 )
 from xlagraph.comparison.collectives import name_collectives
-from xlagraph.comparison.donations import donated_by_one, results_in_inputs
 from xlagraph.comparison.edited_lines import name_edited_lines
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.joined_loops import join_unrolled, limit_checkpoints, name_turns

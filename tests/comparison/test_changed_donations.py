@@ -1,7 +1,7 @@
 """Inputs that only one of two programs donates, and the bytes that follow from it."""
 
 from tests.comparison.test_explaining import INPUT, VALUE, lines
-from xlagraph.comparison.donations import donated_by_one
+from xlagraph.comparison.changed_donations import donated_by_one
 from xlagraph.comparison.held_values import ReservedPart
 from xlagraph.comparison.value_matching import Matching
 
