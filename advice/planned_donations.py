@@ -35,7 +35,7 @@ _OF_WRAPPERS: Final = {
     "args": "their positions in jax.jit(..., donate_argnums=...), because *args have no names; call"
     " a loop that is outside of jax.jit, such as jax.lax.scan, in a jitted function",
 }
-"""How to donate arguments that are named not by a function but by what calls it."""
+"""How to donate arguments that a wrapper names instead of the function that it wraps."""
 
 
 def with_planned_donations(

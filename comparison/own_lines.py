@@ -40,7 +40,7 @@ class OwnLine(NamedTuple):
 
 
 class OwnLines:
-    """What the lines of a program's own functions do in a pass."""
+    """Calls and ops of the lines of a program's own functions, in one of the passes."""
 
     def __init__(self) -> None:
         self.items: dict[OwnLine, set[tuple[int, str]]] = {}

@@ -16,6 +16,7 @@ from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.regions import SUMMING, Region
+from xlagraph.hlo.grouping import grouped
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.dimensions.module_operations import maker_of
@@ -64,9 +65,7 @@ def _in_parts(
     One, or all that begin at one line, as in each layer, take at least so many bytes in the counted
     sets.
     """
-    by_line: defaultdict[tuple[str | None, int | None], list[tuple[Region, int]]] = defaultdict(
-        list
-    )
+    candidates: list[tuple[tuple[str | None, int | None], tuple[Region, int]]] = []
     grown = set(seen)
     for value in values:
         if program.set_of(value) in grown or value.size_bytes * 8 < least or not value.dimensions:
@@ -84,10 +83,10 @@ def _in_parts(
         )
         if 2 * region.boundary_bytes <= held:
             grown |= region.sets
-            by_line[program.place_of(value.name)].append((region, held))
+            candidates.append((program.place_of(value.name), (region, held)))
     chosen = [
         region
-        for regions in by_line.values()
+        for regions in grouped(candidates).values()
         if sum(held for _, held in regions) >= least
         for region, _ in regions
     ]

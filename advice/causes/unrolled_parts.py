@@ -5,12 +5,13 @@ known. In a loop of the program each iteration recomputes its own part.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import (
     is_backward,
     is_checkpointed,
@@ -39,7 +40,7 @@ _UNROLLED: Final[Remedies] = {
 
 
 class _Op(NamedTuple):
-    """What the values of one op in equal parts of a program have in common."""
+    """An op, the same for the values of all equal parts of a program."""
 
     scopes: tuple[str, ...]
     """Scopes without transformations, those that a checkpoint adds, and the number of the part."""
@@ -47,7 +48,7 @@ class _Op(NamedTuple):
     line: tuple[str | None, int | None]
     """File and line: a part may repeat an op at several."""
     is_recomputed: bool
-    is_backward: bool
+    is_checkpointed: bool
 
 
 def _op(program: PeakProgram, value: StoredValue) -> _Op:
@@ -112,11 +113,7 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     if program.framework != "jax" or not program.recomputes_early:
         return None
     values = [program.by_label[label] for label in labels]
-    groups: defaultdict[tuple[str | None, _Op], list[StoredValue]] = defaultdict(list)
-    for value in values:
-        if value.stack_loop is None:
-            groups[program.instructions[value.name].loop, _op(program, value)].append(value)
-    often = [found for found in groups.values() if len(found) >= _LEAST_PARTS]
+    often = [found for found in _by_op(program, values) if len(found) >= _LEAST_PARTS]
     equal = {each.value_id: each for found in often for each in found}
     if _bytes(equal.values()) < _LEAST_EQUAL * _bytes(values):
         return None
@@ -142,18 +139,28 @@ def _others_of_parts(program: PeakProgram, labels: Collection[str], parts: int) 
 
     Gradients that the optimizer reads of each part are stacked.
     """
-    groups: defaultdict[tuple[str | None, _Op], list[StoredValue]] = defaultdict(list)
-    for value in program.temporaries:
-        if _is_differentiated(value.known_op_name) and value.stack_loop is None:
-            groups[program.instructions[value.name].loop, _op(program, value)].append(value)
+    differentiated = (
+        value for value in program.temporaries if _is_differentiated(value.known_op_name)
+    )
     return tuple(
         program.values[member.value_id].label
-        for values in groups.values()
+        for values in _by_op(program, differentiated)
         if len(values) >= parts
         for value in values
         if value.label not in labels and _is_read_in_passes(program, value)
         for member in program.members_of(value)
     )
+
+
+def _by_op(
+    program: PeakProgram, values: Iterable[StoredValue]
+) -> Collection[Sequence[StoredValue]]:
+    """Return the values that no loop stacks, in groups of equal parts of one loop, or of none."""
+    return grouped(
+        ((program.instructions[value.name].loop, _op(program, value)), value)
+        for value in values
+        if value.stack_loop is None
+    ).values()
 
 
 def _is_differentiated(op_name: str | None) -> bool:
@@ -189,7 +196,7 @@ def _groups(program: PeakProgram) -> _Groups:
     return {
         op: values
         for op, values in groups.items()
-        if op.is_backward
+        if op.is_checkpointed
         or ((op.scopes, op.shape) in again and not any(each.is_backward for each in values))
     }
 

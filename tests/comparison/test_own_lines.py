@@ -1,4 +1,4 @@
-"""What lines of own functions call and compute, and which differences follow from others."""
+"""Calls and ops of lines of own functions, and which differences follow from others."""
 
 from tests.comparison.test_edited_lines import INSTALLED, sites_of, told
 from xlagraph.comparison.own_lines import own_lines
