@@ -112,13 +112,15 @@ class Region:
         makes_bits = makes_random_bits(program, name)
         if known.opcode in ("call", "conditional"):
             return None
-        if known.opcode in FORWARDING and not makes_bits:
-            return set()  # the state of a loop shares its bytes; what it only reads does not change
         is_small = self._is_small
+        read = [program.values[each] for each in program.read_by.get(name, ())]
+        if known.opcode in FORWARDING and not makes_bits:
+            # the state of a loop shares its bytes, but the copy of an input is as large as the input
+            is_of_input = not self._temporaries.issuperset(map(program.set_of, read))
+            return None if known.opcode == "copy" and is_of_input else set()
         made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
         if makes_bits:  # counters and keys are no results
             made = [each for each in made if not is_small(each)]
-        read = [program.values[each] for each in program.read_by.get(name, ())]
         if all(map(is_small, made)):
             is_sum = any(map(known.computes_with, SUMMING)) or known.target == _ROW_BY_ROW
             if is_sum:

@@ -87,6 +87,7 @@ def test_pairs_are_found_wherever_they_are_computed(programs, changed):
         pytest.param({"named": ("p",)}, id="another cause names them"),
         pytest.param({"result": "p"}, id="they are returned"),
         pytest.param({"k": "cholesky"}, id="all rows are needed for each"),
+        pytest.param({"k": "copy"}, id="an input is copied"),
         pytest.param({"mark": "transpose(jvp())/"}, id="activations of a product"),
         pytest.param({"loop": "y", "given": "dynamic-slice"}, id="in a loop over rows"),
         pytest.param({"sums": SUMS_OF_BOTH, "result": "r"}, id="sums over both are read with them"),
