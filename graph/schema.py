@@ -13,7 +13,7 @@ from xlagraph.graph.schema_nodes import NODES
 from xlagraph.graph.schema_relationships import RELATIONSHIPS
 from xlagraph.graph.schema_types import Schema
 
-VERSION: Final = 11
+VERSION: Final = 12
 """Version of the schema, stored in every graph. A graph with a newer version is rejected."""
 
 SCHEMA: Final = Schema(NODES, RELATIONSHIPS)

@@ -54,6 +54,9 @@ class CompilationNodes(NodeRows):
     partitions: Integers = described("devices over which the module text splits the program")
     printed_peak_step: Integers = described("step of the peak that XLA prints")
     printed_peak_bytes: Integers = described("sum of the sizes that XLA lists for that step")
+    prints_stack_trace: Booleans = described(
+        "whether XLA prints stack traces of that step, as it does since jaxlib 0.7.1; text only"
+    )
     result: Strings = described("instruction whose value the entry computation returns")
     reserved_bytes: Integers = described(
         "sum of memory space 0's allocations, without thread-local ones", is_captioned=True

@@ -14,7 +14,7 @@ Records that can exist by the million are named tuples, the others frozen datacl
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xlagraph.hlo.shapes import Shape
@@ -122,6 +122,8 @@ class PrintedPeak:
 
     step: int
     entries: tuple[PrintedPeakEntry, ...]
+    has_stack_trace: bool | None = field(default=None, compare=False)
+    """True if a stack trace follows, as since jaxlib 0.7.1; None if the input has no such lines."""
 
 
 @dataclass(frozen=True, slots=True)

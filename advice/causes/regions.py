@@ -115,7 +115,7 @@ class Region:
         is_small = self._is_small
         read = [program.values[each] for each in program.read_by.get(name, ())]
         if known.opcode in FORWARDING and not makes_bits:
-            # the state of a loop shares its bytes, but the copy of an input is as large as the input
+            # the state of a loop shares its bytes; the copy of an input is as large as the input
             is_of_input = not self._temporaries.issuperset(map(program.set_of, read))
             return None if known.opcode == "copy" and is_of_input else set()
         made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]

@@ -80,6 +80,7 @@ def _compilation(provenance: Provenance, facts: CompilationFacts) -> Compilation
         printed_peak_bytes=[
             sum(entry.bytes for entry in printed.entries) if printed is not None else None
         ],
+        prints_stack_trace=[printed.has_stack_trace if printed is not None else None],
         result=[facts.planner_inputs.result if facts.planner_inputs is not None else None],
         reserved_bytes=[space.reserved_bytes],
         logical_peak_bytes=[space.logical.bytes],

@@ -44,6 +44,8 @@ class CompilationTotals(NamedTuple):
     schedule_length: int | None
     printed_peak_bytes: int | None
     printed_peak_step: int | None
+    prints_stack_trace: bool | None
+    """Whether XLA prints stack traces of the peak, as since jaxlib 0.7.1; None if unknown."""
 
 
 class StoredSpace(NamedTuple):

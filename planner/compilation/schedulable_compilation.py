@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
+from typing import Final
 
 from xlagraph.hlo.shapes import Shape, dimensions, parse_shape, printed_shape
 from xlagraph.planner.compilation.kept_results import kept
@@ -17,6 +18,13 @@ from xlagraph.planner.orders.schedulable import (
     SchedulableProgram,
     SchedulableValue,
 )
+
+_PARALLEL_TASK: Final = "parallel_"
+"""Begins the names of the computations that `ParallelTaskAssigner` of CPU compilers makes.
+
+The sizes of calls matter only there. JAX's compilers made them up to jaxlib 0.6.2, that of
+PyTorch/XLA 2.9 still does.
+"""
 
 
 @kept
@@ -66,6 +74,8 @@ def schedulable_program(stored: StoredCompilation) -> SchedulableProgram | None:
         },
         entry,
         _values(stored, own_bytes, rows, entry),
+        counts_results=not stored.totals.prints_stack_trace
+        and any(name.startswith(_PARALLEL_TASK) for name in computations),
     )
     return with_copies(program) if stored.totals.platform in GPUS else program
 

@@ -20,8 +20,6 @@ from xlagraph.planner.orders.list_rule import is_list_order, list_order
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
 _UNCOUNTED: Final = frozenset(("parameter", "constant"))
-_PARALLEL_TASK: Final = "parallel_"
-"""Begins the names of the computations that `ParallelTaskAssigner` of the CPU compiler makes."""
 _CALLING: Final = frozenset(("call", "while", "conditional"))
 
 
@@ -144,11 +142,9 @@ def depth_first_order(program: SchedulableProgram, computation: str) -> list[int
     Depth first, the root last; of the operands and control predecessors those first that have
     more extra users behind them, then more bytes, then the smaller name. Up to jaxlib 0.6.2 the
     size of a call, a loop or a conditional is that of its whole result (points-to analysis), then
-    that of the values that it defines. The difference shows only in calls of parallel tasks,
-    which later CPU compilers do not make.
+    that of the values that it defines.
     """
     instructions, users = program.instructions, program.users
-    counts_results = any(name.startswith(_PARALLEL_TASK) for name in program.computations)
     steps = _order(Rule.POST_ORDER, program, computation)
     extra_users: dict[int, int] = {}
     bytes_behind: dict[int, int] = {}
@@ -158,7 +154,7 @@ def depth_first_order(program: SchedulableProgram, computation: str) -> list[int
         extra_users[step] = bytes_behind[step] = 0
         if each.opcode in _UNCOUNTED:
             continue
-        is_result = counts_results and each.opcode in _CALLING
+        is_result = program.counts_results and each.opcode in _CALLING
         own_bytes = each.result_bytes if is_result else each.defined_bytes
         all_bytes += own_bytes
         operands = set(each.operands)

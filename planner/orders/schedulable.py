@@ -78,6 +78,8 @@ class SchedulableProgram:
     """Name of the entry computation."""
     values: tuple[SchedulableValue, ...] = ()
     """Values by id."""
+    counts_results: bool = False
+    """True if a scheduler counts all bytes that a call returns, as up to jaxlib 0.6.2."""
     as_ordered: "SchedulableProgram | None" = None
     """The program that XLA ordered, if it is another one (`elided_copies`)."""
     dropped: frozenset[int] = frozenset()

@@ -93,7 +93,7 @@ def _peak(
     )
     text.check_sum(header.start(), [entry.bytes for entry in entries])
     draft.peak_stack_trace, end = _stack_trace(text, end)
-    return PrintedPeak(step, entries), end
+    return PrintedPeak(step, entries, draft.peak_stack_trace is not None), end
 
 
 def _stack_trace(text: DumpText, position: int) -> tuple[tuple[str, ...] | None, int]:

@@ -39,6 +39,7 @@ def test_the_compilation_has_its_sums_and_the_peaks_of_memory_space_0(rows):
         "result": "out",
         "partitions": 1,
         "printedPeakStep": 3,
+        "printsStackTrace": False,
         "printedPeakBytes": 47,
         "reservedBytes": 24,
         "reservedText": "24 B",

@@ -1,5 +1,9 @@
 """Orders that XLA's memory schedulers choose."""
 
+from dataclasses import replace
+
+import pytest
+
 from tests.planner.orders.small_schedules import names, schedulable
 from xlagraph.planner.orders.list_rule import list_order
 from xlagraph.planner.orders.rules import (
@@ -47,6 +51,18 @@ def test_equal_operands_are_visited_by_name():
     program = schedulable(("parameter", "", 8), ("b1", "parameter", 8), ("a2", "parameter", 8),
                           ("add", "b1 a2", 8))  # fmt: skip
     assert names(program, depth_first_order(program, "main")) == "parameter a2 b1 add"
+
+
+@pytest.mark.parametrize(("counts_results", "first"), [(True, "call2"), (False, "call1")])
+def test_a_call_has_the_bytes_that_it_returns_only_in_older_compilers(counts_results, first):
+    program = schedulable(
+        ("parameter", "", 8), ("call1", "parameter", 0), ("call2", "parameter", 0),
+        ("add", "call1 call2", 8),
+    )  # fmt: skip
+    call = program.instructions[2]._replace(result_bytes=64)  # its fusion defines the value
+    instructions = (*program.instructions[:2], call, program.instructions[3])
+    program = replace(program, instructions=instructions, counts_results=counts_results)
+    assert names(program, depth_first_order(program, "main")).split()[1] == first
 
 
 def test_breadth_first_runs_what_became_ready_first():

@@ -32,7 +32,7 @@ FOLDERS: Final = (
 STACKS: Final = ("Frame", "IN_FRAME", "ATTRIBUTED_FRAME", "CALLED_FROM")
 """Tables that texts contain only since jaxlib 0.8.3."""
 NOT_DERIVED: Final = {
-    "Compilation": ["derived", "heapTraceAgrees"],
+    "Compilation": ["derived", "heapTraceAgrees", "printsStackTrace"],
     "Allocation": ["page"],
     "Instruction": ["text", "uniqueId"],
     "PackedModule": ["form", "packed"],
