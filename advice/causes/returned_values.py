@@ -46,7 +46,8 @@ _RETURNED_TWICE: Final[Remedies] = {
     "jax": "Return it once, and use this array in both places after the call, such as in the"
     " evaluation and in the next step.",
     "tensorflow": "Return it once, and use this tensor in both places after the call.",
-    "pytorch": "Return it once, and use this tensor in both places after the call.",
+    "pytorch": "Keep it once until torch_xla.sync(), and drop the other tensor (del). What a layer"
+    " returns may be a view, which keeps the tensor behind it: keep y.clone() in place of y.",
 }
 
 
@@ -163,7 +164,7 @@ def _copied_inputs(program: PeakProgram) -> Iterator[tuple[StoredValue, StoredVa
         planned = None if old is None else program.planned(old)
         if old is None or planned is None or program.compilation.is_donated(old.value_id):
             continue
-        if planned.is_stored and not planned.lives_out:
+        if planned.is_stored and not planned.lives_out and old.dimensions == value.dimensions:
             yield value, old
 
 
@@ -175,8 +176,9 @@ def source_of_copies(program: PeakProgram, value: StoredValue) -> StoredValue | 
         maker = program.instructions.get(value.name)
         if maker is None or not (maker.computes_only(_COPYING) or maker.target == JOINED_PARTS):
             return value
+        count = math.prod(value.dimensions)  # a copy may have another shape
         read = map(program.values.__getitem__, program.wholes_read_by(value.name))
-        whole = list(islice((each for each in read if each.dimensions == value.dimensions), 2))
+        whole = list(islice((each for each in read if math.prod(each.dimensions) == count), 2))
         if len(whole) != 1:
             return None
         value = whole[0]

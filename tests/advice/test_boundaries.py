@@ -285,6 +285,7 @@ def test_a_result_that_copies_an_input_is_what_the_caller_has(returning, opcode,
     [
         pytest.param(("new", "one"), ["one"], id="next to the value"),
         pytest.param(("one", "two"), ["two"], id="two copies: one is needed"),
+        pytest.param(("new", "view"), ["view"], id="in another shape"),
         pytest.param(("one",), [], id="once"),
     ],
 )
@@ -295,12 +296,14 @@ def test_a_result_that_is_returned_twice_is_copied(returning, results, named):
         1 | 4096 | maybe-live-out
         2 | 4096 | maybe-live-out
         3 | 4096 | maybe-live-out
+        4 | 4096 | maybe-live-out
         """,
         """
-        0 | w   | f32[1024] | 0 | 4096 | 0-1 | parameter(0)
-        1 | new | f32[1024] | 0 | 4096 | 1-4 | negate(w)
-        2 | one | f32[1024] | 0 | 4096 | 2-4 | copy(new)
-        3 | two | f32[1024] | 0 | 4096 | 3-4 | copy(new)
+        0 | w    | f32[1024]  | 0 | 4096 | 0-1 | parameter(0)
+        1 | new  | f32[1024]  | 0 | 4096 | 1-5 | negate(w)
+        2 | one  | f32[1024]  | 0 | 4096 | 2-5 | copy(new)
+        3 | two  | f32[1024]  | 0 | 4096 | 3-5 | copy(new)
+        4 | view | f32[8,128] | 0 | 4096 | 4-5 | copy(new)
         """,
         *results,
     )
