@@ -12,6 +12,7 @@ from xlagraph.advice.causes.softmaxes import (
     LEAST_GROWTH,
     PRODUCTS,
     connected,
+    factors_of,
     scores_like,
     softmax_of,
     softmax_of_kernel,
@@ -95,8 +96,7 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
     if not lengths or (maker.loop is not None and len(lengths) == len(set(lengths))):
         return False
     size = math.prod(value.dimensions)
-    read = [program.values[each] for each in program.read_by[value.name]]
-    factors = [each for each in read if math.prod(each.dimensions) != size]  # no masks
+    factors = factors_of(program, value)
     if not factors or any(_is_table(program, each) for each in factors):
         return False
     return size >= LEAST_GROWTH * max(math.prod(each.dimensions) for each in factors)

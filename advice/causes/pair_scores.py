@@ -14,7 +14,7 @@ from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.advice.causes.softmax_logits import PARTS_OF_LOSS, logits
-from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
+from xlagraph.advice.causes.softmaxes import PRODUCTS, connected, factors_of
 from xlagraph.advice.causes.unread_rows import MOST_READ, share_read
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -88,10 +88,8 @@ def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
     if not any(map(maker.computes_with, PRODUCTS)):
         return False
     size = prod(value.dimensions)
-    read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    factors = [
-        each for each in read if len(each.dimensions) > 1 and prod(each.dimensions) != size
-    ]  # vectors are added to the rows or columns
+    # vectors are added to the rows or columns
+    factors = [each for each in factors_of(program, value) if len(each.dimensions) > 1]
     return bool(factors) and all(size >= _LEAST_GROWTH * prod(each.dimensions) for each in factors)
 
 

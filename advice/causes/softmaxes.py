@@ -42,6 +42,24 @@ class Scores:
         return self.elements // self.length
 
 
+def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
+    """Return what a product multiplies, without masks: arrays of its size that are no factors."""
+    size = math.prod(value.dimensions)
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    operation = program.operations.get(value.name)
+    inside = () if operation is None else program.fused_operations(operation)
+    multiplied = {
+        operand.name for each in inside if each.opcode == "dot" for operand in each.operands
+    }
+    is_large = (operation is not None and operation.opcode == "dot") or any(
+        each.name in multiplied
+        and isinstance(each.shape, ArrayShape)
+        and math.prod(each.shape.lengths) == size
+        for each in inside
+    )
+    return [each for each in read if is_large or math.prod(each.dimensions) != size]
+
+
 def scores_like(program: PeakProgram, value: StoredValue, length: int) -> Scores:
     """Return a value with those connected to it, for a softmax over a dimension of this length."""
     alike = connected(program, value, length)
