@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from math import prod
 from typing import Final
 
+from xlagraph.advice.causes.attention_scores import factors_of
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of, multiplies_inputs
 from xlagraph.advice.causes.names import place_name
@@ -14,7 +15,7 @@ from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.advice.causes.softmax_logits import PARTS_OF_LOSS, logits
-from xlagraph.advice.causes.softmaxes import PRODUCTS, connected, factors_of
+from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
 from xlagraph.advice.causes.unread_rows import MOST_READ, share_read
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS

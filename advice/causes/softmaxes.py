@@ -42,22 +42,11 @@ class Scores:
         return self.elements // self.length
 
 
-def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
-    """Return what a product multiplies, without masks: arrays of its size that are no factors."""
-    size = math.prod(value.dimensions)
-    read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    operation = program.operations.get(value.name)
-    inside = () if operation is None else program.fused_operations(operation)
-    multiplied = {
-        operand.name for each in inside if each.opcode == "dot" for operand in each.operands
-    }
-    is_large = (operation is not None and operation.opcode == "dot") or any(
-        each.name in multiplied
-        and isinstance(each.shape, ArrayShape)
-        and math.prod(each.shape.lengths) == size
-        for each in inside
-    )
-    return [each for each in read if is_large or math.prod(each.dimensions) != size]
+def elements_made(program: PeakProgram, operation: str) -> int:
+    """Return the elements of the array that an operation makes; 0 if it makes none."""
+    found = program.operations.get(operation)
+    shape = None if found is None else found.shape
+    return math.prod(shape.lengths) if isinstance(shape, ArrayShape) else 0
 
 
 def scores_like(program: PeakProgram, value: StoredValue, length: int) -> Scores:
@@ -86,6 +75,7 @@ def parts_of_rows(program: PeakProgram, scores: Scores) -> Iterator[Scores]:
         if inside.opcode == "slice"
         and isinstance(inside.shape, ArrayShape)
         and scores.length in inside.shape.lengths
+        and elements_made(program, inside.operands[0].name) == scores.elements
     }
     for elements in sorted(slices - {scores.elements}, reverse=True):
         found = set(scores.value_ids)
