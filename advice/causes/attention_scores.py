@@ -12,6 +12,7 @@ from xlagraph.advice.causes.softmaxes import (
     LEAST_GROWTH,
     PRODUCTS,
     connected,
+    elements_made,
     scores_like,
     softmax_of,
     softmax_of_kernel,
@@ -95,11 +96,25 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
     if not lengths or (maker.loop is not None and len(lengths) == len(set(lengths))):
         return False
     size = math.prod(value.dimensions)
-    read = [program.values[each] for each in program.read_by[value.name]]
-    factors = [each for each in read if math.prod(each.dimensions) != size]  # no masks
+    factors = factors_of(program, value)
     if not factors or any(_is_table(program, each) for each in factors):
         return False
     return size >= LEAST_GROWTH * max(math.prod(each.dimensions) for each in factors)
+
+
+def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
+    """Return what a product multiplies, without masks: arrays of its size that are no factors."""
+    size = math.prod(value.dimensions)
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    operation = program.operations.get(value.name)
+    inside = () if operation is None else program.fused_operations(operation) or (operation,)
+    is_large = any(
+        elements_made(program, operand.name) == size
+        for each in inside
+        if each.opcode == "dot"
+        for operand in each.operands
+    )
+    return [each for each in read if is_large or math.prod(each.dimensions) != size]
 
 
 def _is_table(program: PeakProgram, value: StoredValue) -> bool:

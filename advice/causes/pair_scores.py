@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from math import prod
 from typing import Final
 
+from xlagraph.advice.causes.attention_scores import factors_of
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of, multiplies_inputs
 from xlagraph.advice.causes.names import place_name
@@ -88,10 +89,8 @@ def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
     if not any(map(maker.computes_with, PRODUCTS)):
         return False
     size = prod(value.dimensions)
-    read = [program.values[each] for each in program.read_by.get(value.name, ())]
-    factors = [
-        each for each in read if len(each.dimensions) > 1 and prod(each.dimensions) != size
-    ]  # vectors are added to the rows or columns
+    # vectors are added to the rows or columns
+    factors = [each for each in factors_of(program, value) if len(each.dimensions) > 1]
     return bool(factors) and all(size >= _LEAST_GROWTH * prod(each.dimensions) for each in factors)
 
 

@@ -42,6 +42,13 @@ class Scores:
         return self.elements // self.length
 
 
+def elements_made(program: PeakProgram, operation: str) -> int:
+    """Return the elements of the array that an operation makes; 0 if it makes none."""
+    found = program.operations.get(operation)
+    shape = None if found is None else found.shape
+    return math.prod(shape.lengths) if isinstance(shape, ArrayShape) else 0
+
+
 def scores_like(program: PeakProgram, value: StoredValue, length: int) -> Scores:
     """Return a value with those connected to it, for a softmax over a dimension of this length."""
     alike = connected(program, value, length)
@@ -68,6 +75,7 @@ def parts_of_rows(program: PeakProgram, scores: Scores) -> Iterator[Scores]:
         if inside.opcode == "slice"
         and isinstance(inside.shape, ArrayShape)
         and scores.length in inside.shape.lengths
+        and elements_made(program, inside.operands[0].name) == scores.elements
     }
     for elements in sorted(slices - {scores.elements}, reverse=True):
         found = set(scores.value_ids)

@@ -6,10 +6,19 @@ import pytest
 
 from tests.advice.small_compilations import with_results
 from xlagraph.advice.causes.attention_scores import stored_scores
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
 def attention(
-    programs, *, keys=512, made="dot(queries, keys)", read="dot(exp)", out="s8[1024,16]", op="f"
+    programs,
+    *,
+    keys=512,
+    width=16,
+    made="dot(queries, keys)",
+    read="dot(exp)",
+    out="s8[1024,16]",
+    op="f",
+    module=None,
 ):
     """Return the causes in one attention of 1024 queries, whose exponentials are summed."""
     size = 1024 * keys
@@ -17,7 +26,7 @@ def attention(
     program = programs(
         f"""
         0 | 16384 | parameter 0, shape |s8[1024,16]| at ShapeIndex {{}}
-        1 | {small + 40960} | preallocated-temp
+        1 | {small + 40960 + width * keys} | preallocated-temp
         2 | 16384 | maybe-live-out
         3 | {16 * keys} | parameter 1, shape |s8[{keys},16]| at ShapeIndex {{}}
         """,
@@ -25,7 +34,7 @@ def attention(
         0 | x | s8[1024,16] | 0 | 16384 | 0-7 | parameter(0)
         3 | table | s8[{keys},16] | 0 | {16 * keys} | 0-7 | parameter(1)
         1 | queries | s8[1024,16] | {small} | 16384 | 1-3 | tanh(x)
-        1 | keys | s8[{keys},16] | {small + 16384} | {16 * keys} | 2-3 | slice(x)
+        1 | keys | s8[{keys},{width}] | {small + 40960} | {width * keys} | 2-3 | slice(x)
         1 | scores | s8[1024,{keys}] | 0 | {size} | 3-5 | {made} | {op} @ f.py:3
         1 | max | s8[1024] | {small + 39936} | 1024 | 4-5 | reduce(scores) | f @ f.py:4
         1 | exp | s8[1024,{keys}] | {size} | {size} | 5-7 | exponential(scores, max)
@@ -34,6 +43,8 @@ def attention(
         """,
     )
     with_results(program, "out")
+    if module is not None:
+        program.stored.operations = operations_of_text(module)
     return list(stored_scores(program))
 
 
@@ -64,3 +75,25 @@ def test_scores_may_be_stored_only_where_a_checkpoint_recomputes_them(programs, 
 )
 def test_other_values_are_no_scores(programs, changed):
     assert attention(programs, **changed) == []
+
+
+PRODUCT = """HloModule m
+
+%fused_computation (queries: s8[1024,1024], keys: s8[512,1024]) -> s8[1024,512] {
+  %queries.1 = s8[1024,1024]{1,0} parameter(0)
+  %keys.1 = s8[512,1024]{1,0} parameter(1)
+  ROOT %dot = s8[1024,512]{1,0} dot(%queries.1, %keys.1), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+}
+
+ENTRY %main (queries: s8[1024,1024], keys: s8[512,1024]) -> s8[1024,512] {
+  %queries = s8[1024,1024]{1,0} parameter(0)
+  %keys = s8[512,1024]{1,0} parameter(1)
+  ROOT %scores = s8[1024,512]{1,0} fusion(%queries, %keys), kind=kCustom, calls=%fused_computation
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(("module", "is_named"), [(None, True), (PRODUCT, False)])
+def test_keys_of_as_many_elements_as_the_scores_are_no_mask(programs, module, is_named):
+    # a loop over queries would add to the gradients of the keys, which are as large
+    assert bool(attention(programs, width=1024, module=module)) == is_named
