@@ -7,6 +7,7 @@ the same bytes are reported once.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, cast
 
 from xlagraph.advice.causes.cause import CAUSE_COLUMNS, Cause
@@ -24,6 +25,7 @@ from xlagraph.advice.causes.unrolled_parts import kept_by_unrolled_parts
 from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches, wider_than_others
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.edits_of_rows import edit_of_rows
+from xlagraph.advice.libraries import in_words_of, library_of
 from xlagraph.advice.planned_donations import best_donation, naming_arguments
 from xlagraph.advice.planned_savings import (
     PotentialSavings,
@@ -291,11 +293,12 @@ class _Search:
         rows: Rows,
     ) -> Finding:
         total = self._diagnosed.total_bytes(savings.measure)
-        is_donation = advice.change is ChangeKind.DONATE
+        if advice.change is ChangeKind.DONATE:
+            advice = naming_arguments(advice, rows, self._program.compilation)
         return Finding(
             self._diagnosed.compilation,
             query,
-            naming_arguments(advice, rows, self._program.compilation) if is_donation else advice,
+            in_words_of(self._library, advice),
             savings,
             savings.bytes / total if total else 0.0,
             tuple(rows),
@@ -305,6 +308,11 @@ class _Search:
             self._program.framework,
             self._whatif(edit) if savings.is_planned else (),
         )
+
+    @cached_property
+    def _library(self) -> str | None:
+        values = self._program.compilation.values.values()
+        return library_of(value.source_file for value in values)
 
     def _whatif(self, edit: Edit | None) -> tuple[str, ...]:
         """Return the command that replans an edit, unless it is too long to be copied."""

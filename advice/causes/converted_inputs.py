@@ -16,8 +16,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _REMEDIES: Final[Remedies] = {
     "jax": "Convert the parameters of a layer inside of its jax.checkpoint, not all of them before"
-    " the first layer (in Flax the dtype of a module does, within nn.remat), so that the backward"
-    " pass converts them again.",
+    " the first layer (the dtype of a module of Flax does), so that the backward pass converts"
+    " them again.",
     "tensorflow": "Convert the variables of a layer inside of its tf.recompute_grad.",
     "pytorch": "Convert the parameters of a layer inside of its checkpoint.",
 }

@@ -34,8 +34,7 @@ _LEAST_OF_OP: Final = 0.03
 _UNROLLED: Final[Remedies] = {
     "jax": "Put the parts into a loop of the program, outside of which this compiler does not order"
     " what is recomputed: stack their parameters or inputs, and use"
-    " jax.lax.scan(jax.checkpoint(body), ...) or jax.lax.map(jax.checkpoint(part), ...); in Flax"
-    " nn.scan(nn.remat(Layer), ...).",
+    " jax.lax.scan(jax.checkpoint(body), ...) or jax.lax.map(jax.checkpoint(part), ...).",
 }
 
 

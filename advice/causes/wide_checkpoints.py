@@ -28,7 +28,7 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _EACH_LAYER: Final = {
     "jax": "Wrap each layer, not all of them at once: jax.checkpoint(layer) instead of"
-    " jax.checkpoint(loss); in Flax nn.remat(Layer).",
+    " jax.checkpoint(loss).",
     "tensorflow": "Wrap each layer in tf.recompute_grad, not all of them at once.",
     "pytorch": "Checkpoint each layer: one call of torch_xla.utils.checkpoint.checkpoint for each.",
 }
@@ -41,9 +41,8 @@ _PART_OF_LAYER: Final = {
     " each layer.",
 }
 _BODY: Final = {
-    "jax": "Wrap the body of the loop, too: jax.lax.scan(jax.checkpoint(body), ...); in Flax"
-    " nn.scan(nn.remat(Layer)). Keep the checkpoint around the loop if it contains more than the"
-    " loop, such as the rest of a layer.",
+    "jax": "Wrap the body of the loop, too: jax.lax.scan(jax.checkpoint(body), ...). Keep the"
+    " checkpoint around the loop if it contains more than the loop, such as the rest of a layer.",
     "tensorflow": "Wrap the body of the loop in tf.recompute_grad, too, and keep the one around"
     " the loop if it contains more than the loop.",
     "pytorch": "Checkpoint the layer that torch_xla.experimental.scan repeats, too, and keep the"
