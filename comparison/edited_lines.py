@@ -57,9 +57,12 @@ class _Difference(NamedTuple):
     callers: Set[OwnItem] = frozenset()
     """Calls around all that is gone or new, if only one program has more."""
 
-    def place(self) -> tuple[OwnPath, OwnFunction]:
-        """Return what differences are sorted by: when the line runs, and its function."""
-        return self.path, self.line.function
+    def place(self) -> tuple[bool, OwnPath, OwnFunction]:
+        """Return what differences are sorted by: when the line runs, and its function.
+
+        Ops that many functions have come last, as they may follow from what others have alone.
+        """
+        return self.gone | self.new <= COMMON, self.path, self.line.function
 
     def calls(self, other: "_Difference") -> bool:
         """Return True if another line runs within this one, which only has more or less."""

@@ -13,16 +13,16 @@ from fractions import Fraction
 from math import ceil, prod
 from typing import Final, NamedTuple
 
-from xlagraph.hlo.shapes import index_numbers, parse_shape
+from xlagraph.hlo.shapes import parse_shape
 from xlagraph.hlo.tiles import tiled_bytes
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.dimensions.dimension_trees import element
 from xlagraph.planner.dimensions.following import FollowedDimensions
 from xlagraph.planner.dimensions.scaling import Scaled
 from xlagraph.planner.edits.batch_assumptions import (
     assumptions,
     dimensions_of,
+    followed_parameter,
     uneven_lengths,
 )
 from xlagraph.planner.edits.chosen_again import chosen_again
@@ -180,14 +180,14 @@ def scaled_batch(
     fixed: set[int] = set()
     named = {(each.value_id, each.dimension) for each in found}
     arrays = {
-        value_id: element(followed.parameters.get(number), index_numbers(index))
-        for value_id, (number, index) in compilation.parameters.items()
+        value_id: followed_parameter(compilation, followed, value_id)
+        for value_id in compilation.parameters
     }
     for each in found:
         if each.value_id not in arrays:
             arrays[each.value_id] = dimensions_of(compilation, followed, each.value_id)
     for value_id, array in arrays.items():
-        for place, dimension in enumerate(array if isinstance(array, tuple) else ()):
+        for place, dimension in enumerate(array):
             if (value_id, place) in named:
                 given[dimension] = kept * followed.lengths.length(dimension)
             elif value_id in compilation.parameters:
@@ -203,7 +203,7 @@ def scaled_batch(
         if kept == 1
         else (
             *uneven_lengths(followed, scaled, given),
-            *assumptions(compilation, followed, scaled, kept, others),
+            *assumptions(compilation, followed, scaled, kept, others, named),
         ),
     )
 

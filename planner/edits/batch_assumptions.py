@@ -1,5 +1,6 @@
 """State what a plan for another batch assumes, and which operations cannot be followed."""
 
+import re
 from collections.abc import Collection, Iterable
 from fractions import Fraction
 from math import ceil, floor
@@ -8,7 +9,7 @@ from typing import Final
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.dimensions.dimension_trees import Array
+from xlagraph.planner.dimensions.dimension_trees import Array, element
 from xlagraph.planner.dimensions.following import FollowedDimensions
 from xlagraph.planner.dimensions.scaling import Scaled
 from xlagraph.planner.edits.donating import name_of
@@ -29,8 +30,10 @@ _MOST_CHOSEN: Final = 2
 """Number of lengths of no input that are named."""
 _LONGEST_INDEX: Final = 4
 """Lengths up to this one are not named: those of indices, of pairs or of colours."""
+_NESTED: Final = 2
+"""Parts of the name of a leaf of a list, as `data[0]`: its arrays have nothing in common."""
 _LEAST_SHARE: Final = Fraction(1, 50)
-"""Part of the reserved bytes that a value must have to be named for a length of no input."""
+"""Part of the reserved bytes that a value must have to be named for one of its lengths."""
 
 
 def dimensions_of(
@@ -39,6 +42,15 @@ def dimensions_of(
     """Return the dimensions of a value; none if its operation is unknown."""
     value = compilation.values[value_id]
     return followed.at(value.name, index_numbers(value.shape_index)) or ()
+
+
+def followed_parameter(
+    compilation: PlannableCompilation, followed: FollowedDimensions, value_id: int
+) -> Array:
+    """Return the dimensions of an entry parameter; none if no operation reads it."""
+    number, index = compilation.parameters[value_id]
+    array = element(followed.parameters.get(number), index_numbers(index))
+    return array if isinstance(array, tuple) else ()
 
 
 def uneven_lengths(
@@ -61,10 +73,12 @@ def assumptions(
     scaled: Scaled,
     kept: Fraction,
     others: Collection[int],
+    named: Collection[tuple[int, int]],
 ) -> Iterable[str]:
     """Yield what was decided without evidence, and where the batch could not be followed.
 
-    `others` are the values that carry the batch, without the parameters that the user named.
+    `others` are the values that carry the batch, without the parameters that the user named:
+    `named` are these, each with its dimension.
     """
     if not others:
         yield "no computed value carries the batch, so do not trust the figure"
@@ -89,6 +103,7 @@ def assumptions(
         )
     find = followed.lengths.find
     yield from _chosen_lengths(compilation, followed, scaled, kept)
+    yield from _unnamed_lengths(compilation, followed, scaled, named)
     lost = [
         each
         for each in followed.unfollowed
@@ -115,12 +130,8 @@ def _chosen_lengths(
     """
     lengths = followed.lengths
     of_inputs = lengths.of_inputs()
-    least = sum(compilation.reserved_bytes.values()) * _LEAST_SHARE
     found: dict[int, tuple[StoredValue, int]] = {}
-    values = [compilation.values[each.value_id] for each in compilation.program.values]
-    for value in sorted(values, key=lambda value: (-value.size_bytes, value.value_id)):
-        if value.size_bytes < least:
-            break
+    for value in _large_values(compilation):
         for place, each in enumerate(dimensions_of(compilation, followed, value.value_id)):
             dimension = lengths.find(each)
             is_known = dimension in of_inputs or dimension in scaled.lengths
@@ -135,3 +146,57 @@ def _chosen_lengths(
             " input and assumed to stay; if it is computed from the batch, name it, too:"
             f" --batch-of {value.label}:{place}"
         )
+
+
+def _unnamed_lengths(
+    compilation: PlannableCompilation,
+    followed: FollowedDimensions,
+    scaled: Scaled,
+    named: Collection[tuple[int, int]],
+) -> Iterable[str]:
+    """Yield a length that large values have from parameters of the same pytree, if these stay.
+
+    One choice of a program, as the codes of a codebook, gives both, but no operation shows it.
+    """
+    find, values = followed.lengths.find, compilation.values
+    chosen = {
+        (_pytree(values[each]), values[each].dimensions[place])
+        for each, place in named
+        if each in compilation.parameters
+    }
+    held = {
+        find(each)
+        for value in _large_values(compilation)
+        for each in dimensions_of(compilation, followed, value.value_id)
+    }
+    found: dict[int, list[str]] = {}
+    for value in compilation.array_parameters:
+        if _pytree(value) is None:
+            continue
+        array = followed_parameter(compilation, followed, value.value_id)
+        for place, (each, length) in enumerate(zip(array, value.dimensions, strict=False)):
+            is_held = find(each) in held and find(each) not in scaled.lengths
+            if is_held and (_pytree(value), length) in chosen:
+                found.setdefault(length, []).append(f"{name_of(compilation, value)}:{place}")
+    for length, names in found.items():
+        more = f" and {len(names) - 1} more" if names[1:] else ""
+        yield (
+            f"{length} is also a length of {names[0]}{more}, to which no operation relates it, and"
+            " assumed to stay there; if one choice of the program gives both, name them, too"
+        )
+
+
+def _pytree(value: StoredValue) -> str | None:
+    """Return the argument of which a parameter is a nested leaf; None of others."""
+    parts = re.split(r"[.\[]", value.known_op_name or "")
+    return parts[0] if len(parts) > _NESTED else None
+
+
+def _large_values(compilation: PlannableCompilation) -> Iterable[StoredValue]:
+    """Yield the values that are large enough to be named for one of their lengths."""
+    least = sum(compilation.reserved_bytes.values()) * _LEAST_SHARE
+    values = [compilation.values[each.value_id] for each in compilation.program.values]
+    for value in sorted(values, key=lambda value: (-value.size_bytes, value.value_id)):
+        if value.size_bytes < least:
+            break
+        yield value

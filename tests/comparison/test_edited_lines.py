@@ -219,6 +219,14 @@ def test_what_runs_first_counts_as_other_differences_follow_from_it():
     assert told([*first, head, loss], first) == ["train.py:7 (forward): dense gone"]
 
 
+def test_a_function_that_only_one_program_calls_precedes_an_earlier_line_of_common_ops():
+    setup, scan = "step:5 setup:9", "step:7 apply:20"
+    before = (f"{setup} mul", f"{scan} tanh")
+    after = (*before, "step:5 setup:10 add", f"{scan} tanh", "step:7 apply:21 combine:30 exp")
+    (line,) = told(before, after)
+    assert line == "train.py:21 (apply): combine new"
+
+
 def test_what_a_library_computes_around_a_function_follows_from_its_lines():
     before = ["step:9 net:3 stack:1! block:5 tanh", "step:9 net:4 exp"]
     after = [*before, "step:9 net:3 stack:1! block:6 dropout:2! mul", "step:9 net:3 split:8! shift"]

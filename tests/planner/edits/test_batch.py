@@ -169,6 +169,55 @@ def test_named_dimensions_may_have_different_lengths_but_those_of_one_name_not(w
         whatif(wide, None, Changes(batch=2, batch_of=["*"]))
 
 
+def test_a_length_that_another_leaf_of_the_pytree_has_is_assumed_to_stay_there(tmp_path):
+    folder = tmp_path / "codes"
+    folder.mkdir()
+    stem = "module_0001.jit_f.cpu_after_optimizations"
+    names = {"c": "state['codes']['w']", "m": "state['mean']['w']", "d": "data['m']['w']"}
+    parameters = "".join(
+        f'  %{each} = f32[8,2]{{1,0}} parameter({number}), metadata={{op_name="{name}"}}\n'
+        for number, (each, name) in enumerate(names.items())
+    )
+    (folder / f"{stem}.txt").write_text(
+        "HloModule jit_f, is_scheduled=true\n\n"
+        "ENTRY %main (c: f32[8,2], m: f32[8,2], d: f32[8,2])"
+        " -> (f32[8,2], f32[8,2], f32[8,2]) {\n"
+        f"{parameters}"
+        + "".join(f"  %{each}s = f32[8,2]{{1,0}} sine(%{each})\n" for each in names)
+        + "  ROOT %out = (f32[8,2]{1,0}, f32[8,2]{1,0}, f32[8,2]{1,0}) tuple(%cs, %ms, %ds)\n}\n"
+    )
+    (folder / f"{stem}-buffer-assignment.txt").write_text(
+        tiny_dump(
+            """
+            0 | 64 | parameter 0, shape |f32[8,2]| at ShapeIndex {}
+            1 | 64 | parameter 1, shape |f32[8,2]| at ShapeIndex {}
+            2 | 64 | parameter 2, shape |f32[8,2]| at ShapeIndex {}
+            3 | 64 | output shape is |f32[8,2]|, maybe-live-out
+            4 | 64 | output shape is |f32[8,2]|, maybe-live-out
+            5 | 64 | output shape is |f32[8,2]|, maybe-live-out
+            6 | 24 | output shape is |(f32[8,2], f32[8,2], f32[8,2])|, maybe-live-out
+            """,
+            """
+            0 | c | f32[8,2]{1,0} | 0 | 64 | 0-7 | parameter(0)
+            1 | m | f32[8,2]{1,0} | 0 | 64 | 0-7 | parameter(1)
+            2 | d | f32[8,2]{1,0} | 0 | 64 | 0-7 | parameter(2)
+            3 | cs | f32[8,2]{1,0} | 0 | 64 | 3-7 | sine(c)
+            4 | ms | f32[8,2]{1,0} | 0 | 64 | 4-7 | sine(m)
+            5 | ds | f32[8,2]{1,0} | 0 | 64 | 5-7 | sine(d)
+            6 | out{} | (f32[8,2], f32[8,2], f32[8,2]) | 0 | 24 | 6-7 | tuple(cs, ms, ds)
+            """,
+        )
+    )
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, folder, jobs=1)
+        one = Changes(batch=2, batch_of=["state['codes']['w']"])
+        both = Changes(batch=2, batch_of=["state['codes']['w']", "state['mean']['w']"])
+        text = " ".join(whatif(graph, None, one).assumptions)
+        assert "8 is also a length of state['mean']['w']:0, to which no operation relates" in text
+        assert "data" not in text
+        assert not any("also a length" in each for each in whatif(graph, None, both).assumptions)
+
+
 def test_a_length_of_no_input_is_assumed_to_stay_unless_it_is_named(wide):
     stays = whatif(wide, None, Changes(batch=2, batch_of=["x", "t"]))
     assert (
