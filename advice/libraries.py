@@ -13,7 +13,10 @@ _LIBRARIES: Final = re.compile(r"/(flax/linen|flax/nnx|haiku/_src|equinox/(?:nn/
 _NAMES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "flax/linen": ("Flax", {"jax.checkpoint": "nn.remat", "jax.lax.scan": "nn.scan"}),
     "flax/nnx": ("Flax NNX", {"jax.checkpoint": "nnx.remat", "jax.lax.scan": "nnx.scan"}),
-    "haiku/_src": ("Haiku", {"jax.checkpoint": "hk.remat", "jax.lax.scan": "hk.scan or hk.layer_stack"}),
+    "haiku/_src": (
+        "Haiku",
+        {"jax.checkpoint": "hk.remat", "jax.lax.scan": "hk.scan or hk.layer_stack"},
+    ),
     "equinox": ("Equinox", {"jax.checkpoint": "eqx.filter_checkpoint"}),
 }
 """Name of a library, and its functions by those of JAX, which its modules cannot be passed to."""
