@@ -126,6 +126,15 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     repeated.absorb(inputs)
     for reason in computed:
         repeated.join(reasons.found.pop(reason.subject))
+    # a place in the list has another part: both programs have the values of both sizes
+    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
+    if sizes and sizes.input_example is None and _has_shapes_of_both(sides, sizes.example):
+        repeated.join(reasons.found.pop(sizes.subject))
+
+
+def _has_shapes_of_both(sides: Sides, pair: Sequence[HeldValue | None]) -> bool:
+    shapes = {value.shape for value in pair if value}
+    return all(shapes <= {value.shape for value in side.values} for side in (sides.a, sides.b))
 
 
 def _are_layers(names: Collection[str], values: Collection[HeldValue], others: Reserved) -> bool:

@@ -174,15 +174,20 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
 def join_moved(reasons: Sequence[Reason]) -> list[Reason]:
     """Join values that one program returns and the other has in temporary memory instead.
 
-    Then the bytes of outputs and of temporary values cancel out; a cause of these stays.
+    Then the bytes of outputs and of temporary values cancel out; a cause of these stays. They do
+    so, too, if temporary values are in the bytes of new outputs.
     """
     of = {reason.subject.kind: reason for reason in reasons}
     outputs, placed = of.get(ReasonKind.OUTPUTS), of.get(ReasonKind.PLACED)
-    if outputs is None or placed is None or outputs.count_a != outputs.count_b:
+    if outputs is None or placed is None:
         return [*reasons]
     rest = abs(outputs.growth_bytes + placed.growth_bytes)
     shapes = [{value.shape for value in each.example if value} for each in (outputs, placed)]
-    if rest >= _LEAST_SHARE_OF_GROWTH * abs(outputs.growth_bytes) or shapes[0] != shapes[1]:
+    is_moved = outputs.count_a == outputs.count_b and shapes[0] == shapes[1]
+    is_shared = (outputs.count_b - outputs.count_a) * outputs.growth_bytes > 0
+    is_shared &= shapes[0] != shapes[1] and not outputs.cause
+    is_all = rest < _LEAST_SHARE_OF_GROWTH * abs(outputs.growth_bytes)
+    if not is_all or not (is_moved or is_shared):
         return [*reasons]
     outputs.absorb(placed)
     outputs.placed_bytes = placed.growth_bytes

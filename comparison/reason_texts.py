@@ -289,16 +289,21 @@ def _outputs(reason: Reason) -> str:
         if value and value.shape[:1] != "("
     }
     such_as = f", such as {shown.pop()}" if len(shown) == 1 else ""
+    gone, new = reason.largest
+    sizes = [value.shape for value in (gone, new) if value and value.dtype != "tuple"]
+    if reason.count_a == reason.count_b == 1 and len(set(sizes)) > 1:
+        return f"the output is {sizes[1]} now, {sizes[0]} before"
     # the largest one can be new although there are fewer, or the reverse
-    if not more or reason.example[more > 0] is None or more * reason.growth_bytes < 0:
+    growth = reason.growth_bytes - reason.placed_bytes
+    if not more or reason.example[more > 0] is None or more * growth < 0:
         before = f", {reason.count_a:,} before" if more else ""
         moved = "now temporary" if reason.placed_bytes > 0 else "no longer temporary"
         such_as = f"{such_as}, which is {moved}" if reason.placed_bytes else such_as
         outputs = counted(reason.count_b, "output")
         return f"{outputs}{before}, some of other values{such_as}"
-    if more > 0:
-        return f"{counted(more, 'new output')}{such_as}"
-    return f"{are(-more, 'output', 'gone')}{such_as}"
+    share = f", whose bytes temporary values share{'' if more > 0 else 'd'}"
+    values = counted(more, "new output") if more > 0 else are(-more, "output", "gone")
+    return values + such_as + (share if reason.placed_bytes else "")
 
 
 def _library(reason: Reason, name: str) -> str:

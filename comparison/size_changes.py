@@ -215,20 +215,26 @@ class InputSizes:
             is_argument = len(name_steps(a.op_name or "")) == 1
             return factors is not None and (self._is_same_tree or is_argument or not factors)
         if factors is not None and not self._factors:
-            is_gone = a.shape not in self._shapes_b and b.shape not in self._shapes_a
             # windows of another size: fewer of them, each as much larger
             sizes = {max(factor, 1 / factor) for factor in factors}
             # one of one element may be any other dimension
             both = zip(dimensions(a.shape) or (), dimensions(b.shape) or (), strict=True)
             are_sizes = all(x == y or 1 not in (x, y) for x, y in both)
-            return is_gone and a.line == b.line and len(sizes) == 1 and are_sizes
+            return a.line == b.line and self._are_gone(a, b) and len(sizes) == 1 and are_sizes
         if _are_stacks_of_other_turns(a, b):
             factors = _factors(*(_part(each) for each in (a, b)))
         factors = _factor_of_rank(a.shape, b.shape) if factors is None else factors
+        if factors and a.line == b.line and self._are_gone(a, b):
+            # more heads of as many features in all: those of each head are fewer
+            known_factors = known_factors | {1 / known for known in known_factors}
         return factors is not None and all(
             any(abs(factor / known - 1) <= _TOLERANCE for known in known_factors)
             for factor in factors
         )
+
+    def _are_gone(self, a: HeldValue, b: HeldValue) -> bool:
+        """Return True if neither program has the shape of the other one's value."""
+        return a.shape not in self._shapes_b and b.shape not in self._shapes_a
 
     def _add(self, factors: Iterable[Fraction]) -> None:
         self._factors |= set(factors)

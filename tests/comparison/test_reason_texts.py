@@ -115,6 +115,21 @@ def test_an_output_that_is_temporary_instead_is_one_reason_with_its_cause():
     assert (reason_text(reason, ("a", "b")), reason.growth_bytes) == (text, 2)
     outputs = Reason(Subject(ReasonKind.OUTPUTS), -62, 2, 1, example=(STACK, None))
     assert len(join_moved([outputs, placed])) == 2
+    outputs = Reason(Subject(ReasonKind.OUTPUTS), -64, 2, 1, example=(STACK, None))
+    placed.example = temporary._replace(shape="f32[4,4]"), temporary
+    placed.cause = ""
+    (reason,) = join_moved([outputs, placed])
+    text = "1 output is gone, such as f32[16], whose bytes temporary values shared"
+    assert (reason_text(reason, ("a", "b")), reason.growth_bytes) == (text, 0)
+
+
+def test_the_only_output_is_named_with_both_shapes():
+    reason = Reason(Subject(ReasonKind.OUTPUTS))
+    reason.count(STACK, None)
+    reason.count(None, STACK._replace(shape="f32[4]", held_bytes=16))
+    reason.count_a = reason.count_b = 1
+    text = "the output is f32[4] now, f32[16] before"
+    assert reason_text(reason, ("a", "b")).startswith(text)
 
 
 def test_values_that_a_checkpoint_recomputes_later_are_named_as_these():
@@ -150,6 +165,27 @@ def test_a_repeated_part_has_most_values_though_a_few_replace_others():
     assert "p['l'][1] new, with 1 input of a repeated part and 20 values at the peak" in texts[0]
     texts = [text for text, _ in lines([*inputs, *parts[1:]], [*inputs[:1], parts[0]])]
     assert "p['l'][1] gone, with 1 input of a repeated part and 20 values at the peak" in texts[0]
+
+
+def test_the_last_of_more_layers_is_at_another_place_and_of_no_other_size():
+    def program(*features):
+        layers = [
+            (
+                INPUT._replace(name=f"p{n}", op_name=f"p['l_{n}']['w']", shape=f"f32[8,{size}]"),
+                VALUE._replace(
+                    name=f"v{n}",
+                    op_name=f"jit(f)/l_{n}/dot",
+                    shape=f"f32[16,{size}]",
+                    held_bytes=64 * size,
+                ),
+            )
+            for n, size in enumerate(features)
+        ]
+        return [each for layer in layers for each in layer]
+
+    texts = [text for text, _ in lines(program(8, 8, 2), program(8, 8, 8, 2))]
+    assert texts[0].startswith("p['l_3'] new, with 1 input of a repeated part and 2 values")
+    assert not any("now: " in text for text in texts)
 
 
 def test_a_state_for_each_parameter_of_a_list_is_no_repeated_part():

@@ -82,6 +82,21 @@ def test_more_heads_are_a_dimension_that_grows_as_another_one_shrinks():
     assert lines(program(4), program(8))[0][0].startswith(text)
 
 
+def test_scores_of_more_heads_grow_with_a_parameter_of_the_features_of_each():
+    def program(heads):
+        weights = INPUT._replace(shape=f"f32[4,{64 // heads}]", held_bytes=1024 // heads)
+        scores = VALUE._replace(
+            op_name="jit(f)/scores", shape=f"f32[2,{heads},8]", held_bytes=64 * heads
+        )
+        return [weights, scores]
+
+    ((text, growth),) = lines(program(4), program(8))
+    assert "such as f32[2,4,8] → f32[2,8,8]" in text
+    assert growth == 128
+    moved = program(8)[1]._replace(user_line=("f.py", 9))
+    assert len(lines(program(4), [program(8)[0], moved])) > 1
+
+
 def test_a_dimension_is_named_if_loops_run_as_often_or_do_a_part_of_it_at_once():
     def program(size):
         shapes = [f"f32[{size},{n}]" for n in (4, 8, 16)] + [f"f32[{size // 16},4]"]
