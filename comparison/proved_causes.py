@@ -184,8 +184,11 @@ def join_moved(reasons: Sequence[Reason]) -> list[Reason]:
     rest = abs(outputs.growth_bytes + placed.growth_bytes)
     shapes = [{value.shape for value in each.example if value} for each in (outputs, placed)]
     is_moved = outputs.count_a == outputs.count_b and shapes[0] == shapes[1]
-    is_shared = (outputs.count_b - outputs.count_a) * outputs.growth_bytes > 0
-    is_shared &= shapes[0] != shapes[1] and not outputs.cause
+    is_shared = (
+        (outputs.count_b - outputs.count_a) * outputs.growth_bytes > 0
+        and shapes[0] != shapes[1]
+        and not outputs.cause
+    )
     is_all = rest < _LEAST_SHARE_OF_GROWTH * abs(outputs.growth_bytes)
     if not is_all or not (is_moved or is_shared):
         return [*reasons]
