@@ -1,6 +1,7 @@
 """Find the passes of a program: readers and instructions of each, and what checkpoints keep."""
 
 from collections.abc import Collection
+from typing import Final
 
 from xlagraph.hlo.op_names import scope_names
 from xlagraph.hlo.walks import reached
@@ -8,6 +9,9 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.orders.rules import post_order
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue, begin_of
+
+_SCALAR_BYTES: Final = 8
+"""A number, such as the inverse of a sum of weights, may be computed before the loss."""
 
 
 def inputs_of_layers(
@@ -173,9 +177,12 @@ class Passes:
     def _computed_late(self, program: PlannedProgram) -> set[int]:
         """Return what only the backward pass needs, and the order computes after it has begun.
 
-        What fetches a value has results that nothing reads, such as flags.
+        What fetches a value has results that nothing reads, such as flags. Numbers do not show
+        where the backward pass begins.
         """
-        begin = min((self._by_id[each].live_from for each in self._first), default=None)
+        first = [self._by_id[each] for each in self._first]
+        arrays = [each for each in first if each.size_bytes > _SCALAR_BYTES]
+        begin = min(map(begin_of, arrays or first), default=None)
         late: set[int] = set()
         for value in sorted(program.values, key=begin_of, reverse=True):
             if begin is None or value.live_from < begin:

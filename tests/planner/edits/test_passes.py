@@ -56,6 +56,26 @@ def test_readers_belong_to_the_pass_that_they_depend_on_or_are_computed_for(
     ]
 
 
+@pytest.mark.parametrize(("size", "is_forward"), [(4, True), (64, False)])
+def test_a_number_does_not_begin_the_backward_pass(size, is_forward):
+    steps = {
+        1: (FORWARD, []),  # the sum of the weights
+        2: (BACKWARD, [1]),  # its inverse
+        3: (FORWARD, []),
+        4: (FORWARD, [3]),
+        5: (BACKWARD, [2, 4]),
+        6: (BACKWARD, [3, 5]),
+    }
+    planned = [
+        value(each, each, each + 3, size if each == 2 else 64, reads=tuple(reads))
+        for each, (_, reads) in steps.items()
+    ]
+    known = [facts(each, "f32[16]", op_name=name) for each, (name, _) in steps.items()]
+    made = compilation(planned, known)
+    _, forward = Passes(made, made.program).readers(made.program.by_id[3])
+    assert [each.value_id for each in forward] == ([4] if is_forward else [])
+
+
 @pytest.mark.parametrize(
     ("op_name", "platform", "is_ordered"),
     [
