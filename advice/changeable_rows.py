@@ -1,6 +1,7 @@
 """The values that the change of a query concerns: without those for which it has no effect."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.boundaries import DOUBLE_PRECISION
@@ -14,10 +15,13 @@ from xlagraph.advice.causes.returned_values import (
     needed_after_gradients,
     without_new_value,
 )
+from xlagraph.advice.causes.softmaxes import elements_made
 from xlagraph.advice.causes.wide_checkpoints import recomputed_groups
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed
 from xlagraph.hlo.walks import reached
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 from xlagraph.planner.edits.passes import Passes
 from xlagraph.planner.planned_program import PlannedValue
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -159,4 +163,39 @@ def _waiting_for_others(program: PeakProgram) -> set[str]:
 
 def _is_recomputable(program: PeakProgram, label: str) -> bool:
     """Return True if a checkpoint would remove a value."""
-    return program.is_recomputable(label) and not is_repeated_part(program, label)
+    return (
+        program.is_recomputable(label)
+        and not is_repeated_part(program, label)
+        and not _is_part_of_input(program, program.by_label.get(label))
+    )
+
+
+def _is_part_of_input(program: PeakProgram, value: StoredValue | None) -> bool:
+    """Return True for what is computed from one part of an input's rows, as of a minibatch.
+
+    A checkpoint keeps what the function that it wraps is passed. That is the part, which has as
+    many bytes, though a fusion takes it from the input, which is kept anyway.
+    """
+    maker = None if value is None else program.operations.get(value.name)
+    if value is None or maker is None or program.instructions[value.name].loop is not None:
+        return False
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    count = prod(value.dimensions)
+    sources = [each for each in read if prod(each.dimensions) >= count]
+    return all(each.opcode == "parameter" for each in sources) and any(
+        _takes_rows(program, each) and elements_made(program, each.name) == count
+        for each in program.fused_operations(maker)
+    )
+
+
+def _takes_rows(program: PeakProgram, operation: Operation) -> bool:
+    """Return True for a slice of the first dimension alone."""
+    if operation.opcode != "slice":
+        return False
+    whole = program.operations[operation.operands[0].name].shape
+    part = operation.shape
+    return (
+        isinstance(whole, ArrayShape)
+        and isinstance(part, ArrayShape)
+        and whole.lengths[1:] == part.lengths[1:]
+    )

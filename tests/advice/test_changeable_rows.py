@@ -181,3 +181,41 @@ ENTRY e {{
 }}
 """)
     assert changeable_rows(program, ChangeKind.WITHOUT, [{"value": "copy"}]) == kept
+
+
+@pytest.mark.parametrize(
+    ("taken", "kept"),
+    [
+        pytest.param("[0:8], [0:16]", [], id="rows"),
+        pytest.param("[0:16], [0:8]", ["act"], id="features, as a layer may take"),
+    ],
+)
+def test_a_checkpoint_keeps_the_rows_of_an_input_that_it_is_passed(programs, taken, kept):
+    lengths = "8,16" if taken.startswith("[0:8]") else "16,8"
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[16,16]| at ShapeIndex {}
+        1 | 512  | preallocated-temp
+        2 | 4    | maybe-live-out
+        """,
+        f"""
+        0 | x | f32[16,16] | 0 | 1024 | 0-3 | parameter(0)
+        1 | act | f32[{lengths}] | 0 | 512 | 1-2 | fusion(x) | jit(f)/jvp()/mul
+        2 | out | f32[] | 0 | 4 | 2-3 | reduce(act) | jit(f)/transpose(jvp())/sum
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+%fused (p: f32[16,16]) -> f32[{lengths}] {{
+  %p = f32[16,16]{{1,0}} parameter(0)
+  %s = f32[{lengths}]{{1,0}} slice(%p), slice={{{taken}}}
+  ROOT %m = f32[{lengths}]{{1,0}} multiply(%s, %s)
+}}
+
+ENTRY %main (x: f32[16,16]) -> f32[{lengths}] {{
+  %x = f32[16,16]{{1,0}} parameter(0)
+  ROOT %act = f32[{lengths}]{{1,0}} fusion(%x), kind=kLoop, calls=%fused
+}}
+""")
+    rows = changeable_rows(program, ChangeKind.RECOMPUTE, [{"value": "act"}])
+    assert [row["value"] for row in rows] == kept
