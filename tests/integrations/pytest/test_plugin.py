@@ -47,7 +47,9 @@ def run(pytester: pytest.Pytester, jax_and_engine: None):
     def run_tests(tests: str, *options: str) -> pytest.RunResult:
         preamble = "import jax, jax.numpy as jnp, pytest\nfrom model import ROW, step\n"
         pytester.path.joinpath("test_it.py").write_text(preamble + tests, encoding="utf-8")
-        return pytester.runpytest_inprocess("-W", "error", "-p", "no:xdist", *options)
+        # a tree in which the package was built lists the modules of the tests among its files
+        warnings = "-W", "error", "-W", "ignore::pytest.PytestAssertRewriteWarning"
+        return pytester.runpytest_inprocess(*warnings, "-p", "no:xdist", *options)
 
     return run_tests
 
