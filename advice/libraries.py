@@ -19,7 +19,7 @@ _NAMES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     ),
     "equinox": ("Equinox", {"jax.checkpoint": "eqx.filter_checkpoint"}),
 }
-"""Name of a library, and its functions by those of JAX, which its modules cannot be passed to."""
+"""Name of a library, and which of its functions a module calls in place of those of JAX."""
 
 
 def library_of(files: Iterable[str | None]) -> str | None:

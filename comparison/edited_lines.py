@@ -60,7 +60,7 @@ class _Difference(NamedTuple):
     def place(self) -> tuple[bool, OwnPath, OwnFunction]:
         """Return what differences are sorted by: when the line runs, and its function.
 
-        Ops that many functions have come last, as they may follow from what others have alone.
+        A line of ops that most functions have (`COMMON`) comes last: it may follow from others.
         """
         return self.gone | self.new <= COMMON, self.path, self.line.function
 

@@ -103,7 +103,11 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
-    """Return what a product multiplies, without masks: arrays of its size that are no factors."""
+    """Return what a product multiplies, and what is fused with it, but no masks.
+
+    An array with as many elements as the result is a mask, unless a factor of the product is as
+    large.
+    """
     size = math.prod(value.dimensions)
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     operation = program.operations.get(value.name)
