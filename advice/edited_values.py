@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import prod
 from typing import Final
 
-from xlagraph.hlo.op_names import stem
+from xlagraph.hlo.op_names import outside_loops, stem
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ids_of
@@ -71,20 +71,25 @@ def with_same_elements(compilation: PlannableCompilation, labels: Iterable[str])
 def with_equal_ops(compilation: PlannableCompilation, labels: Iterable[str]) -> tuple[str, ...]:
     """Return the labels, and those of values of the same ops and shapes that are live elsewhere.
 
-    A checkpoint around an op is one wherever a program computes it. On a CPU only the labels are
-    returned: nothing of a checkpoint is certain there, and more values would only raise the most.
+    A checkpoint around an op is one wherever a program computes it: also in the loop that repeats
+    it for further parts of a batch. On a CPU only values of loops are added: nothing of a
+    checkpoint is certain there, and more values of the entry would only raise the most.
     """
-    found = dict.fromkeys(labels)
-    if compilation.platform == "cpu":
-        return tuple(found)
+    found, planned = dict.fromkeys(labels), compilation.program.by_id
     named = (compilation.values[compilation.id_by_label[label]] for label in found)
-    ops = {(value.known_op_name, value.shape) for value in named}
+    ops = {_op_and_shape(value) for value in named}
     equal = (
         value
         for value in compilation.values.values()
-        if value.known_op_name is not None and (value.known_op_name, value.shape) in ops
+        if value.known_op_name is not None and _op_and_shape(value) in ops
+        if compilation.platform != "cpu"
+        or (value.value_id in planned and not planned[value.value_id].is_in_entry)
     )
     return tuple(found | dict.fromkeys(value.label for value in equal))
+
+
+def _op_and_shape(value: StoredValue) -> tuple[str | None, str]:
+    return outside_loops(value.known_op_name), value.shape
 
 
 def _copies_state_of_caller(program: PlannedProgram, value_id: int | None) -> bool:

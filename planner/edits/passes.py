@@ -6,6 +6,7 @@ from typing import Final
 from xlagraph.hlo.op_names import scope_names
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.edits.loop_stacks import MOVED_ELEMENTS
 from xlagraph.planner.orders.rules import post_order
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue, begin_of
@@ -102,6 +103,9 @@ class Passes:
     def __init__(self, compilation: PlannableCompilation, program: PlannedProgram) -> None:
         self._readers, self._by_id = compilation.readers, program.by_id
         self._recomputed = compilation.recomputed
+        self._moved = frozenset(
+            each.value_id for each in compilation.values.values() if each.opcode in MOVED_ELEMENTS
+        )
         self._known: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
         self._marked = {
             value.value_id
@@ -132,20 +136,36 @@ class Passes:
         """Return marked values that the forward pass computes, such as masks of what it pools.
 
         They need nothing of the backward pass, and the forward pass has not yet computed all that
-        the backward pass needs of what follows from the same values.
+        the backward pass needs of what follows from the same values. What is made of inputs and
+        numbers alone, or made for the backward pass alone, such as chosen indices, shows no pass.
         """
         needed_at = self._needed_of_what_follows(program)
         early: set[int] = set()
+        of_inputs: set[int] = set()
         for value in sorted(program.values, key=begin_of):
-            if value.value_id in self._marked:
-                read = [
-                    each
-                    for each in map(self._by_id.get, value.reads)
-                    if each is not None and not each.is_stored and each.value_id not in early
-                ]
-                if read and all(needed_at.get(each.value_id, 0) > value.live_from for each in read):
-                    early.add(value.value_id)
+            number, is_marked = value.value_id, value.value_id in self._marked
+            read = [
+                each
+                for each in map(self._by_id.get, value.reads)
+                if each is not None and not each.is_stored and each.value_id not in of_inputs
+                if is_marked or each.reads
+            ]
+            needed = min((needed_at.get(each.value_id, 0) for each in read), default=None)
+            if not is_marked:
+                if needed is not None and self._is_read_backward_only(value):
+                    needed_at[number] = max(needed_at.get(number, 0), needed)
+            elif needed is None:
+                of_inputs.add(number)
+                if value.reads:
+                    early.add(number)
+            elif needed > value.live_from:
+                early.add(number)
+                needed_at[number] = needed
         return early
+
+    def _is_read_backward_only(self, value: PlannedValue) -> bool:
+        """Return True for what the forward pass makes for the other one, such as chosen indices."""
+        return all(each.value_id in self._marked for each in self._read_by(value.value_id))
 
     def _needed_of_what_follows(self, program: PlannedProgram) -> dict[int, int]:
         """Return the last step at which a value makes, forward, what the backward pass reads."""
@@ -157,10 +177,16 @@ class Passes:
             forward = [each for each in readers if each.value_id not in self._marked]
             steps = [last[each.value_id] for each in forward if each.value_id in last]
             if len(forward) < len(readers):
-                steps.append(value.live_from)
+                steps.append(self._computed_at(value))
             if steps:
                 last[value.value_id] = max(steps)
         return last
+
+    def _computed_at(self, value: PlannedValue) -> int:
+        """Return the step that makes a value, or the value that it only moves."""
+        if value.value_id in self._moved and value.operands and value.operands[0] in self._by_id:
+            return self._computed_at(self._by_id[value.operands[0]])
+        return value.live_from
 
     def _depending(self, program: PlannedProgram) -> set[int]:
         """Return the marked values, and all that depends on those that read forward values.
@@ -181,12 +207,17 @@ class Passes:
         where the backward pass begins.
         """
         first = [self._by_id[each] for each in self._first]
-        arrays = [each for each in first if each.size_bytes > _SCALAR_BYTES]
-        begin = min(map(begin_of, arrays or first), default=None)
+        arrays = [each for each in first if each.size_bytes > _SCALAR_BYTES] or first
+        if not arrays:
+            return set()
+        begin = min(map(begin_of, arrays))
+        begins: dict[str, int] = {}  # a loop over parts of a batch has both passes in its body
+        for each in sorted(arrays, key=begin_of):
+            begins.setdefault(each.computation, each.live_from)
         late: set[int] = set()
         for value in sorted(program.values, key=begin_of, reverse=True):
-            if begin is None or value.live_from < begin:
-                break
+            if value.live_from < begins.get(value.computation, begin):
+                continue
             if value.is_stored or value.is_table or value.lives_out:
                 continue
             if value.value_id in self._recomputed:

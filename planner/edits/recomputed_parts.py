@@ -152,7 +152,9 @@ class _Added:
         if not has_barriers:
             return cls(found, forward, clones, None)
         begins = {
-            program.step_in_entry(value.defined_at): ordered.by_id[value.value_id].live_from
+            program.step_in_entry(value.defined_at): parts.made_early.get(
+                value.value_id, ordered.by_id[value.value_id].live_from
+            )
             for value in program.values
             if value.value_id in ordered.by_id
         }

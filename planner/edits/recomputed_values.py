@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edited
 from xlagraph.planner.edits.loop_stacks import loop_stacks
 from xlagraph.planner.edits.passes import Passes
@@ -35,6 +36,8 @@ class Parts(NamedTuple):
     """Values that the checkpoints keep: what a part reads of others."""
     begins: tuple[int, ...]
     """Steps at which all parts but the first one begin."""
+    made_early: Mapping[int, int]
+    """Steps at which values are first read that are made of keys and numbers, such as masks."""
 
     @property
     def part_count(self) -> int:
@@ -195,12 +198,19 @@ class _Forward:
     def parts(self) -> Parts:
         """Return the parts that need the fewest bytes.
 
-        At one time are live what is kept between parts, and all that one part recomputes.
+        At one time are live what is kept between parts, and all that one part recomputes. What is
+        made of keys and numbers belongs to the part that reads it first.
         """
-        named = [*self.named.values()]
-        spans, crossing = self._crossing([each.live_from for each in named])
+        made_early = self._made_early()
+
+        def begin_of_part(value: PlannedValue) -> int:
+            return made_early.get(value.value_id, value.live_from)
+
+        named = sorted(self.named.values(), key=begin_of_part)
+        begins = [*map(begin_of_part, named)]
+        spans, crossing = self._crossing(begins, made_early)
         most = sum(each.size_bytes for each in named)
-        best, fewest = Parts(frozenset(), ()), most
+        best, fewest = Parts(frozenset(), (), made_early), most
         for parts in _PARTS:
             ends = [*_ends_of_parts(named, crossing, int(most / parts))]
             kept = frozenset(
@@ -214,12 +224,36 @@ class _Forward:
                 value.size_bytes for value, _ in spans if value.value_id in kept
             )
             if total < fewest:
-                best = Parts(kept, tuple([named[row].live_from for row in ends]))
+                best = Parts(kept, tuple([begins[row] for row in ends]), made_early)
                 fewest = total
         return best
 
+    def _made_early(self) -> dict[int, int]:
+        """Return the step of the first reader of each value that depends on no array of floats.
+
+        Such are masks and the bits that they are made of: a compiler may compute those of all parts
+        first, and a checkpoint recomputes those of its part from a key.
+        """
+        by_id, known = self._program.by_id, self._compilation.values
+        steps: dict[int, int] = {}
+        for value in sorted(self._program.values, key=begin_of):
+            if not self._is_made_forward(value) or not self._read_by(value)[1]:
+                continue
+            read = [by_id[each] for each in value.reads if each in by_id]
+            if (read or known[value.value_id].is_integer) and all(
+                each.value_id in steps
+                or each.is_table
+                or (each.is_stored and _is_of_numbers(known[each.value_id]))
+                for each in read
+            ):
+                steps[value.value_id] = value.live_from
+        for number in reversed(steps):
+            readers = self._read_by(by_id[number])[1]
+            steps[number] = min(steps.get(each.value_id, each.live_from) for each in readers)
+        return steps
+
     def _crossing(
-        self, begins: Sequence[int]
+        self, begins: Sequence[int], made_early: Mapping[int, int]
     ) -> tuple[list[tuple[PlannedValue, tuple[int, int]]], list[int]]:
         """Return the rows before which each forward value is kept, and the bytes of each row."""
         spans: list[tuple[PlannedValue, tuple[int, int]]] = []
@@ -231,7 +265,8 @@ class _Forward:
             if value.value_id not in self.named and (backward or value.is_copy):
                 continue  # kept anyway, or given to the program
             last = max(map(begin_of, forward), default=value.live_from)
-            span = bisect_right(begins, value.live_from), bisect_right(begins, last)
+            begin = made_early.get(value.value_id, value.live_from)
+            span = bisect_right(begins, begin), bisect_right(begins, last)
             if span[0] < span[1]:
                 spans.append((value, span))
                 changes[span[0]] += value.size_bytes
@@ -255,6 +290,10 @@ def _ends_of_parts(
             total -= sum(each.size_bytes for each in named[begin : lowest[0]])
             begin = lowest.popleft()
             yield begin
+
+
+def _is_of_numbers(value: StoredValue) -> bool:
+    return value.is_integer or not value.dimensions
 
 
 def _is_between(ends: Sequence[int], begin: int, end: int) -> bool:

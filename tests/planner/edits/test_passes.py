@@ -56,10 +56,29 @@ def test_readers_belong_to_the_pass_that_they_depend_on_or_are_computed_for(
     ]
 
 
+def test_indices_chosen_for_the_backward_pass_do_not_begin_it():
+    steps = {
+        1: (FORWARD, [20]),
+        2: (BACKWARD, [1]),  # padding
+        3: (None, []),  # numbers of the elements
+        4: (None, [2, 3]),  # indices of the largest
+        5: (BACKWARD, [4]),  # made of them at once
+        6: (FORWARD, [1]),
+        7: (FORWARD, [6]),
+        8: (BACKWARD, [7]),
+        9: (BACKWARD, [5, 6, 8]),
+    }
+    planned = [value(each, each, 9, 64, reads=tuple(reads)) for each, (_, reads) in steps.items()]
+    known = [facts(each, "f32[16]", op_name=name) for each, (name, _) in steps.items()]
+    made = compilation(planned, known)
+    _, forward = Passes(made, made.program).readers(made.program.by_id[6])
+    assert [each.value_id for each in forward] == [7]
+
+
 @pytest.mark.parametrize(("size", "is_forward"), [(4, True), (64, False)])
 def test_a_number_does_not_begin_the_backward_pass(size, is_forward):
     steps = {
-        1: (FORWARD, []),  # the sum of the weights
+        1: (FORWARD, [9]),  # the sum of the weights
         2: (BACKWARD, [1]),  # its inverse
         3: (FORWARD, []),
         4: (FORWARD, [3]),

@@ -59,6 +59,28 @@ def test_checkpoints_keep_what_another_layer_reads_or_what_halves_the_values(
     assert ends == {"least": kept_at_least, "most": kept}
 
 
+@pytest.mark.parametrize(("key", "are_kept"), [("u32[2]", False), ("f32[2]", True)])
+def test_masks_made_of_a_key_belong_to_the_layer_that_reads_them(key, are_kept):
+    layers = range(4)
+    masks = [value(1 + each, 1 + each, 20 - each, 8, reads=(0,)) for each in layers]
+    sums = [
+        value(5 + each, 5 + each, 20 - each, 64, reads=(1 + each, *([4 + each] if each else [])))
+        for each in layers
+    ]
+    backward = [
+        value(17 + each, 20 - each, 24, 4, reads=(1 + each, 5 + each)) for each in reversed(layers)
+    ]
+    known = [facts(0, key, "parameter")]
+    known += [facts(1 + each, "pred[8]", "rng", "jit(f)/jvp()/lt") for each in layers]
+    known += [facts(5 + each, "f32[16]", "add", "jit(f)/jvp()/add") for each in layers]
+    known += [facts(17 + each, "f32[1]", "add", "jit(f)/transpose(jvp())/mul") for each in layers]
+    made = compilation((value(0, 0, 24, is_stored=True), *masks, *sums, *backward), known)
+    labels = tuple(f"v{each}" for each in range(1, 9))
+    after = Recompute(labels).apply(made, made.program).program.by_id
+    kept = {each for each in range(1, 5) if after[each].live_until == 21 - each}
+    assert bool(kept) == are_kept
+
+
 def test_what_a_recomputed_value_is_computed_from_is_recomputed_before_it():
     compiled = step("jit(f)/jvp()/dot", "jit(f)/jvp()/tanh")
     found = Recompute(("v0", "v1")).apply(compiled, compiled.program)
