@@ -240,10 +240,10 @@ class _Forward:
             if not self._is_made_forward(value) or not self._read_by(value)[1]:
                 continue
             read = [by_id[each] for each in value.reads if each in by_id]
-            if (read or known[value.value_id].is_integer) and all(
+            if (read or _is_of_numbers(known.get(value.value_id))) and all(
                 each.value_id in steps
                 or each.is_table
-                or (each.is_stored and _is_of_numbers(known[each.value_id]))
+                or (each.is_stored and _is_of_numbers(known.get(each.value_id)))
                 for each in read
             ):
                 steps[value.value_id] = value.live_from
@@ -292,8 +292,8 @@ def _ends_of_parts(
             yield begin
 
 
-def _is_of_numbers(value: StoredValue) -> bool:
-    return value.is_integer or not value.dimensions
+def _is_of_numbers(value: StoredValue | None) -> bool:
+    return value is not None and (value.is_integer or not value.dimensions)
 
 
 def _is_between(ends: Sequence[int], begin: int, end: int) -> bool:
