@@ -247,6 +247,11 @@ def test_new_inputs_precede_what_only_says_which_values_differ(dtype, first):
     found = sentences_of([live, inputs], ("a", "b"), (64, 6528))
     assert found[0].text.startswith(first)
     assert sum(each.growth_bytes for each in found) == 6464
+    edited = Reason(Subject(ReasonKind.EDITED), labels={"f.py:3 (f)"}, inputs={"Dense"})
+    found = sentences_of([live, inputs, edited], ("a", "b"), (64, 6528))
+    assert [each.text for each in found[:1 + (dtype == "f32")]] == [
+        "f.py:3 (f): Dense new", *["1 new input: p['g']"] * (dtype == "f32")
+    ]  # fmt: skip
 
 
 def test_a_function_precedes_ops_that_a_larger_program_computes_less_often():

@@ -37,3 +37,13 @@ def test_a_comparison_says_less_than_the_op_that_replaces_it():
     before, after = (["step:9 f:3 sin", f"step:9 f:4 {op}"] for op in ("gt", "tanh"))
     assert told(before, after) == ["train.py:4 (f): tanh new"]
     assert told(after, before) == ["train.py:4 (f): tanh gone"]
+
+
+def test_a_layer_is_named_by_the_equation_that_its_line_gives_to_it():
+    layer, pool = "step:9 f:{} Einsum.__call__:5! {}/dot_general", "step:9 f:7 Pool.__call__:2!"
+    before = [layer.format(4, "BTD,NDH->BTNH"), layer.format(5, "BTD,CKDH->CBTKH")]
+    within = f"{pool} average:3! BT,T->B/dot_general"  # the layer's own equation
+    after = [layer.format(3, "BTD,SNDH->SBTNH"), f"{pool} average:3! BT,T->B/tanh"]
+    gone = "einsum BTD,CKDH->CBTKH, einsum BTD,NDH->BTNH"
+    text = f"train.py:3 (f): einsum BTD,SNDH->SBTNH instead of {gone}"
+    assert told([*before, within], after) == [text]
