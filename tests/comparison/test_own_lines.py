@@ -47,3 +47,13 @@ def test_a_layer_is_named_by_the_equation_that_its_line_gives_to_it():
     gone = "einsum BTD,CKDH->CBTKH, einsum BTD,NDH->BTNH"
     text = f"train.py:3 (f): einsum BTD,SNDH->SBTNH instead of {gone}"
     assert told([*before, within], after) == [text]
+
+
+def test_the_only_line_of_a_library_with_other_ops_is_named_with_its_caller():
+    ops = [f"step:9 update:5! {op}" for op in ("mul", "sub", "sqrt")]
+    other = ["step:8 run:3! exp", "step:8 run:3! sub"]
+    line = "layers/core.py:5 (update), called at train.py:9"
+    assert told([*ops, *other], [*ops[:2], *other]) == [f"{line}: sqrt gone"]
+    assert told(ops[:2], ops) == [f"{line}: sqrt new"]
+    assert told([*ops, *other], [*ops[:2], *other[1:]]) == []
+    assert told(ops[1:2], ops[:2]) == []
