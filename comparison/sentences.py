@@ -18,6 +18,7 @@ from xlagraph.comparison.edits_of_programs import (
     is_of_less,
     is_of_line,
     is_of_named_floats,
+    is_of_outputs_against,
     is_plain_edit,
     is_telling,
     may_resize,
@@ -189,9 +190,8 @@ def _of_no_bytes(
         return [(0 if is_first and is_parameter else 1, edited[0])]
     if is_plain_edit(first):  # a library makes a checkpoint, too
         is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
-        # of another edit, such as an optimizer
-        other = [(1, each) for each in functions if kind is ReasonKind.SIZE]
-        return [(1, reason) for _, reason in code] if is_checkpoint else code or other
+        of_other_edit = [(1, each) for each in functions if kind is ReasonKind.SIZE]
+        return [(1, reason) for _, reason in code] if is_checkpoint else code or of_other_edit
     gradients = [each for each in reasons if _is_gradient(each)]
     word = "new" if first.growth_bytes > 0 else "gone"
     if above is not None:
@@ -223,6 +223,7 @@ def _of_no_bytes(
     if is_edited_line or (first.cause and edited and is_telling(edited[0])):
         return [(0 if is_edited_line else 1, edited[0])]
     is_generic = kind is not ReasonKind.COPIES and _is_generic(first)
+    is_generic |= is_of_outputs_against(first, reasons)
     # ops of the side with more bytes say more than code of the other one
     is_said = above is not None and (
         not (ops and ops[0].scopes and ops[0].inputs) or above.subject.after == word
