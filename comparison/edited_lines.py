@@ -160,7 +160,9 @@ def _name_line_of_library(
         for line in made_a.keys() & made_b.keys()
         if not made_a[line].isdisjoint(made_b[line]) and not made_a[line] ^ made_b[line] <= COMMON
     ]
-    if len(found) == 1:
+    # which ops XLA leaves follows from the sizes of inputs
+    is_resized = any(each.input_example for each in reasons.found.values())
+    if len(found) == 1 and not is_resized:
         ((line, gone, new),) = found
         reason = reasons.of(ReasonKind.EDITED)
         reason.scopes, reason.inputs, reason.labels = gone, new, {line}
@@ -176,9 +178,10 @@ def _made_by_library(sites: Iterable[CallSite], unsure: Set[str]) -> dict[str, s
         caller, last = site.frames[len(site.frames) - len(frames) - 1], frames[-1]
         line = f"{from_packages(last.file or '')}:{last.line} ({last.function})"
         called = place((caller.file or "", caller.line or 0))
-        op = scope_names(site.op_name)[-1:]
+        # a joined name is of no one op
+        ops = {op for op in scope_names(site.op_name)[-1:] if op.isidentifier()}
         found.setdefault(f"{line}, called at {called}", set()).update(
-            {*op} - unsure - MOVING - COMPARING - OF_ANY_LOOP
+            ops - unsure - MOVING - COMPARING - OF_ANY_LOOP
         )
     return found
 
