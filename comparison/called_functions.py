@@ -16,7 +16,7 @@ from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.mentions import CallStack, Function
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
 from xlagraph.hlo.metadata import StackFrame, from_packages, is_installed
-from xlagraph.hlo.op_names import OF_PYTORCH, scope_names
+from xlagraph.hlo.op_names import NAMES_OF_INPUTS, OF_PYTORCH, scope_names
 from xlagraph.presentation.byte_sizes import counted
 
 LOCALS: Final = ".<locals>."
@@ -28,9 +28,10 @@ MOVING: Final = frozenset(
         "add_any", "broadcast_in_dim", "concatenate", "convert_element_type", "copy", "copy_p",
         "dynamic_slice", "dynamic_update_slice", "gather", "iota", "neg", "pad",
         "reduce_precision", "reshape", "rev", "select_n", "slice", "squeeze", "transpose",
+        "expand", "permute", "view",
     )
 )  # fmt: skip
-"""Primitives that compute nothing, which other shapes or another order may need."""
+"""Ops that compute nothing, which other shapes or another order may need; PyTorch's come last."""
 _Named = TypeVar("_Named", str, Function)
 _LEAST_OPS: Final = 5
 """Minimum number of instructions of functions that replace no others."""
@@ -160,8 +161,8 @@ def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
         found: Counter[tuple[str, ...]] = Counter()
         for name, count in side.mentions.op_names.items():
             # a conversion of an argument has its name, as `p['a/b']`; a joined name is of no one op
-            is_op = "/" in name.partition("[")[0] or name.startswith(OF_PYTORCH)
-            if is_op and ";" not in name:
+            is_op = "/" in name.partition("[")[0] or name.startswith((OF_PYTORCH, "xla__"))
+            if is_op and ";" not in name and name not in NAMES_OF_INPUTS:
                 found[scope_names(name)] += count
         names.append(found)
     known = tuple({_op(part) for name in each for part in name} for each in names)
@@ -183,7 +184,7 @@ def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Cou
     for name, count in names.items():
         parts = map(_op, name)
         first = next((part for part in parts if part not in others), None)
-        if first is not None and first not in MOVING:
+        if first is not None and first.removeprefix(OF_PYTORCH) not in MOVING:
             found[first] += count
     return found
 

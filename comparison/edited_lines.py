@@ -11,13 +11,15 @@ may follow from it, as XLA drops what nothing reads and what is constant.
 """
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from difflib import SequenceMatcher
-from itertools import chain
+from itertools import chain, dropwhile
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import folded
+from xlagraph.comparison.call_sites import CallSite
+from xlagraph.comparison.called_functions import MOVING
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.loop_texts import turns
 from xlagraph.comparison.own_lines import (
@@ -31,6 +33,8 @@ from xlagraph.comparison.own_lines import (
     own_lines,
 )
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.hlo.metadata import from_packages, is_installed
+from xlagraph.hlo.op_names import OF_ANY_LOOP, scope_names
 from xlagraph.presentation.byte_sizes import counted
 
 _MOST_LINES: Final = 3
@@ -132,13 +136,54 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     differences = [x for x in differences if not any(each.contains(x) for each in differences)]
     innermost = [each for each in differences if not any(map(each.calls, differences))]
     first = min(innermost, key=_Difference.place, default=None)
-    if first is not None:
+    if first is None:
+        _name_line_of_library(sites[0].known, sites[1].known, unsure, reasons)
+    else:
         reason = reasons.of(ReasonKind.EDITED)
         reason.scopes, reason.inputs = set(first.gone), set(first.new)
         reason.labels = {_place(first.line)}
         loops = reasons.found.get(Subject(ReasonKind.TURNS))
         if loops and len(loops.turns) == 1 and loops.scopes <= first.places:
             reason.turns = {each for each in loops.turns if 0 in each}
+
+
+def _name_line_of_library(
+    a: Iterable[CallSite], b: Iterable[CallSite], unsure: Set[str], reasons: FoundReasons
+) -> None:
+    """Name the only line of a library that makes other ops, and the own line that calls it.
+
+    It calls what it is given, such as an optimizer of JAX, which hides its own frames.
+    """
+    made_a, made_b = (_made_by_library(each, unsure) for each in (a, b))
+    found = [
+        (line, made_a[line] - made_b[line], made_b[line] - made_a[line])
+        for line in made_a.keys() & made_b.keys()
+        if not made_a[line].isdisjoint(made_b[line]) and not made_a[line] ^ made_b[line] <= COMMON
+    ]
+    # which ops XLA leaves follows from the sizes of inputs
+    is_resized = any(each.input_example for each in reasons.found.values())
+    if len(found) == 1 and not is_resized:
+        ((line, gone, new),) = found
+        reason = reasons.of(ReasonKind.EDITED)
+        reason.scopes, reason.inputs, reason.labels = gone, new, {line}
+
+
+def _made_by_library(sites: Iterable[CallSite], unsure: Set[str]) -> dict[str, set[str]]:
+    """Return the ops of each line of a library, with the line that calls it."""
+    found: dict[str, set[str]] = {}
+    for site in sites:
+        frames = list(dropwhile(lambda frame: not is_installed(frame.file or ""), site.frames))
+        if site.function or not frames or not all(is_installed(each.file or "") for each in frames):
+            continue
+        caller, last = site.frames[len(site.frames) - len(frames) - 1], frames[-1]
+        line = f"{from_packages(last.file or '')}:{last.line} ({last.function})"
+        called = place((caller.file or "", caller.line or 0))
+        # a joined name is of no one op
+        ops = {op for op in scope_names(site.op_name)[-1:] if op.isidentifier()}
+        found.setdefault(f"{line}, called at {called}", set()).update(
+            ops - unsure - MOVING - COMPARING - OF_ANY_LOOP
+        )
+    return found
 
 
 def _aligned(

@@ -190,3 +190,16 @@ def is_of_line(reason: Reason, other: Reason) -> bool:
         return False
     is_most = 2 * other.growth_by_line[line] / growth > 1
     return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
+
+
+def is_of_named_floats(reason: Reason) -> bool:
+    """Return True for inputs that only one side has, unless they are numbers for a generator."""
+    are_floats = any(value.is_float for value in reason.largest if value)
+    return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
+
+
+def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
+    """Return True for outputs that change against the growth, and so do not explain it."""
+    growth = sum(each.growth_bytes for each in reasons)
+    is_of_outputs = first.subject.kind is ReasonKind.OUTPUTS and not first.cause
+    return is_of_outputs and first.growth_bytes * growth < 0

@@ -41,6 +41,7 @@ from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import name_repeated_ops
+from xlagraph.comparison.replaced_values import join_scopes
 from xlagraph.comparison.size_changes import (
     element_factor,
     grows_more,
@@ -150,6 +151,7 @@ class _Explanation:
                 reason.growth_bytes = growth_bytes
                 reason.only_reason = is_all_equal
         join_placed(self.reasons_found)
+        join_scopes(self.reasons_found)
         join_order(self.sides, self.reasons_found)
         if not self.turns.unrolled and Subject(ReasonKind.REPEATED) not in self.found:
             name_repeated_ops((self.a, self.b), self.reasons_found)

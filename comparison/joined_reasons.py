@@ -28,8 +28,6 @@ from xlagraph.hlo.op_names import own_op_name
 from xlagraph.hlo.shapes import dimensions
 
 _NEW_VALUES: Final = (ReasonKind.REPLACED, ReasonKind.STACKED)
-_NEARLY_ALL: Final = 0.1
-"""Share of bytes that may remain if those of two reasons cancel out."""
 _LEAST_FUSIONS: Final = 5
 """Minimum number of fusions that a program has, if the other has none."""
 _LEAST_SHARE: Final = 0.05
@@ -302,7 +300,7 @@ def join_placed(reasons: FoundReasons) -> None:
     if placed is None or live is None:
         return
     less, more = sorted((placed, live), key=lambda reason: abs(reason.growth_bytes))
-    if abs(less.growth_bytes + more.growth_bytes) <= _NEARLY_ALL * abs(more.growth_bytes):
+    if more.cancels(less):
         more.absorb(reasons.found.pop(less.subject))
 
 

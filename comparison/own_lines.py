@@ -108,6 +108,7 @@ def own_lines(
             item = _item(site, at, of_moves=of_moves)
             if not item or item in unsure or (frame.file, frame.function) in cut:
                 continue
+            item = _equation(site, at) or item
             if not site.function:
                 callers.setdefault(item, set()).add(frame.function)
             is_op = at + 1 == len(site.frames)
@@ -127,16 +128,26 @@ def _item(site: CallSite, at: int, *, of_moves: bool) -> str | None:
         above = {frame.function for frame in site.frames[: at + 1]}
         compiled = [name for name, _ in inner_functions(site.op_name) if name not in above]
         return _called(called, compiled)
-    names = scope_names(site.op_name)
-    # of `jnp.einsum`; a joined name is of no one op
-    equations = [name for name in names[-2:-1] if "->" in name and ";" not in name]
-    op = site.function or next(chain(equations, names[-1:]), "")
+    op = site.function or next(chain(_equations(site), scope_names(site.op_name)[-1:]), "")
     is_scope = op in OF_ANY_LOOP or any(frame.function == op for frame in site.frames)
     unsaid = _OF_LOOPS | (MOVING - TAKING if of_moves else MOVING)
     # XLA may join several that only move data
     is_moving = unsaid.issuperset(op.split(";"))
     is_op = "/" in site.op_name and not is_moving and not is_scope
     return op if is_op and not _COUNTER.search(site.op_name) else None
+
+
+def _equation(site: CallSite, at: int) -> str | None:
+    """Return the equation that a frame gives to a layer, such as `nnx.Einsum`."""
+    called = {(frame.file, frame.function) for frame in site.frames[at + 1 :]}
+    is_layer = len(called) == 1 and _is_of_library(site.frames[-1])
+    return next(iter(_equations(site)), None) if is_layer else None
+
+
+def _equations(site: CallSite) -> list[str]:
+    """Return the equation of `jnp.einsum`, if an op is of one; a joined name is of no one op."""
+    names = scope_names(site.op_name)[-2:-1]
+    return [name for name in names if "->" in name and ";" not in name]
 
 
 def _function(frame: StackFrame) -> OwnFunction:

@@ -116,6 +116,8 @@ CONSEQUENCES: Final = {
 """Kinds that only state what differs; sentences about changes of the program precede them."""
 
 
+_NEARLY_ALL: Final = 0.1
+"""Share of bytes that may remain if those of two reasons cancel out."""
 MORE: Final = "more"
 """Says that the other side has scopes with other numbers."""
 
@@ -289,6 +291,11 @@ class Reason:
         """Add the bytes and lines of a reason that follows from this one, without its counts."""
         self.growth_bytes += other.growth_bytes
         self._add_lines(other)
+
+    def cancels(self, other: "Reason") -> bool:
+        """Return True if almost nothing remains of the growth of two reasons."""
+        growths = self.growth_bytes, other.growth_bytes
+        return abs(sum(growths)) <= _NEARLY_ALL * max(map(abs, growths))
 
     def join(self, other: "Reason") -> None:
         """Add a reason with its counts."""

@@ -2,9 +2,21 @@
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import HeldValue, place
-from xlagraph.comparison.reasons import Reason, ReasonKind
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.op_names import OF_ANY_LOOP, primitive
 from xlagraph.presentation.byte_sizes import counted
+
+
+def join_scopes(reasons: FoundReasons) -> None:
+    """Join values of a scope that only one side has with those of its line that replace them."""
+    replacing = reasons.found.get(Subject(ReasonKind.REPLACED))
+    if replacing is None:
+        return
+    for scope in list(reasons.found.values()):
+        is_scope = scope.subject.kind in (ReasonKind.SCOPE_GONE, ReasonKind.SCOPE_NEW)
+        is_there = scope.line == replacing.line is not None
+        if is_scope and is_there and replacing.cancels(scope):
+            replacing.join(reasons.found.pop(scope.subject))
 
 
 def stacked(reason: Reason) -> str:

@@ -17,6 +17,8 @@ from xlagraph.comparison.edits_of_programs import (
     is_known_edit,
     is_of_less,
     is_of_line,
+    is_of_named_floats,
+    is_of_outputs_against,
     is_plain_edit,
     is_telling,
     may_resize,
@@ -123,7 +125,7 @@ def sentences_of(
         for reason in ranked
         if abs(reason.growth_bytes) >= least or is_edit(reason, explaining)
     ][:_MOST]
-    inputs = [each for each in reasons if _is_of_named_floats(each)]
+    inputs = [each for each in reasons if is_of_named_floats(each)]
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     # who adds one edits more than its bytes, and a new parameter is often returned, too
     is_returned = told[:1] and told[0].subject.kind is ReasonKind.OUTPUTS and not told[0].cause
@@ -188,7 +190,8 @@ def _of_no_bytes(
         return [(0 if is_first and is_parameter else 1, edited[0])]
     if is_plain_edit(first):  # a library makes a checkpoint, too
         is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
-        return [(1, reason) for _, reason in code] if is_checkpoint else code
+        of_other_edit = [(1, each) for each in functions if kind is ReasonKind.SIZE]
+        return [(1, reason) for _, reason in code] if is_checkpoint else code or of_other_edit
     gradients = [each for each in reasons if _is_gradient(each)]
     word = "new" if first.growth_bytes > 0 else "gone"
     if above is not None:
@@ -200,6 +203,8 @@ def _of_no_bytes(
     # the sizes of values follow from a line, unless those of an input or a loop differ
     is_own_size = kind is ReasonKind.SIZE and not (first.input_example or first.turns)
     is_of_lines |= is_own_size and bool(edited) and may_resize(edited[0], first)
+    # new parameters follow from the line of their layer
+    is_of_lines |= kind is ReasonKind.INPUTS and any(map(is_telling, edited))
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
     is_edited_line = bool(edited) and is_of_lines and is_code
     is_less = bool(functions) and not is_same and is_of_less(functions[0], first)
@@ -218,6 +223,7 @@ def _of_no_bytes(
     if is_edited_line or (first.cause and edited and is_telling(edited[0])):
         return [(0 if is_edited_line else 1, edited[0])]
     is_generic = kind is not ReasonKind.COPIES and _is_generic(first)
+    is_generic |= is_of_outputs_against(first, reasons)
     # ops of the side with more bytes say more than code of the other one
     is_said = above is not None and (
         not (ops and ops[0].scopes and ops[0].inputs) or above.subject.after == word
@@ -236,12 +242,6 @@ def _is_generic(reason: Reason) -> bool:
     is_named = reason.cause or reason.code or reason.is_of_policy or reason.inputs
     is_more = reason.subject.before == MORE
     return (is_more or reason.subject.kind in (*CONSEQUENCES, ReasonKind.INPUTS)) and not is_named
-
-
-def _is_of_named_floats(reason: Reason) -> bool:
-    """Return True for inputs that only one side has, unless they are numbers for a generator."""
-    are_floats = any(value.is_float for value in reason.largest if value)
-    return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
 
 
 def _is_of_few_ops(reason: Reason) -> bool:

@@ -15,6 +15,12 @@ from xlagraph.planner.edits.effect_sentences import (
 )
 from xlagraph.planner.edits.loop_stacks import stacks_of
 from xlagraph.planner.edits.patterns import matching
+from xlagraph.planner.edits.size_doubts import (
+    doubts_of_readers,
+    doubts_of_results,
+    doubts_of_types,
+    of_one_width,
+)
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import (
     whole_sets,
@@ -25,16 +31,6 @@ from xlagraph.planner.value_changes import (
 from xlagraph.presentation.byte_sizes import counted, human_bytes
 
 NOTHING_CHANGES: Final = "changes nothing: a factor of 1 keeps all bytes"
-_WIDE_FLOATS: Final = ("f32", "f64")
-_SMALLER_SHAPES: Final = (
-    "the values get smaller shapes, not a narrower type: on CPU the compiler computes bf16 and f16"
-    " in f32 and keeps both, so that a narrower type saves less or nothing; a sharding adds"
-    " collectives and copies that are not planned"
-)
-_SAME_READERS: Final = (
-    "what is computed from the values keeps its type and size: a narrower type narrows that, or"
-    " adds conversions; a sharding adds collectives and copies"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,10 @@ class Remove(Edit):
         if self.has_followers:
             value_ids = _followed(compilation, program, self.named, with_parameters=False)
         read_instead = with_sources_of_removed_copies(program, value_ids)
-        return resized(program, value_ids, without_values(read_instead, value_ids))
+        edited = resized(program, value_ids, without_values(read_instead, value_ids))
+        if not self.has_followers:
+            return edited
+        return replace(edited, assumptions=tuple(doubts_of_readers(program, value_ids)))
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         return resized_text(after, before, self.named, "removed")
@@ -105,12 +104,15 @@ class Shrink(Edit):
         value_ids = _followed(compilation, program, self.named, with_parameters=True)
         shrunk = with_shrunk_values(program, dict.fromkeys(value_ids, self.kept))
         edited = resized(program, value_ids, shrunk)
-        known = (compilation.values.get(each) for each in value_ids)
-        is_float = any(each is not None and each.dtype in _WIDE_FLOATS for each in known)
-        if not is_float:
-            return edited
-        on_cpu = compilation.platform == "cpu"
-        return replace(edited, assumptions=(_SMALLER_SHAPES if on_cpu else _SAME_READERS,))
+        doubts = (
+            *doubts_of_types(compilation, program, value_ids, self.kept),
+            *doubts_of_results(compilation, program, value_ids),
+        )
+        edited = replace(edited, assumptions=doubts)
+        if others := of_one_width(compilation, program, value_ids):
+            floats = dict.fromkeys(value_ids - others, self.kept)
+            edited = replace(edited, most=with_shrunk_values(program, floats))
+        return edited
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         if self.kept == 1:

@@ -202,6 +202,18 @@ def test_ops_of_pytorch_are_named_without_the_numbers_of_their_nodes():
     after = {**common, "aten__relu.12": 5, "p0.1": 9}
     (text,) = told({"names": before}, {"names": after})
     assert text == "5 ops of aten__relu, none before; 6 ops of aten__gelu before, none now"
+    casts = {**common, "xla__cast": 9, "aten__view.8": 9, "xla__device_data": 9}
+    assert told({"names": common}, {"names": casts}) == ["9 ops of xla__cast, none before"]
+
+
+def test_ops_precede_outputs_that_change_against_the_growth():
+    ops = Reason(Subject(ReasonKind.CALLED, "ops"), count_b=9, inputs={"xla__cast"})
+    outputs = Reason(Subject(ReasonKind.OUTPUTS), -64, 3, 1)
+    live = Reason(Subject(ReasonKind.PLACED), 192, 1, 1)
+    for bytes_, first in ((192, "9 ops of xla__cast, none before"), (-192, "1 output, 3 before")):
+        live.growth_bytes = bytes_
+        found = sentences_of([outputs, live, ops], ("a", "b"), (256, 192 + bytes_))
+        assert found[0].text.startswith(first)
 
 
 def test_functions_are_named_with_a_proved_cause_in_one_sentence():
@@ -247,6 +259,11 @@ def test_new_inputs_precede_what_only_says_which_values_differ(dtype, first):
     found = sentences_of([live, inputs], ("a", "b"), (64, 6528))
     assert found[0].text.startswith(first)
     assert sum(each.growth_bytes for each in found) == 6464
+    edited = Reason(Subject(ReasonKind.EDITED), labels={"f.py:3 (f)"}, inputs={"Dense"})
+    found = sentences_of([live, inputs, edited], ("a", "b"), (64, 6528))
+    assert [each.text for each in found[:1 + (dtype == "f32")]] == [
+        "f.py:3 (f): Dense new", *["1 new input: p['g']"] * (dtype == "f32")
+    ]  # fmt: skip
 
 
 def test_a_function_precedes_ops_that_a_larger_program_computes_less_often():

@@ -129,6 +129,7 @@ def test_an_edited_line_precedes_the_size_of_a_parameter_that_follows_from_it():
     called = Reason(Subject(ReasonKind.CALLED), scopes={"Adam of o"}, inputs={"Lion of o"})
     both = sentences_of([sizes, edited, called], ("a", "b"), (128, 64))
     assert both[1].text == "Lion of o replaces Adam of o"
+    assert sentences_of([sizes, called], ("a", "b"), (128, 64))[1].text == both[1].text
     sizes.input_example = value, value
     files = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 0, 8, scopes={"pool/max.py"})
     assert sentences_of([sizes, edited, files], ("a", "b"), (128, 64))[0].text == first

@@ -37,3 +37,25 @@ def test_a_comparison_says_less_than_the_op_that_replaces_it():
     before, after = (["step:9 f:3 sin", f"step:9 f:4 {op}"] for op in ("gt", "tanh"))
     assert told(before, after) == ["train.py:4 (f): tanh new"]
     assert told(after, before) == ["train.py:4 (f): tanh gone"]
+
+
+def test_a_layer_is_named_by_the_equation_that_its_line_gives_to_it():
+    layer, pool = "step:9 f:{} Einsum.__call__:5! {}/dot_general", "step:9 f:7 Pool.__call__:2!"
+    before = [layer.format(4, "BTD,NDH->BTNH"), layer.format(5, "BTD,CKDH->CBTKH")]
+    within = f"{pool} average:3! BT,T->B/dot_general"  # the layer's own equation
+    after = [layer.format(3, "BTD,SNDH->SBTNH"), f"{pool} average:3! BT,T->B/tanh"]
+    gone = "einsum BTD,CKDH->CBTKH, einsum BTD,NDH->BTNH"
+    text = f"train.py:3 (f): einsum BTD,SNDH->SBTNH instead of {gone}"
+    assert told([*before, within], after) == [text]
+
+
+def test_the_only_line_of_a_library_with_other_ops_is_named_with_its_caller():
+    ops = [f"step:9 update:5! {op}" for op in ("mul", "sub", "sqrt")]
+    other = ["step:8 run:3! exp", "step:8 run:3! sub"]
+    line = "layers/core.py:5 (update), called at train.py:9"
+    assert told([*ops, *other], [*ops[:2], *other]) == [f"{line}: sqrt gone"]
+    assert told(ops[:2], ops) == [f"{line}: sqrt new"]
+    assert told([*ops, *other], [*ops[:2], *other[1:]]) == []
+    assert told(ops[1:2], ops[:2]) == []
+    joined = "step:9 update:5! (sqrt:jit(step)/mul:"
+    assert told([*ops[:2], joined], ops[:2]) == []

@@ -9,7 +9,8 @@ from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.proved_causes import join_moved
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.replaced_values import join_scopes
 
 STACK = HeldValue(
     ReservedPart.OUTPUTS, 64, False, "s", "{}", "while", None, None, None, "f32[16]", "f32", 64, 0
@@ -218,3 +219,19 @@ def test_a_few_values_of_an_element_type_have_casts():
     (text, growth), *_ = lines(others, [*others, narrow, cast])
     assert text.startswith("1 of 62 computed values in bf16 now, none before, with casts and what")
     assert growth == cast.held_bytes
+
+
+def test_values_of_a_scope_that_others_of_its_line_replace_are_told_with_these():
+    subjects = Subject(ReasonKind.SCOPE_GONE, after="drop"), Subject(ReasonKind.REPLACED)
+    for line, told in (
+        (3, ["4 values replaced by 2 others"]),
+        (4, ["4 values of drop gone", "2 new values"]),
+    ):
+        gone, new = Reason(subjects[0], -64, 4, 0, {"drop"}), Reason(subjects[1], 63, 0, 2)
+        gone.growth_by_line["f.py", 3], new.growth_by_line["f.py", line] = -64, 63
+        found = FoundReasons()
+        found.found |= {each.subject: each for each in (gone, new)}
+        join_scopes(found)
+        texts = [reason_text(each, ("a", "b")) for each in found.found.values()]
+        assert all(map(str.startswith, texts, told))
+        assert len(texts) == len(told)

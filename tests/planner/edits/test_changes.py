@@ -160,11 +160,56 @@ def test_a_batch_that_is_named_but_not_changed_is_refused():
         Changes(batch=2, batch_of=["0"], batch_like="other")
 
 
+def float_and_mask():
+    """A parameter, a value and a mask that are computed from it, and a result of its shape."""
+    return (
+        value(0, 0, 9, 64, allocation=0, is_stored=True),
+        value(1, 1, 3, 64, operands=(0,), reads=(0,)),
+        value(2, 2, 3, 16, operands=(0,), reads=(0,)),
+        value(3, 3, 9, 64, operands=(1, 2), reads=(1, 2), lives_out=True),
+    ), (
+        facts(0, "f32[16]{0}", "parameter", size_bytes=64),
+        facts(1, "f32[16]{0}", "exponential", size_bytes=64),
+        facts(2, "pred[16]{0}", "compare", size_bytes=16, dtype="pred"),
+        facts(3, "f32[16]{0}", "select", size_bytes=64),
+    )
+
+
+def doubts(platform="cpu", **changes):
+    compiled = compilation(
+        *float_and_mask(),
+        platform=platform,
+        allocations=(GIVEN,),
+        parameters={0: (0, "{}")},
+        results=(3,),
+    )
+    found = whatif_of(compiled, Changes(**changes))
+    return found, "; ".join(found.assumptions)
+
+
 def test_a_narrower_type_is_doubted_where_the_compiler_widens_it():
-    made = (value(0, 0, 2, 64),), (facts(0, "f32[16]{0}", size_bytes=64),)
     for platform, doubt in (
         ("cpu", "a narrower type saves less or nothing"),
         ("gpu", "a narrower type narrows that, or adds conversions"),
     ):
-        found = whatif_of(compilation(*made, platform=platform), Changes(shrink={"v0": 2}))
-        assert any(doubt in text for text in found.assumptions)
+        assert doubt in doubts(platform, shrink={"v1": 2})[1]
+    assert "adds conversions" not in doubts("gpu", shrink={"*": 2})[1]
+
+
+def test_masks_keep_their_size_with_a_narrower_type_of_floats():
+    found, text = doubts("gpu", shrink={"*": 2})
+    assert "16 B of the values are pred, which another type of floats keeps" in text
+    assert found.reserved_bytes_at_most - found.reserved_bytes_after == 8
+    assert "of the values are pred" not in doubts("gpu", shrink={"v2": 2})[1]
+
+
+def test_results_of_the_shape_of_a_smaller_parameter_may_be_its_new_value():
+    doubt = "results with the shapes of smaller parameters, 64 B, keep their size"
+    assert doubt in doubts(shrink={"v0": 2})[1]
+    assert doubt not in doubts(shrink={"v1": 2})[1]
+
+
+def test_what_reads_removed_values_may_read_others():
+    doubt = "what reads 64 B of the removed values is assumed to read nothing in their place"
+    assert doubt in doubts(without=["v1"])[1]
+    assert doubt not in doubts(without=["v3"])[1]
