@@ -8,7 +8,10 @@ from xlagraph.presentation.byte_sizes import counted
 
 
 def join_scopes(reasons: FoundReasons) -> None:
-    """Join values of a scope that only one side has with those of its line that replace them."""
+    """Join values of a scope that only one side has with those of its line that replace them.
+
+    Those of a checkpoint join it, wherever it recomputes them.
+    """
     replacing = reasons.found.get(Subject(ReasonKind.REPLACED))
     if replacing is None:
         return
@@ -17,6 +20,10 @@ def join_scopes(reasons: FoundReasons) -> None:
         is_there = scope.line == replacing.line is not None
         if is_scope and is_there and replacing.cancels(scope):
             replacing.join(reasons.found.pop(scope.subject))
+        is_checkpoint = scope.subject.kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
+        if is_checkpoint and scope.growth_bytes and scope.cancels(replacing):
+            scope.absorb(reasons.found.pop(replacing.subject))
+            return
 
 
 def stacked(reason: Reason) -> str:

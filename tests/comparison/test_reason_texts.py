@@ -235,3 +235,14 @@ def test_values_of_a_scope_that_others_of_its_line_replace_are_told_with_these()
         texts = [reason_text(each, ("a", "b")) for each in found.found.values()]
         assert all(map(str.startswith, texts, told))
         assert len(texts) == len(told)
+
+
+@pytest.mark.parametrize(("bytes_", "count"), [(63, 1), (32, 2)])
+def test_values_that_others_of_a_checkpoint_replace_are_told_with_it(bytes_, count):
+    checkpoint = Reason(Subject(ReasonKind.CHECKPOINTED), -64, scopes={"layer"})
+    new = Reason(Subject(ReasonKind.REPLACED), bytes_, 0, 2)
+    found = FoundReasons()
+    found.found |= {each.subject: each for each in (checkpoint, new)}
+    join_scopes(found)
+    assert len(found.found) == count
+    assert sum(each.growth_bytes for each in found.found.values()) == bytes_ - 64
