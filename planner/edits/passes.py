@@ -103,10 +103,8 @@ class Passes:
     def __init__(self, compilation: PlannableCompilation, program: PlannedProgram) -> None:
         self._readers, self._by_id = compilation.readers, program.by_id
         self._recomputed = compilation.recomputed
-        self._moved = frozenset(
-            each.value_id for each in compilation.values.values() if each.opcode in MOVED_ELEMENTS
-        )
-        self._known: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
+        self._known = compilation.values
+        self._found: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
         self._marked = {
             value.value_id
             for value in program.values
@@ -118,13 +116,13 @@ class Passes:
 
     def readers(self, value: PlannedValue) -> tuple[list[PlannedValue], list[PlannedValue]]:
         """Return what the backward pass computes from a value, then what the forward pass does."""
-        if value.value_id not in self._known:
+        if value.value_id not in self._found:
             backward: list[PlannedValue] = []
             forward: list[PlannedValue] = []
             for reader in self._read_by(value.value_id):
                 (backward if reader.value_id in self._backward else forward).append(reader)
-            self._known[value.value_id] = backward, forward
-        return self._known[value.value_id]
+            self._found[value.value_id] = backward, forward
+        return self._found[value.value_id]
 
     def _read_by(self, value_id: int) -> list[PlannedValue]:
         found = [
@@ -144,6 +142,8 @@ class Passes:
         of_inputs: set[int] = set()
         for value in sorted(program.values, key=begin_of):
             number, is_marked = value.value_id, value.value_id in self._marked
+            if not is_marked and not self._is_read_backward_only(value):
+                continue
             read = [
                 each
                 for each in map(self._by_id.get, value.reads)
@@ -152,8 +152,7 @@ class Passes:
             ]
             needed = min((needed_at.get(each.value_id, 0) for each in read), default=None)
             if not is_marked:
-                if needed is not None and self._is_read_backward_only(value):
-                    needed_at[number] = max(needed_at.get(number, 0), needed)
+                needed_at[number] = max(needed_at.get(number, 0), needed or 0)
             elif needed is None:
                 of_inputs.add(number)
                 if value.reads:
@@ -184,9 +183,11 @@ class Passes:
 
     def _computed_at(self, value: PlannedValue) -> int:
         """Return the step that makes a value, or the value that it only moves."""
-        if value.value_id in self._moved and value.operands and value.operands[0] in self._by_id:
-            return self._computed_at(self._by_id[value.operands[0]])
-        return value.live_from
+        known = self._known.get(value.value_id)
+        if known is None or known.opcode not in MOVED_ELEMENTS or not value.operands:
+            return value.live_from
+        moved = self._by_id.get(value.operands[0])
+        return value.live_from if moved is None else self._computed_at(moved)
 
     def _depending(self, program: PlannedProgram) -> set[int]:
         """Return the marked values, and all that depends on those that read forward values.
