@@ -15,6 +15,7 @@ from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import (
     is_backward,
     is_checkpointed,
+    is_per_example,
     is_recomputed,
     stem,
     without_numbers,
@@ -30,6 +31,8 @@ _LEAST_EQUAL: Final = 0.8
 """Least share of the bytes of equal values: layers that differ, as in strides, need no loop."""
 _LEAST_OF_OP: Final = 0.03
 """Least share of the recomputed bytes of an op that shows the number of parts."""
+_MOST_STACKED: Final = Fraction(1, 2)
+"""Most bytes that a loop stacks, of those of what is recomputed in it, for it to save much."""
 
 _UNROLLED: Final[Remedies] = {
     "jax": "Put the parts into a loop of the program, outside of which this compiler does not order"
@@ -106,8 +109,9 @@ def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
 def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cause | None:
     """Return the cause for values that the backward pass reads, if most are of equal parts.
 
-    None if a checkpoint around each part is enough. `scan_layers` of PyTorch/XLA saves nothing,
-    also with `min_cut_rematerialization_partition` (tried with 2.9).
+    None if a checkpoint around each part is enough, or if a loop would stack gradients of each
+    example, which the program reduces one after another. `scan_layers` of PyTorch/XLA saves
+    nothing, also with `min_cut_rematerialization_partition` (tried with 2.9).
     """
     if program.framework != "jax" or not program.recomputes_early:
         return None
@@ -117,6 +121,8 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     if _bytes(equal.values()) < _LEAST_EQUAL * _bytes(values):
         return None
     parts = min(map(len, often))
+    if _bytes(_stacked_examples(program, parts)) > _MOST_STACKED * _bytes(values):
+        return None
     reason = f"one of {parts} or more equal values that the backward pass reads"
     rows = [evidence_row(each, reason) for each in program.at_peak if each.value_id in equal]
     if not rows:
@@ -149,6 +155,18 @@ def _others_of_parts(program: PeakProgram, labels: Collection[str], parts: int) 
         if value.label not in labels and _is_read_in_passes(program, value)
         for member in program.members_of(value)
     )
+
+
+def _stacked_examples(program: PeakProgram, parts: int) -> Iterator[StoredValue]:
+    """Yield the gradients of each example that are read after the backward pass of their part."""
+    gradients = (
+        each
+        for each in program.temporaries
+        if each.is_backward and is_per_example(each.known_op_name)
+    )
+    for values in _by_op(program, gradients):
+        if len(values) >= parts:
+            yield from (each for each in values if not _is_read_in_passes(program, each))
 
 
 def _by_op(

@@ -16,12 +16,12 @@ BACKWARD = "jit(f)/transpose(jvp(layer_{0}))/checkpoint"
 LAYERS = range(4)
 
 
-def layers(programs, *, again="{0}/rematted_computation/tanh @ f.py:3", loop=None):
+def layers(programs, *, again="{0}/rematted_computation/tanh @ f.py:3", back=BACKWARD, loop=None):
     """Return a program of equal layers, whose values `again` are all recomputed before `back`."""
     rows = ""
     for n in LAYERS:
         scope = BACKWARD.format(n)
-        forward, later = f"jit(f)/jvp(layer_{n})/add @ f.py:3", f"{scope}/add @ f.py:3"
+        forward, later = f"jit(f)/jvp(layer_{n})/add @ f.py:3", f"{back.format(n)}/add @ f.py:3"
         computed = again.format(scope, "abcd"[n], 3 + n % 2, n % 2)
         rows += f"""
         1 | kept.{n} | f32[64] | {8192 + 256 * n} | 256 | 1-9 | tanh(x) | {forward}
@@ -104,3 +104,10 @@ def test_a_checkpoint_around_each_part_may_be_enough(programs, labels, is_early)
     program = layers(programs)
     program.recomputes_early = is_early
     assert kept_by_unrolled_parts(program, labels) is None
+
+
+def test_a_loop_would_stack_the_gradients_of_each_example(programs):
+    program = layers(programs, back="jit(f)/vmap(transpose(jvp(layer_{0})))/checkpoint")
+    program.recomputes_early = True
+    # `grad`, outside of the backward pass, reduces `back` of each part
+    assert kept_by_unrolled_parts(program, KEPT) is None
