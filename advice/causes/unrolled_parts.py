@@ -4,7 +4,7 @@ A compiler that drops barriers may recompute what all checkpoints need before th
 known. In a loop of the program each iteration recomputes its own part.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -66,12 +66,18 @@ def _op(program: PeakProgram, value: StoredValue) -> _Op:
 
 def _scopes(op_name: str | None) -> tuple[str, ...]:
     """Return the scopes of an op, the outermost number left out, which is that of its part."""
-    found = list(stem(op_name))
-    for place, scope in enumerate(found):
-        if (unnumbered := without_numbers(scope)) != scope:
-            found[place] = unnumbered
-            break
-    return tuple(found)
+    found = stem(op_name)
+    place = len(_part(op_name)) - 1
+    return (
+        found if place < 0 else (*found[:place], without_numbers(found[place]), *found[place + 1 :])
+    )
+
+
+def _part(op_name: str | None) -> tuple[str, ...]:
+    """Return the scopes up to the outermost number; none without one."""
+    found = stem(op_name)
+    places = (place for place, scope in enumerate(found, 1) if without_numbers(scope) != scope)
+    return found[: next(places, 0)]
 
 
 def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
@@ -121,6 +127,8 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     if _bytes(equal.values()) < _LEAST_EQUAL * _bytes(values):
         return None
     parts = min(map(len, often))
+    if not _are_equal_parts(values):
+        return None
     if _bytes(_stacked_examples(program, parts)) > _MOST_STACKED * _bytes(values):
         return None
     reason = f"one of {parts} or more equal values that the backward pass reads"
@@ -137,6 +145,24 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
         "outside of a loop this compiler recomputes too early for a checkpoint to save much",
         likelihood=0.9,
     )
+
+
+def _are_equal_parts(values: Iterable[StoredValue]) -> bool:
+    """Return True unless numbers in op names show that few parts are alike, as in a U-Net.
+
+    Its blocks have equal values, but differ in channels and in what they concatenate.
+    """
+    parts: defaultdict[tuple[str, ...], Counter[tuple[tuple[str, ...], str]]] = defaultdict(Counter)
+    for value in values:
+        if value.stack_loop is None and (part := _part(value.known_op_name)):
+            parts[part][_scopes(value.known_op_name), value.shape] += value.size_bytes
+    equal = sum(
+        part.total()
+        for part in parts.values()
+        if sum(2 * (part & each).total() >= (part | each).total() for each in parts.values())
+        >= _LEAST_PARTS
+    )
+    return equal >= _LEAST_EQUAL * sum(part.total() for part in parts.values())
 
 
 def _others_of_parts(program: PeakProgram, labels: Collection[str], parts: int) -> tuple[str, ...]:

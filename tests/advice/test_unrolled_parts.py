@@ -106,6 +106,12 @@ def test_a_checkpoint_around_each_part_may_be_enough(programs, labels, is_early)
     assert kept_by_unrolled_parts(program, labels) is None
 
 
+def test_equal_values_of_one_layer_are_no_equal_layers(programs):
+    program = layers(programs, again="jit(f)/jvp(layer_0)/tanh @ f.py:3")
+    program.recomputes_early = True
+    assert kept_by_unrolled_parts(program, [f"again.{n}" for n in LAYERS]) is None
+
+
 def test_a_loop_would_stack_the_gradients_of_each_example(programs):
     program = layers(programs, back="jit(f)/vmap(transpose(jvp(layer_{0})))/checkpoint")
     program.recomputes_early = True
