@@ -124,8 +124,15 @@ class _Added:
             if (planned := by_id.get(value.value_id)) is not None
             and (planned.is_stored or planned.lives_out or planned.buffer_set in kept_sets)
         }
-        if has_barriers:  # belongs to no part
+        own_parts: defaultdict[int | None, set[int]] = defaultdict(set)
+        for value in program.values:
+            if (planned := ordered.by_id.get(value.value_id)) is not None:
+                begin = parts.made_early.get(value.value_id, planned.live_from)
+                own = bisect_right(parts.begins, begin)
+                own_parts[program.step_in_entry(value.defined_at)].add(own)
+        if has_barriers:  # belongs to no part, or to several, such as masks of all layers
             kept |= {step for step in forward if _is_of_no_layer(program, step)}
+            kept |= {step for step in forward if len(own_parts[step]) > 1}
         steps = program.computations[program.entry].instructions
         read = {
             operand
@@ -151,17 +158,10 @@ class _Added:
                     clones[step] = next(numbers)
         if not has_barriers:
             return cls(found, forward, clones, None)
-        begins = {
-            program.step_in_entry(value.defined_at): parts.made_early.get(
-                value.value_id, ordered.by_id[value.value_id].live_from
-            )
-            for value in program.values
-            if value.value_id in ordered.by_id
-        }
         part_of: dict[int, int] = {}
         for step in clones:  # operands first; what is not kept belongs to one part
             each = program.instructions[step]
-            own = bisect_right(parts.begins, begins.get(step, 0))
+            own = min(own_parts[step], default=0)
             part_of[step] = max((part_of[it] for it in each.operands if it in part_of), default=own)
         return cls(found, forward, clones, part_of)
 

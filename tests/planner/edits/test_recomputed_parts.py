@@ -4,7 +4,9 @@ from dataclasses import replace
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.orders.small_schedules import reorderable
+from xlagraph.planner.edits import recomputed_parts
 from xlagraph.planner.edits.recomputed_parts import recomputed_in_parts
+from xlagraph.planner.edits.recomputed_values import parts_of_forward_pass
 from xlagraph.planner.memory_plan import plan_memory
 from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.rules import Rule, order_of
@@ -100,6 +102,25 @@ def test_with_barriers_a_part_is_recomputed_when_the_gradient_of_its_result_is_k
     }
     gradients = {f"convolution{n}.remat": [f"multiply{n + 1}"] for n in range(LAYERS - 1)}
     assert waits == {f"convolution{LAYERS - 1}.remat": [], **gradients}
+
+
+def test_with_barriers_what_makes_values_of_several_layers_is_kept(monkeypatch):
+    found = reorderable(*step(wide="convolution"))
+    parts = parts_of_forward_pass(compiled(found, "gpu"), ordered(found, Rule.DEPTH_FIRST))
+    steps = {each.name: n for n, each in enumerate(found.schedulable.instructions)}
+    first, later = steps["convolution1"], steps["convolution4"]
+    values = tuple(
+        each._replace(defined_at=first, positions=(first,)) if each.defined_at == later else each
+        for each in found.schedulable.values
+    )
+    found = replace(found, schedulable=replace(found.schedulable, values=values))
+    parts = parts._replace(made_early={later: later})
+    monkeypatch.setattr(recomputed_parts, "parts_of_forward_pass", lambda *_: parts)
+    longer = recomputed_in_parts(found, compiled(found, "gpu"), ordered(found, Rule.DEPTH_FIRST))
+    assert longer is not None
+    names = [each.name for each in longer.schedulable.instructions]
+    assert "convolution0.remat" in names
+    assert "convolution1.remat" not in names
 
 
 def with_called_parts(found):
