@@ -267,7 +267,9 @@ class _Search:
         if not self._is_enough(_sum(here, "sizeBytes"), "reserved"):
             return None
         labels = [str(row["value"]) for row in here]
-        edit, note = best_donation(program.compilation, labels, program.memory_space)
+        edit, note = best_donation(
+            program.compilation, labels, program.memory_space, stored=program.stored
+        )
         if note is not None:
             self._found.notes[note] = None
         if edit is None:

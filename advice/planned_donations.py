@@ -73,14 +73,19 @@ def with_planned_donations(
 
 
 def best_donation(
-    compilation: PlannableCompilation, labels: Collection[str], memory_space: int
+    compilation: PlannableCompilation,
+    labels: Collection[str],
+    memory_space: int,
+    *,
+    stored: StoredCompilation | None = None,
 ) -> tuple[Donate | None, str | None]:
     """Return the arguments to donate, and a note if donating all costs memory or saves less.
 
     Callers donate whole arguments (`whole_arguments`); those with one of the labels are candidates.
     Starting with all of them, the largest first, each one is left out if as much is saved without
     it. If no set saves anything, nothing is returned. Only as many sets are replanned as a few
-    seconds allow.
+    seconds allow, in the order of the dump; if the stored compilation is given, what is returned
+    makes the order that XLA chooses then.
     """
     named = {compilation.id_by_label[each] for each in labels if each in compilation.id_by_label}
     by_id = compilation.program.by_id
@@ -104,6 +109,9 @@ def best_donation(
         if rest and (without := saved(rest)) >= best:
             best, kept = without, rest
     found = reduce(or_, kept)
+    if stored is not None:
+        found = found.in_chosen_order(stored, compilation)
+        every = saved([*chosen, found]) if every < 0 else every
     if every >= 0:
         return (found if best > 0 else None), None
     names = " ".join(shlex.join(each.arguments) for each in chosen)

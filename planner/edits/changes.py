@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.planner.edits.patterns import reject_malformed
@@ -75,12 +76,13 @@ class Changes:
         batch: Edit | None = None,
         *,
         recomputes_early: bool = False,
+        stored: StoredCompilation | None = None,
     ) -> list[Edit]:
         """Return the edits in the order in which they are made; raises NoSuchName.
 
         `batch` is the edit that scales the batch, and `recomputes_early` is said of a CPU's default
         order. Donations come last, as one edit, because frameworks pair all donated parameters
-        with the results that are left.
+        with the results that are left; alone they may change the order, if `stored` is given.
         """
         edits: list[Edit] = [Remove.matching(compilation, pattern) for pattern in self.without]
         if batch is not None:
@@ -90,7 +92,10 @@ class Changes:
         edits += [FreeAtLastUse.matching(compilation, each) for each in self.until_last_use]
         edits += [Checkpoint(scope, recomputes_early) for scope in self.checkpoint]
         if self.donate:
-            edits.append(Donate.matching(compilation, self.donate))
+            donated = Donate.matching(compilation, self.donate)
+            if stored is not None and not edits:
+                donated = donated.in_chosen_order(stored, compilation)
+            edits.append(donated)
         return edits
 
     def __bool__(self) -> bool:

@@ -1,9 +1,11 @@
-"""The order that XLA's GPU compiler chooses again for a program whose values have other sizes.
+"""The order that XLA's GPU compiler chooses again for an edited program.
 
-It takes the best of three orders, two of which depend on the sizes themselves.
+It takes the best of three orders, two of which depend on the sizes of values. It also orders copies
+of donated parameters that it drops afterwards.
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 
 from xlagraph.hlo.op_names import is_recomputed
@@ -11,7 +13,7 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.schedules import reordering_of, with_order
 from xlagraph.planner.orders.choice_of_three import chosen_by_estimate
-from xlagraph.planner.orders.elided_copies import with_copies
+from xlagraph.planner.orders.elided_copies import with_copies, with_donations
 from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import may_make_all, order_of
@@ -67,3 +69,33 @@ def chosen_again(
     resized = replace(found, planned=scaled, schedulable=program, ranges=ranges)
     order = order_of(program, chosen_by_estimate(resized))
     return with_order(compilation, resized, resized.flat(order))
+
+
+def chosen_with_donations(
+    found: Reordering, compilation: PlannableCompilation, outputs: Mapping[int, int]
+) -> PlannableCompilation | None:
+    """Return the compilation in the order that is chosen if parameters are donated.
+
+    ``outputs`` are the parameters, by the results that are written over them; they are not yet
+    donated in what is returned. None if the order stays the same.
+    """
+    sets = {value.value_id: value.buffer_set for value in found.schedulable.values}
+    joined = {sets[output]: sets[each] for output, each in outputs.items() if output in sets}
+    program, is_ordered_otherwise = with_donations(found.schedulable, joined)
+    if not is_ordered_otherwise:
+        return None
+    planned = replace(
+        found.planned,
+        values=tuple(
+            [
+                value._replace(buffer_set=joined.get(value.buffer_set, value.buffer_set))
+                for value in found.planned.values
+            ]
+        ),
+    )
+    ranges = Ranges(program, found.ranges.rules)
+    donated = replace(found, planned=planned, schedulable=program, ranges=ranges)
+    order = order_of(program, chosen_by_estimate(donated))
+    if order == found.schedulable.present_order:
+        return None
+    return with_order(compilation, found, found.flat(order))

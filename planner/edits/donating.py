@@ -15,16 +15,19 @@ once the framework has named an input.
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.donation import donate, with_results_apart
+from xlagraph.planner.edits.chosen_again import chosen_with_donations, reordering_of_choice
 from xlagraph.planner.edits.edit import DonatedParameter, Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import saved_range_text
 from xlagraph.planner.edits.patterns import matching
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.needed_copies import Donor
+from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import counted
 from xlagraph.queries.errors import NoSuchName
@@ -37,6 +40,8 @@ class Donate(Edit):
     names: tuple[str, ...]
     parameters: frozenset[int]
     """Value ids of the named parameters."""
+    reordering: Reordering | None = field(default=None, repr=False, compare=False)
+    """The orders of a GPU's program, of which XLA chooses one again; None if it is not known."""
 
     @classmethod
     def matching(cls, compilation: PlannableCompilation, names: Iterable[str]) -> "Donate":
@@ -55,7 +60,14 @@ class Donate(Edit):
     def __or__(self, other: "Donate") -> "Donate":
         """Return the edit that donates the parameters of both."""
         names = tuple(dict.fromkeys((*self.names, *other.names)))
-        return Donate(names, self.parameters | other.parameters)
+        reordering = self.reordering or other.reordering
+        return Donate(names, self.parameters | other.parameters, reordering)
+
+    def in_chosen_order(
+        self, stored: StoredCompilation, compilation: PlannableCompilation
+    ) -> "Donate":
+        """Return the edit that also makes the order that XLA chooses then, if it is known."""
+        return replace(self, reordering=reordering_of_choice(stored, compilation))
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -66,6 +78,9 @@ class Donate(Edit):
         return self.parameters
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
+        if (ordered := self._ordered(compilation, program)) is not None:
+            as_ordered = replace(self, reordering=None).apply(ordered, ordered.program)
+            return replace(as_ordered, compilation=ordered)
         kept = program.by_id.keys()
         already = {each for each in self.parameters if compilation.is_donated(each)}
         gone = self.parameters - already - kept
@@ -109,6 +124,21 @@ class Donate(Edit):
             donated=tuple(sorted(found, key=lambda each: (-each.size_bytes, each.parameter))),
             copied_before=donated.copied_before,
         )
+
+    def _ordered(
+        self, compilation: PlannableCompilation, program: PlannedProgram
+    ) -> PlannableCompilation | None:
+        """Return the compilation in the order that XLA chooses; None for the present order."""
+        found = self.reordering
+        if found is None or program.values != found.planned.values:
+            return None
+        pairs, _ = _pairs(
+            compilation, {each for each in self.parameters if not compilation.is_donated(each)}
+        )
+        if _paired_again(compilation, program, pairs) is not None:
+            return None
+        outputs = {pair.output: pair.parameter for pair in pairs}
+        return chosen_with_donations(found, compilation, outputs)
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
         donated = after.edited.donated if after.edited is not None else ()

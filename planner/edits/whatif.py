@@ -49,6 +49,7 @@ def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None
         *(read, changes, find_batch(graph, read, changes), reorder),
         notes=notes,
         recomputes_early=is_early and recomputes_early(schedulable_program(stored)),
+        stored=stored if reorder is None else None,
     )
 
 
@@ -60,6 +61,7 @@ def whatif_of(
     *,
     notes: tuple[str, ...] = (),
     recomputes_early: bool = False,
+    stored: StoredCompilation | None = None,
 ) -> WhatIf:
     """Replay the plan of a compilation and replan it, without and with changes.
 
@@ -76,7 +78,7 @@ def whatif_of(
         )
     edits: list[Edit] = [] if reorder is None else [reorder]
     ordered = compilation if reorder is None else reorder.ordered
-    edits += changes.edits(ordered, batch, recomputes_early=recomputes_early)
+    edits += changes.edits(ordered, batch, recomputes_early=recomputes_early, stored=stored)
     assumed = () if reorder is None else reorder.assumptions
     return _result(replan(compilation, edits), assumed, notes)
 

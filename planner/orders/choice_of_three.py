@@ -37,17 +37,16 @@ def choice_of_three(reordering: Reordering) -> tuple[Rule, Mapping[Rule, Order]]
 
 
 def chosen_by_estimate(reordering: Reordering) -> Rule:
-    """Return the order that needs the fewest bytes by XLA's estimate."""
-    return min(THREE, key=lambda rule: _estimated_bytes_of(reordering, rule))
+    """Return the order that needs the fewest bytes by XLA's estimate.
 
-
-def _estimated_bytes_of(reordering: Reordering, rule: Rule) -> int:
-    """Return the bytes that XLA expects, with the copies that it drops later."""
+    The estimate is that of the program that XLA ordered, with the copies that it drops later.
+    """
     program = reordering.schedulable
     if (seen := program.as_ordered) is not None:
         ranges = Ranges(seen, reordering.ranges.rules)
         reordering = replace(reordering, schedulable=seen, ranges=ranges)
-    return estimated_bytes(reordering, reordering.flat(order_with_copies(program, rule)))
+    orders = {rule: reordering.flat(order_with_copies(program, rule)) for rule in THREE}
+    return min(THREE, key=lambda rule: estimated_bytes(reordering, orders[rule]))
 
 
 def lacks_dependences(reordering: Reordering, chosen: Order) -> bool:

@@ -41,6 +41,30 @@ def with_copies(program: SchedulableProgram) -> SchedulableProgram:
     return found if is_made else _ordered(program, parameters, ())
 
 
+def with_donations(
+    program: SchedulableProgram, sets: Mapping[int, int]
+) -> tuple[SchedulableProgram, bool]:
+    """Return the program with more parameters donated, and if XLA orders more copies of them.
+
+    ``sets`` are the buffer sets of the parameters, by those of the results that are written over
+    them. The copies that are taken for added ones stay so.
+    """
+    given = set(sets.values())
+    values = [
+        each._replace(
+            buffer_set=sets.get(each.buffer_set, each.buffer_set),
+            is_kept=each.is_kept and each.buffer_set not in given,
+        )
+        for each in program.values
+    ]
+    joined = replace(program, values=tuple(values), as_ordered=None, dropped=frozenset(), added=())
+    copied = set(_written_over(joined))
+    is_ordered_otherwise = any(
+        each.buffer_set in given and each.defined_at in copied for each in values
+    )
+    return _ordered(joined, sorted(copied), program.added), is_ordered_otherwise
+
+
 def _ordered(
     program: SchedulableProgram, parameters: Collection[int], added: Collection[int]
 ) -> SchedulableProgram:
@@ -119,9 +143,9 @@ def _written_over(program: SchedulableProgram) -> Iterator[int]:
         if owners[value.defined_at] == program.entry:
             members[value.buffer_set].append(value)
 
-    def before(step: int) -> tuple[int, ...]:
+    def before(step: int) -> list[int]:
         each = instructions[step]
-        return (*each.operands, *each.control_predecessors)
+        return [other for other in (*each.operands, *each.control_predecessors) if other >= least]
 
     for values in members.values():
         parameters = [
@@ -130,6 +154,7 @@ def _written_over(program: SchedulableProgram) -> Iterator[int]:
         written = [each.defined_at for each in values if each not in parameters]
         if len(parameters) != 1 or not written:
             continue
+        least = min(parameters[0].uses, default=0)  # what runs before all readers leads to none
         ordered = set(reached([min(written)], before))
         users = {program.within(step, program.entry) for step in parameters[0].uses}
         if not users <= ordered:

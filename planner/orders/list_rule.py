@@ -13,6 +13,7 @@ So a computed order of a large computation is often not exact, but a dump's orde
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Final
 
@@ -20,6 +21,7 @@ from xlagraph.planner.orders.schedulable import SchedulableProgram
 
 _IGNORED: Final = frozenset(("parameter", "constant"))
 _FIRST: Final = 1 << 62
+_OF_DUMP: Final = "list, as in the dump"
 
 
 def list_order(program: SchedulableProgram, computation: str) -> list[int]:
@@ -27,8 +29,8 @@ def list_order(program: SchedulableProgram, computation: str) -> list[int]:
 
     Of users that became ready together, the one created last comes first.
     """
-    if (found := _order_of_dump(program, computation)) is not None:
-        return found
+    if found := _order_of_dump(program, computation):
+        return list(found)
     ready = _ReadyList(program, computation)
     order = []
     while (step := ready.next()) is not None:
@@ -44,10 +46,18 @@ def is_list_order(program: SchedulableProgram, computation: str) -> bool:
     anywhere: later passes of the GPU compiler change how many users they have. Copies that it
     dropped later run where they are rated above what the dump has next.
     """
-    return _order_of_dump(program.as_ordered or program, computation) is not None
+    return bool(_order_of_dump(program.as_ordered or program, computation))
 
 
-def _order_of_dump(program: SchedulableProgram, computation: str) -> list[int] | None:
+def _order_of_dump(program: SchedulableProgram, computation: str) -> Sequence[int]:
+    """Return the dump's order with the copies that were dropped; empty if it is no list order."""
+    known = program.known_orders
+    if (_OF_DUMP, computation) not in known:
+        known[_OF_DUMP, computation] = _replayed(program, computation)
+    return known[_OF_DUMP, computation]
+
+
+def _replayed(program: SchedulableProgram, computation: str) -> Sequence[int]:
     ready = _ReadyList(program, computation, rates_parameters=False)
     order: dict[int, None] = {}
     for step in program.computations[computation].instructions:
@@ -56,11 +66,11 @@ def _order_of_dump(program: SchedulableProgram, computation: str) -> list[int] |
             if not ready.may_be_next(step):
                 each = ready.next()
                 if each not in program.dropped:
-                    return None
+                    return ()
             assert each is not None  # noqa: S101 - only instructions are dropped
             ready.schedule(each)
             order[each] = None
-    return list(order)
+    return tuple(order)
 
 
 class _ReadyList:

@@ -99,7 +99,7 @@ class SchedulableProgram:
 
     @cached_property
     def known_orders(self) -> dict[tuple[str, str], Sequence[int]]:
-        """Orders found so far, by the name of the rule and of the computation."""
+        """Orders found so far, by the name of the rule and of the computation; empty for none."""
         return {}
 
     @cached_property
