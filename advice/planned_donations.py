@@ -53,13 +53,15 @@ def with_planned_donations(
     columns = answer.result.columns
     if not answer.result.rows or not {advice.column, _INPUT} <= set(columns):
         return answer
-    plannable = plannable_compilation(stored or StoredCompilation(graph, answer.compilation))
+    stored = stored or StoredCompilation(graph, answer.compilation)
+    plannable = plannable_compilation(stored)
     if not plannable.has_buffer_sets or not plannable.has_ranges:
         note = f"{advice.column} is an estimate: without module text nothing can be replanned"
         return replace(answer, notes=(*answer.notes, note))
     count = max(1, _MOST_VALUES // max(1, len(plannable.program.values)))
     row_labels = [str(row[columns.index(_INPUT)]) for row in answer.result.rows]
-    planned = _planned(plannable, row_labels[:count])
+    ordering = Donate((), frozenset()).in_chosen_order(stored, plannable)
+    planned = _planned(plannable, row_labels[:count], ordering)
     saved = columns.index(advice.column)
     rows = tuple(
         (*row[:saved], planned.get(label), *row[saved + 1 :])
@@ -152,11 +154,16 @@ def _donating(names: Sequence[str]) -> str:
     return f"jax.jit(..., donate_argnames=({listed})), or the positions in donate_argnums"
 
 
-def _planned(compilation: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:
-    """Return the bytes that donating each parameter separately saves, by label."""
+def _planned(
+    compilation: PlannableCompilation, labels: Sequence[str], ordering: Donate
+) -> dict[str, Cell]:
+    """Return the bytes that donating each parameter separately saves, by label.
+
+    ``ordering`` donates none, and knows the order that XLA chooses with donations, if it is known.
+    """
     planned: dict[str, Cell] = {}
     for label in dict.fromkeys(labels):
         memory_space = compilation.values[compilation.id_by_label[label]].memory_space
-        after = replan(compilation, [Donate.matching(compilation, [label])])
+        after = replan(compilation, [ordering | Donate.matching(compilation, [label])])
         planned[label] = after.saved_bytes(memory_space)
     return planned
