@@ -8,7 +8,7 @@ orders them with all others. A GPU takes the best of three orders.
 Without barriers, an instruction of a part that reads nothing recomputed is merged with the one that
 it repeats, unless XLA fuses it otherwise with others. With barriers, a part is recomputed when the
 gradient of its result is known: `jax.checkpoint` puts one barrier around what it keeps and that
-gradient.
+gradient. An instruction that makes values of several parts, such as all masks, is not repeated.
 
 The parts are those that need the fewest bytes (`recomputed_values`) in the order of that rule.
 """

@@ -78,7 +78,7 @@ def test_indices_chosen_for_the_backward_pass_do_not_begin_it():
 @pytest.mark.parametrize(("size", "is_forward"), [(4, True), (64, False)])
 def test_a_number_does_not_begin_the_backward_pass(size, is_forward):
     steps = {
-        1: (FORWARD, [9]),  # the sum of the weights
+        1: (FORWARD, [9]),  # the sum of the weights, which are an input
         2: (BACKWARD, [1]),  # its inverse
         3: (FORWARD, []),
         4: (FORWARD, [3]),
