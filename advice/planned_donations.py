@@ -17,8 +17,10 @@ from xlagraph.planner.compilation.plannable_compilation import (
     plannable_compilation,
 )
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
+from xlagraph.planner.edits.chosen_again import reordering_of_choice
 from xlagraph.planner.edits.donating import Donate, whole_arguments
 from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 from xlagraph.queries.runner.run import Answer
@@ -60,8 +62,7 @@ def with_planned_donations(
         return replace(answer, notes=(*answer.notes, note))
     count = max(1, _MOST_VALUES // max(1, len(plannable.program.values)))
     row_labels = [str(row[columns.index(_INPUT)]) for row in answer.result.rows]
-    ordering = Donate((), frozenset()).in_chosen_order(stored, plannable)
-    planned = _planned(plannable, row_labels[:count], ordering)
+    planned = _planned(plannable, row_labels[:count], reordering_of_choice(stored, plannable))
     saved = columns.index(advice.column)
     rows = tuple(
         (*row[:saved], planned.get(label), *row[saved + 1 :])
@@ -155,15 +156,12 @@ def _donating(names: Sequence[str]) -> str:
 
 
 def _planned(
-    compilation: PlannableCompilation, labels: Sequence[str], ordering: Donate
+    compilation: PlannableCompilation, labels: Sequence[str], reordering: Reordering | None
 ) -> dict[str, Cell]:
-    """Return the bytes that donating each parameter separately saves, by label.
-
-    ``ordering`` donates none, and knows the order that XLA chooses with donations, if it is known.
-    """
+    """Return the bytes that donating each parameter separately saves, by label."""
     planned: dict[str, Cell] = {}
     for label in dict.fromkeys(labels):
         memory_space = compilation.values[compilation.id_by_label[label]].memory_space
-        after = replan(compilation, [ordering | Donate.matching(compilation, [label])])
-        planned[label] = after.saved_bytes(memory_space)
+        donated = replace(Donate.matching(compilation, [label]), reordering=reordering)
+        planned[label] = replan(compilation, [donated]).saved_bytes(memory_space)
     return planned

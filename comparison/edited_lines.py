@@ -13,7 +13,7 @@ may follow from it, as XLA drops what nothing reads and what is constant.
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from difflib import SequenceMatcher
-from itertools import chain, dropwhile
+from itertools import chain, takewhile
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
@@ -172,10 +172,13 @@ def _made_by_library(sites: Iterable[CallSite], unsure: Set[str]) -> dict[str, s
     """Return the ops of each line of a library, with the line that calls it."""
     found: dict[str, set[str]] = {}
     for site in sites:
-        frames = list(dropwhile(lambda frame: not is_installed(frame.file or ""), site.frames))
-        if site.function or not frames or not all(is_installed(each.file or "") for each in frames):
+        own = list(takewhile(lambda frame: not is_installed(frame.file or ""), site.frames))
+        frames = site.frames[len(own) :]
+        if site.function or not all(is_installed(each.file or "") for each in frames):
             continue
-        caller, last = site.frames[len(site.frames) - len(frames) - 1], frames[-1]
+        if not own or not frames:
+            continue
+        caller, last = own[-1], frames[-1]
         line = f"{from_packages(last.file or '')}:{last.line} ({last.function})"
         called = place((caller.file or "", caller.line or 0))
         # a joined name is of no one op

@@ -66,11 +66,9 @@ def _op(program: PeakProgram, value: StoredValue) -> _Op:
 
 def _scopes(op_name: str | None) -> tuple[str, ...]:
     """Return the scopes of an op, the outermost number left out, which is that of its part."""
-    found = stem(op_name)
-    place = len(_part(op_name)) - 1
-    return (
-        found if place < 0 else (*found[:place], without_numbers(found[place]), *found[place + 1 :])
-    )
+    part = _part(op_name)
+    rest = stem(op_name)[len(part) :]
+    return (*part[:-1], without_numbers(part[-1]), *rest) if part else rest
 
 
 def _part(op_name: str | None) -> tuple[str, ...]:

@@ -57,5 +57,7 @@ def test_the_only_line_of_a_library_with_other_ops_is_named_with_its_caller():
     assert told(ops[:2], ops) == [f"{line}: sqrt new"]
     assert told([*ops, *other], [*ops[:2], *other[1:]]) == []
     assert told(ops[1:2], ops[:2]) == []
+    alone = [each.replace("step:9", "step:9!") for each in ops]  # no own line calls it
+    assert told(alone[:2], alone) == []
     joined = "step:9 update:5! (sqrt:jit(step)/mul:"
     assert told([*ops[:2], joined], ops[:2]) == []
