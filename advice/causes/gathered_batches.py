@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import GATHERING
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.sliced_inputs import ON_EACH_DEVICE
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.hlo.shardings import split_dimensions
-from xlagraph.planner.dimensions.dimension_trees import Array, element
+from xlagraph.planner.dimensions.dimension_trees import Array, arrays, element
 from xlagraph.planner.dimensions.following import FollowedDimensions, follow
-from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
+from xlagraph.planner.dimensions.module_operations import ArrayShape, ModuleOperations, Operation
 from xlagraph.planner.edits.batch_assumptions import dimensions_of
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -47,9 +48,10 @@ class _SplitDimension(NamedTuple):
 def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
     """Yield the values of the whole batch that devices hold although the batch is split.
 
-    The batch is the first dimension of split inputs that no result replaces. It is followed from
-    where such an input is gathered; what is computed from it, such as the other side of pairs, may
-    be gathered because it is needed. Values that are split in another dimension are left out: they
+    The batch is the first dimension of inputs that no result replaces, and that are split, or of
+    which the program takes the part of each device. It is followed from where an array of the same
+    other dimensions is gathered; what is computed from it, such as the other side of pairs, may be
+    gathered because it is needed. Values that are split in another dimension are left out: they
     would be as large with a part of the batch.
     """
     if not any(split_dimensions(str(row["sharding"])) for row in inputs):
@@ -60,7 +62,10 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     if operations is None:
         return
     followed = follow(operations)
-    split = list(_split_dimensions(program, inputs, followed))
+    split = [
+        *_split_dimensions(program, inputs, followed),
+        *_split_by_program(program, inputs, operations, followed),
+    ]
     batch = [each for each in split if each.is_batch]
     if len({each.parts for each in batch}) != 1:
         return
@@ -101,6 +106,66 @@ def _split_dimensions(
     program: PeakProgram, inputs: Sequence[Mapping[str, Cell]], followed: FollowedDimensions
 ) -> Iterator[_SplitDimension]:
     """Yield the dimensions of inputs that are split over devices."""
+    for array, parts, is_state in _inputs(program, inputs, followed):
+        for axis, (dimension, count) in enumerate(zip(array, parts, strict=False)):
+            if count > 1:
+                is_batch = axis == 0 and not is_state
+                yield _SplitDimension(dimension, count, is_batch, _rest(followed, array, axis))
+
+
+def _split_by_program(
+    program: PeakProgram,
+    inputs: Sequence[Mapping[str, Cell]],
+    operations: ModuleOperations,
+    followed: FollowedDimensions,
+) -> Iterator[_SplitDimension]:
+    """Yield the parts of complete inputs that a program takes by the number of the device."""
+    if not any(each.opcode in ON_EACH_DEVICE for each in program.instructions.values()):
+        return
+    lengths = followed.lengths
+    whole = {
+        lengths.find(array[0])
+        for array, parts, is_state in _inputs(program, inputs, followed)
+        if array and not is_state and not any(count > 1 for count in parts)
+    }
+    of_device = set(_numbers_of_devices(operations, operations.entry, frozenset()))
+    for each in chain.from_iterable(operations.computations.values()):
+        if each.opcode != "dynamic-slice":
+            continue
+        read, *starts = each.operands
+        given = followed.at(read.name, read.element) or ()
+        taken = followed.at(each.name, ()) or ()
+        if given and taken and lengths.find(given[0]) in whole:
+            count, rest = divmod(lengths.length(given[0]), lengths.length(taken[0]))
+            if count > 1 and not rest and starts[0].name in of_device:
+                yield _SplitDimension(taken[0], count, True, _rest(followed, taken, 0))
+
+
+def _numbers_of_devices(
+    operations: ModuleOperations, computation: str, given: frozenset[int]
+) -> Iterator[str]:
+    """Yield the names of scalars that depend on the number of the device, also in what is called.
+
+    ``given`` are the parameters of the computation that depend on it.
+    """
+    found: set[str] = set()
+    for each in operations.computations.get(computation, ()):
+        read = frozenset(k for k, (name, _) in enumerate(each.operands) if name in found)
+        is_given = each.opcode == "parameter" and given.issuperset(
+            each.numbers.get("number", (-1,))
+        )
+        is_scalar = isinstance(each.shape, ArrayShape) and not each.shape.lengths
+        if is_scalar and (read or is_given or each.opcode in ON_EACH_DEVICE):
+            found.add(each.name)
+        for callee in each.callees.get("calls", ()) if read else ():
+            yield from _numbers_of_devices(operations, callee, read)
+    yield from found
+
+
+def _inputs(
+    program: PeakProgram, inputs: Sequence[Mapping[str, Cell]], followed: FollowedDimensions
+) -> Iterator[tuple[Array, Sequence[int], bool]]:
+    """Yield dimensions, parts of each, and if a result has the same shape, of each input."""
     updated = {program.values[each].shape for each in program.compilation.results}
     for row in inputs:
         value = program.by_label.get(str(row["value"]))
@@ -109,12 +174,10 @@ def _split_dimensions(
             continue
         number, index = place
         array = element(followed.parameters.get(number), index_numbers(index))
-        parts = split_dimensions(str(row["sharding"])) or ()
         if isinstance(array, tuple):
-            for axis, (dimension, count) in enumerate(zip(array, parts, strict=False)):
-                if count > 1:
-                    is_batch = axis == 0 and value.shape not in updated
-                    yield _SplitDimension(dimension, count, is_batch, _rest(followed, array, axis))
+            parts = split_dimensions(str(row["sharding"]))
+            if parts is not None:
+                yield array, parts, value.shape in updated
 
 
 def _rest(followed: FollowedDimensions, array: Array, axis: int) -> frozenset[int]:
@@ -139,28 +202,26 @@ def _whole_dimensions(
     for gather in chain.from_iterable(operations.computations.values()):
         if gather.opcode not in GATHERING:
             continue
-        old, new = _gathered(followed, gather)
-        for axis, (before, after) in enumerate(zip(old, new, strict=False)):
-            if (
-                lengths.length(after) in whole
-                and lengths.length(before) < lengths.length(after)
-                and lengths.find(before) in of_batch
-                and _rest(followed, old, axis) in rests
-            ):
-                found.add(frozenset(lengths.parts(after)))
+        for old, new in _gathered(followed, gather):
+            for axis, (before, after) in enumerate(zip(old, new, strict=False)):
+                if (
+                    lengths.length(after) in whole
+                    and lengths.length(before) < lengths.length(after)
+                    and lengths.find(before) in of_batch
+                    and _rest(followed, old, axis) in rests
+                ):
+                    found.add(frozenset(lengths.parts(after)))
     return frozenset(found)
 
 
-def _gathered(followed: FollowedDimensions, gather: Operation) -> tuple[Array, Array]:
-    """Return the dimensions of what is gathered, before and after; none of several arrays."""
+def _gathered(followed: FollowedDimensions, gather: Operation) -> Iterator[tuple[Array, Array]]:
+    """Yield the dimensions of each array that is gathered, before and after."""
     result = followed.results.get(gather.name)
     if gather.opcode == "all-gather-start":  # its result is a tuple of both
         result = element(result, (1,))
-    (read, *others) = gather.operands
-    before = element(followed.results.get(read.name), read.element)
-    if others or not isinstance(before, tuple) or not isinstance(result, tuple):
-        return (), ()
-    return before, result
+    afters = [()] if result is None else list(arrays(result))
+    for read, after in zip(gather.operands, afters, strict=False):
+        yield followed.at(read.name, read.element) or (), after
 
 
 def _factors(program: PeakProgram, followed: FollowedDimensions, value_id: int) -> frozenset[int]:

@@ -13,7 +13,8 @@ from xlagraph.advice.causes.sliced_reads import share_of_reads
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which an input is searched."""
 _MOST_READ: Final = Fraction(1, 4)
-_ON_EACH_DEVICE: Final = ("partition-id", "replica-id")
+ON_EACH_DEVICE: Final = ("partition-id", "replica-id")
+"""Opcodes of the number of the device."""
 _MAY_BE_NEEDED: Final = "only if the rest need not be on the device between two calls"
 _REMEDIES: Final[Remedies] = {
     "jax": "Keep the whole array on the host, and pass the slice: batch = jax.device_put(data[i :"
@@ -28,7 +29,7 @@ def sliced_inputs(program: PeakProgram) -> Iterator[Cause]:
 
     Devices of which each takes its own slice share an input.
     """
-    if any(each.opcode in _ON_EACH_DEVICE for each in program.instructions.values()):
+    if any(each.opcode in ON_EACH_DEVICE for each in program.instructions.values()):
         return
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found = []

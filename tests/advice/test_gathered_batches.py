@@ -25,11 +25,13 @@ ENTRY e {
   ROOT r = (f32[2,8]{1,0}, f32[ROWS,2]{1,0}) tuple(new, next)
 }
 """
-STARTED = (
-    "  all = f32[FROM]{1,0} GATHER(x), dimensions={0}",
-    """  start = (f32[4,2]{1,0}, f32[FROM]{1,0}) GATHER(x), dimensions={0}
-  all = f32[FROM]{1,0} all-gather-done(start)""",
-)
+GATHERED = "  all = f32[FROM]{1,0} GATHER(x), dimensions={0}"
+STARTED = """  start = (f32[4,2]{1,0}, f32[FROM]{1,0}) all-gather-start(x), dimensions={0}
+  all = f32[FROM]{1,0} all-gather-done(start)"""
+TWO_STARTED = """  y = f32[4,2]{1,0} copy(x)
+  start = ((f32[4,2]{1,0}, f32[4,2]{1,0}), (f32[FROM]{1,0}, f32[FROM]{1,0})) all-gather-start(y, x)
+  done = (f32[FROM]{1,0}, f32[FROM]{1,0}) all-gather-done(start)
+  all = f32[FROM]{1,0} get-tuple-element(done), index=1"""
 GIVEN = """
 0 | 32   | parameter 0, shape |f32[4,2]| at ShapeIndex {}
 1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
@@ -38,7 +40,7 @@ GIVEN = """
 """
 
 
-def named(returning, rows, gather, of_input, of_weights):
+def named(returning, rows, gather, of_input, of_weights, gathered=GATHERED):
     size = 32 * rows
     program = returning(
         GIVEN,
@@ -53,8 +55,7 @@ def named(returning, rows, gather, of_input, of_weights):
         """,
         "new",
     )
-    text = MODULE if gather != "all-gather-start" else MODULE.replace(*STARTED)
-    text = text.replace("FROM", f"{rows},2").replace("GATHER", gather)
+    text = MODULE.replace(GATHERED, gathered).replace("FROM", f"{rows},2").replace("GATHER", gather)
     program.stored.operations = operations_of_text(text.replace("ROWS", str(rows)))
     program.compilation.parameters.update(
         {program.by_label["x"].value_id: (0, "{}"), program.by_label["w"].value_id: (1, "{}")}
@@ -73,7 +74,6 @@ ROWS = "{devices=[4,1]<=[4]}"
     ("rows", "gather", "of_input", "of_weights", "values"),
     [
         pytest.param(16, "all-gather", ROWS, ROWS, ["part", "sum"], id="the batch is gathered"),
-        pytest.param(16, "all-gather-start", ROWS, ROWS, ["part", "sum"], id="on a GPU"),
         pytest.param(4, "copy", ROWS, ROWS, [], id="each device has its rows"),
         pytest.param(16, "all-gather", "{replicated}", ROWS, [], id="the batch is not split"),
         pytest.param(
@@ -89,6 +89,15 @@ def test_values_of_the_whole_batch_are_named_if_it_is_split(
     assert all(isinstance(edit, Scale) for edit in edits)
     found = sorted(label for edit in edits for label in edit.kept_by_label)
     assert found == values
+
+
+@pytest.mark.parametrize(
+    "gathered", [pytest.param(STARTED, id="one"), pytest.param(TWO_STARTED, id="two at once")]
+)
+def test_gathers_of_a_gpu_have_a_start_and_an_end(returning, gathered):
+    (cause,) = named(returning, 16, "all-gather-start", ROWS, ROWS, gathered)
+    assert isinstance(cause.edit, Scale)
+    assert sorted(cause.edit.kept_by_label) == ["part", "sum"]
 
 
 def test_what_is_computed_from_the_batch_may_be_gathered(returning):
@@ -119,3 +128,66 @@ ENTRY e {
     )
     inputs = [{"value": label, "sharding": ROWS, "devices": 4} for label in ("x", "w")]
     assert not list(gathered_batches(program, inputs))
+
+
+@pytest.mark.parametrize(
+    ("number", "values"),
+    [
+        pytest.param("partition-id()", ["part", "sum"], id="each device takes its rows"),
+        pytest.param("parameter(2)", [], id="the caller says which rows"),
+    ],
+)
+def test_the_batch_may_be_split_by_the_program(returning, number, values):
+    program = returning(
+        """
+        0 | 128  | parameter 0, shape |f32[16,2]| at ShapeIndex {}
+        1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
+        2 | 1408 | preallocated-temp
+        3 | 64   | maybe-live-out
+        """,
+        """
+        0 | x    | f32[16,2] | 0   | 128 | 0-6 | parameter(0)
+        1 | w    | f32[2,8]  | 0   | 64  | 0-6 | parameter(1)
+        2 | id   | u32[]     | 0   | 4   | 0-1 | partition-id()
+        2 | own  | f32[4,2]  | 4   | 32  | 1-2 | fusion(x, id)
+        2 | all  | f32[16,2] | 64  | 128 | 2-5 | all-gather(own)
+        2 | part | f32[16,8] | 192 | 512 | 3-4 | dot(all, w)      | jit(f)/dot @ f.py:4
+        2 | sum  | f32[16,8] | 704 | 512 | 4-6 | all-reduce(part) | jit(f)/dot @ f.py:4
+        3 | new  | f32[2,8]  | 0   | 64  | 5-6 | dot(all, sum)    | jit(f)/dot @ f.py:6
+        """,
+        "new",
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+rows {{
+  whole = f32[16,2]{{1,0}} parameter(0)
+  n = u32[] parameter(1)
+  four = u32[] constant(4)
+  start = u32[] multiply(n, four)
+  zero = u32[] constant(0)
+  ROOT s = f32[4,2]{{1,0}} dynamic-slice(whole, start, zero), dynamic_slice_sizes={{4,2}}
+}}
+
+add {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}}
+
+ENTRY e {{
+  x = f32[16,2]{{1,0}} parameter(0)
+  w = f32[2,8]{{1,0}} parameter(1)
+  id = u32[] {number}
+  own = f32[4,2]{{1,0}} fusion(x, id), kind=kLoop, calls=rows
+  all = f32[16,2]{{1,0}} all-gather(own), dimensions={{0}}
+  part = f32[16,8]{{1,0}} dot(all, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  sum = f32[16,8]{{1,0}} all-reduce(part), to_apply=add
+  ROOT new = f32[2,8]{{1,0}} dot(all, sum), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}
+}}
+""")
+    program.compilation.parameters.update(
+        {program.by_label["x"].value_id: (0, "{}"), program.by_label["w"].value_id: (1, "{}")}
+    )
+    inputs = [{"value": "x", "sharding": "{replicated}"}, {"value": "w", "sharding": ROWS}]
+    causes = list(gathered_batches(program, inputs))
+    assert sorted(label for cause in causes for label in cause.edit.kept_by_label) == values
