@@ -19,6 +19,7 @@ from xlagraph.advice.causes.places_of_reads import (
     is_in_call,
     is_same_expression,
     place_of_read,
+    repeats_write,
 )
 from xlagraph.advice.causes.restacked_states import replaced_by_parts
 from xlagraph.planner.compilation.records import StoredValue
@@ -195,7 +196,9 @@ def _reason(
         return _of_move(program, moved[source], moved)
     old = program.program.by_id[source]
     found = old_value(program, case.copies)
-    if old.is_stored and any(_lives_out(program, each) for each in case.copies):
+    if old.is_stored and any(
+        program.program.by_id[each.value_id].lives_out for each in case.copies
+    ):
         if found is not None and found.readers:  # without the result they would force the copy
             return None
         # `unchanged_inputs` names those that are not donated
@@ -230,10 +233,6 @@ def _is_copied_again(program: PeakProgram, copy: StoredValue, source: StoredValu
         if at is not None and schedulable.instructions[at].opcode == "while":
             return True
     return False
-
-
-def _lives_out(program: PeakProgram, value: StoredValue) -> bool:
-    return program.program.by_id[value.value_id].lives_out
 
 
 def _of_move(
@@ -279,12 +278,13 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     if any(replaced_by_parts(program, each) for each in program.made_by.get(old.writer, ())):
         return None  # the parts read the old value, and `restacked_states` names them
     places = [place_of_read(program, reader, old.value_ids) for reader in old.readers]
-    if all(
+    reads = list(zip(places, old.readers, strict=True))
+    if any(repeats_write(program, *each, old.writer) for each in reads) or all(
         is_same_expression(program, reader, writer) or is_in_call(program, place, reader, writer)
-        for place, reader in zip(places, old.readers, strict=True)
+        for place, reader in reads
     ):
         return None  # no line of the program can be put before another one
-    lines = (_line(program, *each) for each in zip(places, old.readers, strict=True))
+    lines = (_line(program, *each) for each in reads)
     readers = list(dict.fromkeys(lines))
     text = " and ".join(readers[:2])
     if len(readers) > 2:

@@ -67,6 +67,18 @@ def is_in_call(program: PeakProgram, place: PlaceOfRead, reader: str, writer: st
     return is_one and is_of_library and is_installed(written or "")
 
 
+def repeats_write(program: PeakProgram, place: PlaceOfRead, reader: str, writer: str) -> bool:
+    """Return True if a fusion that reads the new value computes it once more from the old one.
+
+    No line can be put before another one: in the program, the reader already uses the new value.
+    """
+    (written, *others) = program.made_by[writer]
+    over = {each.value_id for each in program.program.overwrites.get(written.value_id, ())}
+    read = {each for each in program.read_by.get(writer, ()) if each not in over}
+    is_one = place.file is not None and (place.file, place.line) == program.place_of(writer)
+    return is_one and not others and read.issubset(program.read_by.get(reader, ()))
+
+
 def _stated_place(program: PeakProgram, fusion: str, operation: str) -> PlaceOfRead | None:
     """Return the place of an operation of a fusion; None if the module has no call stacks."""
     module = program.stored.operations

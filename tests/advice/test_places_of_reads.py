@@ -2,8 +2,14 @@
 
 import pytest
 
-from xlagraph.advice.causes.places_of_reads import PlaceOfRead, is_in_call, place_of_read
+from xlagraph.advice.causes.places_of_reads import (
+    PlaceOfRead,
+    is_in_call,
+    place_of_read,
+    repeats_write,
+)
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
+from xlagraph.planner.planned_program import Overwrite
 
 MODULE = """HloModule m
 
@@ -99,3 +105,30 @@ def test_the_read_and_write_of_one_call_cannot_change_their_order(programs, line
         program.instructions[name] = program.instructions[name]._replace(source_file=file)
     place = PlaceOfRead("mul", program.place_of("new")[0], line)
     assert is_in_call(program, place, "updated", "new") == is_one
+
+
+@pytest.mark.parametrize(
+    ("reads", "line", "repeats"),
+    [
+        ("old, row", 5, True),
+        pytest.param("old, other", 5, False, id="it writes another row"),
+        pytest.param("old, row", 6, False, id="another line reads the old value"),
+    ],
+)
+def test_a_fusion_may_compute_the_new_value_once_more_from_the_old_one(
+    programs, reads, line, repeats
+):
+    program = programs(
+        "0 | 12352 | preallocated-temp",
+        f"""
+        0 | old   | f32[1024] | 0     | 4096 | 0-5 | iota()
+        0 | row   | f32[8]    | 12288 | 32   | 1-5 | exponential(x)
+        0 | other | f32[8]    | 12320 | 32   | 2-5 | exponential(y)
+        0 | cache | f32[1024] | 4096  | 4096 | 3-5 | fusion(old, row) | jit(f)/update @ f.py:5
+        0 | read  | f32[1024] | 8192  | 4096 | 4-5 | fusion({reads})  | jit(f)/dot @ f.py:9
+        """,
+    )
+    over = Overwrite(program.by_label["old"].value_id, is_operand=True, may_share_block=True)
+    program.program.overwrites[program.by_label["cache"].value_id] = (over,)
+    place = PlaceOfRead("dynamic_update_slice", program.place_of("cache")[0], line)
+    assert repeats_write(program, place, "read", "cache") == repeats
