@@ -75,7 +75,10 @@ def repeats_write(program: PeakProgram, place: PlaceOfRead, reader: str, writer:
     (written, *others) = program.made_by[writer]
     over = {each.value_id for each in program.program.overwrites.get(written.value_id, ())}
     read = {each for each in program.read_by.get(writer, ()) if each not in over}
-    is_one = place.file is not None and (place.file, place.line) == program.place_of(writer)
+    of_write = PlaceOfRead(
+        last_part(program.instructions[writer].op_name), *program.place_of(writer)
+    )
+    is_one = place.file is not None and place == of_write
     return is_one and not others and read.issubset(program.read_by.get(reader, ()))
 
 

@@ -7,7 +7,7 @@ values take nothing. At most, each one lives from its first backward reader on.
 
 # ruff: noqa: D102  `Edit` describes an edit's methods
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -179,6 +179,7 @@ class RecomputeInLoop(_Timing):
 
     The loop orders what is recomputed, whatever barriers a compiler drops. At best what is
     recomputed, and the other values of the parts, such as gradients, are of one part at a time.
+    What a compiler computes from inputs for all parts first, the loop computes in each iteration.
     """
 
     part_count: int = 1
@@ -187,12 +188,14 @@ class RecomputeInLoop(_Timing):
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         edited = Recompute(self.labels).apply(compilation, program)
-        of_parts = ids_of(compilation, self.others) | (edited.program.by_id.keys() - program.by_id)
+        begins = dict(_needed_steps(compilation, program, ids_of(compilation, self.labels)))
+        best = _beginning(edited.program, begins)
+        of_parts = ids_of(compilation, self.others) | (best.by_id.keys() - program.by_id)
         kept = dict.fromkeys(of_parts, Fraction(1, self.part_count))
         return replace(
             edited,
-            program=with_shrunk_values(edited.program, kept),
-            most=edited.program if edited.most is None else edited.most,
+            program=with_shrunk_values(best, kept),
+            most=best if edited.most is None else _beginning(edited.most, begins),
         )
 
 
@@ -301,6 +304,18 @@ class FreeAtLastUse(Edit):
         if all(value.lives_out or value.is_stored for value in planned):
             return "results of the program live to the end"
         return "the named values are already freed at their last use, or are returned"
+
+
+def _needed_steps(
+    compilation: PlannableCompilation, program: PlannedProgram, value_ids: Iterable[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield those of the values that are computed from inputs, with the step of the first read."""
+    by_id = program.by_id
+    for value in _planned(program, value_ids):
+        readers = (by_id.get(each) for each in compilation.readers.get(value.value_id, ()))
+        begin = min((each.live_from for each in readers if each is not None), default=0)
+        if begin > value.live_from and all(by_id[each].is_stored for each in value.reads):
+            yield value.value_id, begin
 
 
 def _planned(program: PlannedProgram, value_ids: Iterable[int]) -> list[PlannedValue]:

@@ -108,15 +108,16 @@ def test_the_read_and_write_of_one_call_cannot_change_their_order(programs, line
 
 
 @pytest.mark.parametrize(
-    ("reads", "line", "repeats"),
+    ("reads", "op", "line", "repeats"),
     [
-        ("old, row", 5, True),
-        pytest.param("old, other", 5, False, id="it writes another row"),
-        pytest.param("old, row", 6, False, id="another line reads the old value"),
+        ("old, row", "update", 5, True),
+        pytest.param("old, other", "update", 5, False, id="it writes another row"),
+        pytest.param("old, row", "sum", 5, False, id="another op reads the old value"),
+        pytest.param("old, row", "update", 6, False, id="another line reads the old value"),
     ],
 )
 def test_a_fusion_may_compute_the_new_value_once_more_from_the_old_one(
-    programs, reads, line, repeats
+    programs, reads, op, line, repeats
 ):
     program = programs(
         "0 | 12352 | preallocated-temp",
@@ -130,5 +131,5 @@ def test_a_fusion_may_compute_the_new_value_once_more_from_the_old_one(
     )
     over = Overwrite(program.by_label["old"].value_id, is_operand=True, may_share_block=True)
     program.program.overwrites[program.by_label["cache"].value_id] = (over,)
-    place = PlaceOfRead("dynamic_update_slice", program.place_of("cache")[0], line)
+    place = PlaceOfRead(op, program.place_of("cache")[0], line)
     assert repeats_write(program, place, "read", "cache") == repeats

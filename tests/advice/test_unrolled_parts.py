@@ -117,3 +117,22 @@ def test_a_loop_would_stack_the_gradients_of_each_example(programs):
     program.recomputes_early = True
     # `grad`, outside of the backward pass, reduces `back` of each part
     assert kept_by_unrolled_parts(program, KEPT) is None
+
+
+def test_a_loop_computes_what_each_part_reads_of_an_input_in_its_iteration(programs):
+    weights = "".join(f"{n} | 64 | parameter {n}, shape |f32[16]|\n" for n in LAYERS)
+    rows = "".join(
+        f"""
+        {n} | w.{n}   | f32[16] | 0             | 64  | 0-9 | parameter({n})
+        4 | all.{n}   | f32[64] | {256 * n}     | 256 | 1-9 | all-gather(w.{n}) | jit(f)/jvp(h)
+        4 | h.{n}     | f32[8]  | {1024 + 32 * n} | 32  | {2 + n}-9 | dot(all.{n}) | jit(f)/jvp(h)
+        4 | grad.{n}  | f32[8]  | {1152 + 32 * n} | 32  | {6 + n}-9 | dot(h.{n}, all.{n})
+        """
+        for n in LAYERS
+    )
+    program = programs(f"{weights}4 | 1280 | preallocated-temp", rows)
+    edit = RecomputeInLoop(tuple(f"all.{n}" for n in LAYERS), len(LAYERS))
+    by_id = edit.apply(program.compilation, program.program).program.by_id
+    begins = [by_id[program.by_label[f"all.{n}"].value_id].live_from for n in LAYERS]
+    reads = [by_id[program.by_label[f"h.{n}"].value_id].live_from for n in LAYERS]
+    assert begins == reads
