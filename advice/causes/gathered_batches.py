@@ -80,8 +80,17 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     found = {
         planned.value_id
         for planned in program.program.values
-        if (factors := _factors(program, followed, planned.value_id)).isdisjoint(others)
-        and any(factors.issuperset(each) for each in whole)
+        if all(
+            factors.isdisjoint(others) and any(factors.issuperset(each) for each in whole)
+            for factors in _factors(program, followed, planned.value_id)
+        )
+    }
+    # the zeros that a loop writes a stack over have no dimension of the batch themselves
+    found |= {
+        member.value_id
+        for each in found
+        for member in program.members_of(program.values[each])
+        if member.size_bytes == program.values[each].size_bytes
     }
     at_peak = [value for value in program.at_peak if value.value_id in found]
     if at_peak:
@@ -224,7 +233,9 @@ def _gathered(followed: FollowedDimensions, gather: Operation) -> Iterator[tuple
         yield followed.at(read.name, read.element) or (), after
 
 
-def _factors(program: PeakProgram, followed: FollowedDimensions, value_id: int) -> frozenset[int]:
-    """Return the dimensions of a value, each as the dimensions that it is the product of."""
-    array = dimensions_of(program.compilation, followed, value_id)
-    return frozenset(part for each in array for part in followed.lengths.parts(each))
+def _factors(
+    program: PeakProgram, followed: FollowedDimensions, value_id: int
+) -> Iterator[frozenset[int]]:
+    """Yield the dimensions of each use of a value, as the dimensions that they are products of."""
+    for array in followed.lengths.uses(dimensions_of(program.compilation, followed, value_id)):
+        yield frozenset(part for each in array for part in followed.lengths.parts(each))

@@ -200,6 +200,17 @@ class Lengths:
         """Return True if only its uses decide a dimension."""
         return dimension in self._uses
 
+    def uses(self, dimensions: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield the dimensions of each use of an array; those of other arrays, as they are."""
+        uses = {each: self._uses[each] for each in dimensions if each in self._uses}
+        count = min(map(len, uses.values()), default=0)
+        if not count:
+            yield dimensions
+        for number in range(count):
+            yield from self.uses(
+                tuple(uses[each][number] if each in uses else each for each in dimensions)
+            )
+
     def used(self, dimensions: tuple[int, ...]) -> tuple[int, ...]:
         """Return dimensions of a use of an array: other ones for those that are free."""
         if self._uses.keys().isdisjoint(dimensions):

@@ -35,12 +35,12 @@ TWO_STARTED = """  y = f32[4,2]{1,0} copy(x)
 GIVEN = """
 0 | 32   | parameter 0, shape |f32[4,2]| at ShapeIndex {}
 1 | 64   | parameter 1, shape |f32[2,8]| at ShapeIndex {}
-2 | 1408 | preallocated-temp
+2 | 1920 | preallocated-temp
 3 | 64   | maybe-live-out
 """
 
 
-def named(returning, rows, gather, of_input, of_weights, gathered=GATHERED):
+def named(returning, rows, gather, of_input, of_weights, module=MODULE, more=""):
     size = 32 * rows
     program = returning(
         GIVEN,
@@ -52,10 +52,11 @@ def named(returning, rows, gather, of_input, of_weights, gathered=GATHERED):
         2 | sum  | f32[{rows},8] | 640 | {size}       | 2-5 | all-reduce(part) | jit(f)/dot @ f.py:4
         2 | next | f32[{rows},2] | 1152 | {size // 4} | 2-6 | dot(sum, w)    | jit(f)/dot @ f.py:5
         3 | new  | f32[2,8]      | 0   | 64           | 5-6 | dot(all, sum)  | jit(f)/dot @ f.py:6
+        {more}
         """,
         "new",
     )
-    text = MODULE.replace(GATHERED, gathered).replace("FROM", f"{rows},2").replace("GATHER", gather)
+    text = module.replace("FROM", f"{rows},2").replace("GATHER", gather)
     program.stored.operations = operations_of_text(text.replace("ROWS", str(rows)))
     program.compilation.parameters.update(
         {program.by_label["x"].value_id: (0, "{}"), program.by_label["w"].value_id: (1, "{}")}
@@ -95,9 +96,27 @@ def test_values_of_the_whole_batch_are_named_if_it_is_split(
     "gathered", [pytest.param(STARTED, id="one"), pytest.param(TWO_STARTED, id="two at once")]
 )
 def test_gathers_of_a_gpu_have_a_start_and_an_end(returning, gathered):
-    (cause,) = named(returning, 16, "all-gather-start", ROWS, ROWS, gathered)
+    module = MODULE.replace(GATHERED, gathered)
+    (cause,) = named(returning, 16, "all-gather-start", ROWS, ROWS, module)
     assert isinstance(cause.edit, Scale)
     assert sorted(cause.edit.kept_by_label) == ["part", "sum"]
+
+
+def test_a_mask_that_only_the_whole_batch_reads_is_as_long(returning):
+    module = MODULE.replace(
+        "dot(sum, w)",
+        "dot(masked, w)",
+    ).replace(
+        "  next =",
+        """  zero = f32[] constant(0)
+  mask = f32[ROWS,8]{1,0} broadcast(zero), dimensions={}
+  masked = f32[ROWS,8]{1,0} add(sum, mask)
+  next =""",
+    )
+    mask = "2 | mask | f32[16,8] | 1408 | 512 | 0-6 | broadcast(zero)"
+    (cause,) = named(returning, 16, "all-gather", ROWS, ROWS, module, mask)
+    assert isinstance(cause.edit, Scale)
+    assert sorted(cause.edit.kept_by_label) == ["mask", "part", "sum"]
 
 
 def test_what_is_computed_from_the_batch_may_be_gathered(returning):
