@@ -134,14 +134,21 @@ class Passes:
         """Return marked values that the forward pass computes, such as masks of what it pools.
 
         They need nothing of the backward pass, and the forward pass has not yet computed all that
-        the backward pass needs of what follows from the same values. What is made of inputs and
-        numbers alone, or made for the backward pass alone, such as chosen indices, shows no pass.
+        the backward pass needs of what follows from the same values. What is made of inputs, of
+        integers and constants alone, or for the backward pass alone, such as chosen indices, shows
+        no pass.
         """
         needed_at = self._needed_of_what_follows(program)
         early: set[int] = set()
         of_inputs: set[int] = set()
+        of_integers: set[int] = set()
         for value in sorted(program.values, key=begin_of):
             number, is_marked = value.value_id, value.value_id in self._marked
+            if self._is_made_of_integers(value, of_integers):
+                of_integers.add(number)
+                if value.reads:
+                    early.add(number)
+                    continue
             if not is_marked and not self._is_read_backward_only(value):
                 continue
             read = [
@@ -161,6 +168,14 @@ class Passes:
                 early.add(number)
                 needed_at[number] = needed
         return early
+
+    def _is_made_of_integers(self, value: PlannedValue, of_integers: Collection[int]) -> bool:
+        """Return True for what depends on integers and constants alone, such as token weights."""
+        if value.reads:
+            return all(each in of_integers for each in value.reads)
+        known = self._known.get(value.value_id)
+        is_constant = known is not None and not known.dimensions and known.opcode != "parameter"
+        return known is not None and (known.is_integer or is_constant)
 
     def _is_read_backward_only(self, value: PlannedValue) -> bool:
         """Return True for what the forward pass makes for the other one, such as chosen indices."""

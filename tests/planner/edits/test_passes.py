@@ -95,6 +95,31 @@ def test_a_number_does_not_begin_the_backward_pass(size, is_forward):
     assert [each.value_id for each in forward] == ([4] if is_forward else [])
 
 
+@pytest.mark.parametrize(("tokens", "is_forward"), [("s32[16]", True), ("f32[16]", False)])
+def test_what_is_made_of_integers_alone_does_not_begin_the_backward_pass(tokens, is_forward):
+    steps = {
+        0: (tokens, None, []),
+        1: ("f32[16]", None, []),  # a parameter
+        2: ("f32[16]", FORWARD, [0]),  # weights of the tokens
+        3: ("f32[16]", BACKWARD, [2]),
+        4: ("f32[16]", FORWARD, [1]),
+        5: ("f32[16]", FORWARD, [4]),
+        6: ("f32[16]", BACKWARD, [3, 5]),
+        7: ("f32[16]", BACKWARD, [4, 6]),
+    }
+    planned = [
+        value(each, each, 8, 64, reads=tuple(reads), is_stored=each < 2)
+        for each, (_, _, reads) in steps.items()
+    ]
+    known = [
+        facts(each, shape, "parameter" if each < 2 else "add", op_name)
+        for each, (shape, op_name, _) in steps.items()
+    ]
+    made = compilation(planned, known)
+    _, forward = Passes(made, made.program).readers(made.program.by_id[4])
+    assert [each.value_id for each in forward] == ([5] if is_forward else [])
+
+
 @pytest.mark.parametrize(
     ("op_name", "platform", "is_ordered"),
     [

@@ -64,7 +64,7 @@ def test_masks_made_of_a_key_belong_to_the_layer_that_reads_them(key, are_kept):
     layers = range(4)
     masks = [value(1 + each, 1 + each, 20 - each, 8, reads=(0,)) for each in layers]
     sums = [
-        value(5 + each, 5 + each, 20 - each, 64, reads=(1 + each, *([4 + each] if each else [])))
+        value(5 + each, 5 + each, 20 - each, 64, reads=(1 + each, 4 + each if each else 30))
         for each in layers
     ]
     backward = [
@@ -74,7 +74,9 @@ def test_masks_made_of_a_key_belong_to_the_layer_that_reads_them(key, are_kept):
     known += [facts(1 + each, "pred[8]", "rng", "jit(f)/jvp()/lt") for each in layers]
     known += [facts(5 + each, "f32[16]", "add", "jit(f)/jvp()/add") for each in layers]
     known += [facts(17 + each, "f32[1]", "add", "jit(f)/transpose(jvp())/mul") for each in layers]
-    made = compilation((value(0, 0, 24, is_stored=True), *masks, *sums, *backward), known)
+    known.append(facts(30, "f32[16]", "parameter"))
+    inputs = [value(each, 0, 24, is_stored=True) for each in (0, 30)]
+    made = compilation((*inputs, *masks, *sums, *backward), known)
     labels = tuple(f"v{each}" for each in range(1, 9))
     after = Recompute(labels).apply(made, made.program).program.by_id
     kept = {each for each in range(1, 5) if after[each].live_until == 21 - each}
