@@ -14,7 +14,7 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
-from xlagraph.hlo.op_names import is_checkpointed, last_part
+from xlagraph.hlo.op_names import is_checkpointed, is_recomputed, last_part
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -28,12 +28,10 @@ _LEAST_PART: Final = 4
 _LEAST_PARTS: Final = 8
 """Least number of parts of a value of which another reader takes one."""
 _JOINING: Final = SAME_ELEMENTS | {"concatenate", "constant"}
-_FORWARDING: Final = frozenset(
-    (
-        "tuple", "get-tuple-element", "while", "bitcast", "copy", "parameter", "call",
-        "opt-barrier", "add-dependency",
-    )
-)  # fmt: skip
+_FORWARDING: Final = frozenset((
+    "tuple", "get-tuple-element", "while", "bitcast", "copy", "parameter", "call", "opt-barrier",
+    "add-dependency",
+))  # fmt: skip
 _TAKING: Final = ("dynamic-slice", "gather")
 """Opcodes that read a part of a value: a slice, or some of its rows."""
 MIXING: Final = frozenset(
@@ -64,20 +62,20 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
             break
         if (read := _read_in_parts(program, value)) is not None:
             loops, parts = read
+            places = [file_and_line(*program.place_of(each)) or each for each in loops]
             made = made_for(program, [value]) or []
             if not _is_of_several(program, made):
                 for each in made:
-                    found.setdefault(loops, {}).setdefault(each.value_id, (each, parts))
-    for loops, by_id in found.items():
-        if by_id:
-            yield _cause(program, loops, list(by_id.values()))
+                    by_id = found.setdefault(tuple(dict.fromkeys(places)), {})
+                    by_id.setdefault(each.value_id, (each, parts))
+    for lines, by_id in found.items():
+        yield _cause(program, lines, list(by_id.values()))
 
 
 def _cause(
-    program: PeakProgram, loops: Sequence[str], values: list[tuple[StoredValue, int]]
+    program: PeakProgram, places: Sequence[str], values: list[tuple[StoredValue, int]]
 ) -> Cause:
-    """Return the cause for values with the number of parts that each of the loops reads."""
-    places = dict.fromkeys(file_and_line(*program.place_of(each)) or each for each in loops)
+    """Return the cause for values with the number of parts that loops at some lines read."""
     parts = max(each for _, each in values)
     noun = "loop" if len(places) == 1 else "loops"
     reason = (
@@ -110,7 +108,7 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
     """
     members = [program.values[each] for each in _set_of(program, value)]
     makers = [each for each in members if not each.is_phi and each.opcode not in _FORWARDING]
-    if len(makers) != 1 or makers[0].op_name is None or makers[0].is_backward:
+    if len(makers) != 1 or (makers[0].is_backward and not is_recomputed(makers[0].known_op_name)):
         return None
     if program.is_copy_of_input(value.label):
         return None  # the compiler stores the input in another layout
@@ -123,12 +121,12 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
     loops = {
         program.instructions[name].loop
         for name in readers
-        if not _is_recomputed_backward(program, name)
+        if not _is_recomputed_backward(program, name, again=makers[0].is_backward)
     }
     found = sorted(each for each in loops if each is not None)
     if not found or len(found) < len(loops):
         return None
-    if len(found) > 1 and any(program.is_backward(each) for each in found):
+    if len(found) > 1 and any(map(program.is_backward, found)):
         return None  # it would read stacked parts
     for loop in found:
         if maker.loop not in _loops_around(program, loop):
@@ -160,13 +158,16 @@ def _loops_around(program: PeakProgram, loop: str) -> Iterator[str | None]:
         yield around
 
 
-def _is_recomputed_backward(program: PeakProgram, reader: str) -> bool:
+def _is_recomputed_backward(program: PeakProgram, reader: str, again: bool) -> bool:
     """Return True for a reader in a backward loop that a checkpoint around the body recomputes.
 
-    The loop may take the part itself, for what is in the checkpoint.
+    The loop may take the part itself. One around the loop recomputes what is read, too (``again``).
     """
     known = program.instructions[reader]
-    if known.loop is None or not program.is_backward(known.loop):
+    loop = program.instructions.get(known.loop or "")
+    if loop is None or not program.is_backward(loop.name):
+        return False
+    if again and is_recomputed(loop.op_name):
         return False
     if is_checkpointed(known.op_name) or not known.computes_with("dynamic-slice"):
         return is_checkpointed(known.op_name)
@@ -264,8 +265,7 @@ def _sources(program: PeakProgram, names: Collection[str]) -> set[int]:
             yield from program.read_by.get(value.name, ())
         yield from program.sources_of(value)
 
-    starts = (program.read_by.get(name, ()) for name in names)
-    return set(reached(chain.from_iterable(starts), read))
+    return set(reached(chain.from_iterable(program.read_by.get(name, ()) for name in names), read))
 
 
 def _with_same_parts(

@@ -53,8 +53,9 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
     inside: defaultdict[int, int] = defaultdict(int)
     for value in program.at_peak:
         is_mapped = is_per_example(value.known_op_name)
+        is_other = value.known_op_name is not None and not is_mapped
         for length in {axes.length(axis) for axis in axes.of(value)}:
-            sizes[length] += value.size_bytes if is_mapped else -value.size_bytes
+            sizes[length] += value.size_bytes * (is_mapped - is_other)
             inside[length] += value.size_bytes * is_mapped
     # nearly all that a mapped function computes has its axis; its own dimensions are elsewhere, too
     most = max(inside.values(), default=0)

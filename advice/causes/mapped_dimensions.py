@@ -14,6 +14,7 @@ from xlagraph.advice.causes.names import knows_passes
 from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.sliced_reads import share_of_reads
+from xlagraph.advice.causes.softmaxes import PRODUCTS
 from xlagraph.hlo.op_names import is_backward, is_per_example, of_first_computation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.batch import kept_bytes
@@ -26,6 +27,8 @@ _IN_LOOP: Final = re.compile(r"while/body/.*vmap\(")
 """Op names of a function that is mapped in the body of a loop."""
 _AROUND_LOOP: Final = re.compile(r"vmap\(.*while/body/(?!.*vmap\()")
 """Op names of a loop in a function that is mapped, and maps nothing itself."""
+_OF_MAPPED: Final = re.compile(r"/transpose\(jvp\(vmap\(")
+"""Op names of the gradient of a mapped function."""
 _JOINING: Final = ("concatenate", "pad")
 _WRITING: Final = (*_JOINING, "scatter", "dynamic-update-slice")
 _MOST_BYTES: Final = 64
@@ -123,9 +126,12 @@ class MappedAxes(Axes):
         )
 
     def _is_derivative(self, name: str) -> bool:
-        """Return True if the function that is mapped takes a derivative there."""
-        names = (each.known_op_name or "" for each in self.program.made_by[name])
-        return any(map(OF_DIRECTIONS.search, names))
+        """Return True if the function that is mapped takes a derivative there.
+
+        The derivative of a function that is mapped, such as the inner loop of MAML, is none.
+        """
+        names = [each.known_op_name or "" for each in self.program.made_by[name]]
+        return any(map(OF_DIRECTIONS.search, names)) and not any(map(_OF_MAPPED.search, names))
 
     def _have(self, axis: int, values: Collection[StoredValue]) -> bool:
         return any(axis in self.of(each) for each in values)
@@ -264,7 +270,7 @@ class MappedAxes(Axes):
         """Return True if a product reads a value: what is made of it elsewhere is a new weight."""
         program = self.program
         readers = program.readers_of.get(value_id, ())
-        return any(program.computes_with(name, "dot") for name in readers)
+        return any(program.computes_with(name, each) for name in readers for each in PRODUCTS)
 
     def _of_id(self, value_id: int) -> frozenset[int]:
         return self.of(self.program.values[value_id])
@@ -315,7 +321,7 @@ class MappedAxes(Axes):
         members = program.members_of(program.values[value_id])
         readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
         return any(
-            is_per_example(program.values[each.value_id].known_op_name) for each in members
+            not self._is_outside(program.values[each.value_id].name) for each in members
         ) and all(
             name in reducing
             or program.instructions[name].opcode in FORWARDING

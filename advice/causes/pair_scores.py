@@ -61,6 +61,7 @@ def pair_scores(program: PeakProgram) -> Iterator[Cause]:
                 program.computes_with(value.name, "dot")
                 and multiplies_inputs(program, value.name, scores)
             )
+            or _multiplies_itself(program, value.name)
             or _is_of_numbers(program, reduction, scores)
         ):
             line = place_name(program, reduction)
@@ -98,6 +99,24 @@ def _are_computed(program: PeakProgram, value: StoredValue) -> bool:
     """Return True if no factor of a product is an input, such as a table."""
     read = (program.values[each] for each in program.read_by.get(value.name, ()))
     return all(input_of(program, each, gathered=True) is None for each in read if each.dimensions)
+
+
+def _multiplies_itself(program: PeakProgram, product: str) -> bool:
+    """Return True for distances within one set of rows, all of which a gradient may train."""
+    operation = program.operations.get(product)
+    inside = () if operation is None else program.fused_operations(operation) or (operation,)
+    by_name = {each.name: each for each in inside}
+
+    def source(name: str) -> str:
+        known = by_name.get(name)
+        moves = known is not None and known.opcode in SAME_ELEMENTS and known.operands
+        return source(known.operands[0].name) if known and moves else name
+
+    return any(
+        len({source(operand.name) for operand in each.operands}) == 1
+        for each in inside
+        if each.opcode == "dot"
+    )
 
 
 def _is_of_numbers(program: PeakProgram, reduction: str, scores: Collection[int]) -> bool:

@@ -96,7 +96,7 @@ def share_read(program: PeakProgram, value: StoredValue, readers: Collection[str
         or maker.computes_only(_MOVING)
         or _makes_others(program, value)
         or _is_moved(program, value)
-        or _makes_all_at_once(program, value)
+        or any(_makes_all_at_once(program, each) for each in members)
     ):
         return Fraction(1)
     made = sum(

@@ -7,7 +7,7 @@ values take nothing. At most, each one lives from its first backward reader on.
 
 # ruff: noqa: D102  `Edit` describes an edit's methods
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -110,10 +110,14 @@ class Checkpoint(Edit):
             )
         inner = {value.value_id for value in made}
         passes = Passes(compilation, program)
-        return set(stacks) | {
-            value.value_id
+        dropped = {
+            value.value_id: value
             for value in made
             if all(reader.value_id in inner for reader in passes.readers(value)[1])
+        }
+        kept = inner - dropped.keys()
+        return set(stacks) | {
+            each for each, value in dropped.items() if not _is_copy_of(compilation, value, kept)
         }
 
     def sentence(self, after: Replanned, before: Replanned) -> str:
@@ -331,6 +335,17 @@ def _beginning(program: PlannedProgram, begins: Mapping[int, int]) -> PlannedPro
         for value in program.values
     ]
     return replace(program, values=tuple(values))
+
+
+def _is_copy_of(
+    compilation: PlannableCompilation, value: PlannedValue, kept: Collection[int]
+) -> bool:
+    """Return True for a copy that the compiler made of a kept value, which it stands for later."""
+    by_id, is_made = compilation.program.by_id, compilation.values[value.value_id].op_name is None
+    read = [by_id[each] for each in value.reads if each in by_id]
+    return is_made and [each.size_bytes for each in read if each.value_id in kept] == [
+        value.size_bytes
+    ]
 
 
 def _op_name(compilation: PlannableCompilation, value: PlannedValue) -> str:

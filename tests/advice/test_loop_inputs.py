@@ -225,6 +225,37 @@ def test_values_that_a_loop_makes_are_not_moved_into_another_one(programs):
     assert not list(computed_ahead(program))
 
 
+RECOMPUTED = "jit(f)/transpose(jvp())/checkpoint/rematted_computation"
+
+
+def renamed(program, **names):
+    """Give what makes values, and a loop, other names of ops."""
+    for name, op_name in names.items():
+        known = program.instructions[name]
+        program.instructions[name] = known._replace(op_name=op_name)
+        for value in program.made_by.get(name, ()):
+            program.values[value.value_id] = value._replace(
+                op_name=op_name, attributed_op_name=op_name
+            )
+
+
+def test_a_copy_in_another_layout_without_the_name_of_an_op_is_named(programs):
+    program = program_of(programs)
+    renamed(program, all=None)
+    (cause,) = computed_ahead(program)
+    assert [row["value"] for row in cause.rows] == ["bits", "all"]
+
+
+@pytest.mark.parametrize("scope", [RECOMPUTED, "jit(f)/transpose(jvp())"])
+def test_what_a_checkpoint_recomputes_before_its_loop_is_named(programs, scope):
+    loop = "1 | while.1{0} | f32[64] | 16384 | 256 | 5-5 | while(part)"
+    program = program_of(programs, more=loop)
+    renamed(program, bits=f"{scope}/bits", all=f"{scope}/normal", part=f"{scope}/while/body/add")
+    renamed(program, **{"while.1": f"{scope}/while"})
+    found = [row["value"] for cause in computed_ahead(program) for row in cause.rows]
+    assert found == (["bits", "all"] if scope == RECOMPUTED else [])
+
+
 @pytest.mark.parametrize("scope", ["checkpoint/", ""])
 def test_a_backward_loop_may_take_the_part_that_its_checkpoint_reads(programs, scope):
     backward = "jit(f)/transpose(jvp())/while"

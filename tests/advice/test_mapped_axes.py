@@ -35,7 +35,7 @@ ENTRY e {
 """
 
 
-def samples(programs, module=SAMPLES, *, mark="vmap()/", summed="", result="mean"):
+def samples(programs, module=SAMPLES, *, mark="vmap()/", summed="", result="mean", unnamed=()):
     shape = "f32[16,64]" if module is BATCH else "f32[64]"
     size = 4096 if module is BATCH else 256
     program = programs(
@@ -53,6 +53,8 @@ def samples(programs, module=SAMPLES, *, mark="vmap()/", summed="", result="mean
     )
     program.stored.operations = operations_of_text(module)
     with_results(program, result)
+    for each in map(program.by_label.get, unnamed):  # made by the compiler
+        program.values[each.value_id] = each._replace(op_name=None, attributed_op_name=None)
     return list(mapped_axes(program))
 
 
@@ -68,13 +70,21 @@ def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
     assert "batch_size=2)" in cause.remedies["jax"]
 
 
+def test_what_the_compiler_makes_for_samples_without_names_is_in_the_loop_too(programs):
+    (cause,) = samples(programs, unnamed=["h"])
+    assert isinstance(cause.edit, ComputeInParts)
+    assert {*cause.edit.kept_by_label} == {"h", "g"}
+
+
 def test_a_batch_through_which_no_gradient_goes_could_be_computed_in_groups(programs):
     (cause,) = samples(programs, BATCH)
     assert [row["value"] for row in cause.rows] == ["h", "g"]
 
 
-def test_samples_of_a_loss_may_be_added_in_the_backward_pass_alone(programs):
-    (cause,) = samples(programs, summed="transpose(jvp(vmap()))/")
+@pytest.mark.parametrize("inner", ["", "jvp()"])
+def test_samples_of_a_loss_may_be_added_in_the_backward_pass_alone(programs, inner):
+    """A function that is mapped may take a gradient itself, as the inner loop of MAML."""
+    (cause,) = samples(programs, summed=f"transpose(jvp(vmap({inner})))/")
     assert "f.py:8 reads only a part" in str(cause.rows[0]["reason"])
 
 
@@ -191,6 +201,7 @@ def test_a_number_of_each_member_may_be_returned(programs, mark, is_named):
         ("w", "broadcast", "iota()", LOSS, True),
         ("eye", "broadcast", "iota()", LOSS, False),
         ("w", "subtract", "dot(w)", LOSS, True),  # fused with what changes it
+        ("w", "subtract", "convolution(w)", LOSS, True),
         ("w", "subtract", "iota()", LOSS, False),  # as what is added to each position
         ("w", "broadcast", "iota()", "jit(f)", False),  # a layer has the dimension, too
     ],

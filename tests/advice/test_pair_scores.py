@@ -78,6 +78,44 @@ def test_a_product_with_a_table_is_made_of_pairs_only_for_numbers_of_rows(
     assert bool([*pair_scores(program)]) == is_named
 
 
+@pytest.mark.parametrize(("other", "is_named"), [("t", True), ("w", False)])
+def test_a_product_of_points_with_themselves_is_made_of_pairs_though_they_are_trained(
+    programs, other, is_named
+):
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
+        1 | 1024 | parameter 1, shape |f32[64,4]| at ShapeIndex {}
+        2 | 65536 | preallocated-temp
+        """,
+        """
+        0 | x | f32[64,4]  | 0     | 1024  | 0-4 | parameter(0)
+        1 | w | f32[64,4]  | 0     | 1024  | 0-4 | parameter(1)
+        2 | s | f32[64,64] | 1024  | 16384 | 2-4 | fusion(x, w) | jit(f)/jvp()/dot_general @ f.py:8
+        2 | g | f32[64,64] | 17408 | 16384 | 4-4 | exp(s) | jit(f)/transpose(jvp())/exp
+        2 | r | f32[64]    | 33792 | 256   | 3-4 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
+        """,
+    )
+    known = program.instructions["s"]
+    program.instructions["s"] = known._replace(fused_opcodes=("parameter", "transpose", "dot"))
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+c {{
+  p = f32[64,4]{{1,0}} parameter(0)
+  w = f32[64,4]{{1,0}} parameter(1)
+  t = f32[4,64]{{1,0}} transpose(p), dimensions={{1,0}}
+  ROOT d = f32[64,64]{{1,0}} dot(p, {other})
+}}
+
+ENTRY e {{
+  x = f32[64,4]{{1,0}} parameter(0)
+  w.1 = f32[64,4]{{1,0}} parameter(1)
+  s = f32[64,64]{{1,0}} fusion(x, w.1), kind=kLoop, calls=c
+}}
+""")
+    assert bool([*pair_scores(program)]) == is_named
+
+
 @pytest.mark.parametrize(("read", "is_named"), [(8, False), (48, True)])
 def test_a_product_of_which_a_small_part_is_read_has_no_scores_of_all_pairs(
     programs, read, is_named

@@ -223,3 +223,42 @@ ENTRY e {""",
     )
     with_results(program, "r")
     assert list(unread_rows(program, ())) == []
+
+
+def test_a_part_of_what_a_scatter_adds_to_zeros_has_another_cause(programs):
+    """Most bytes are those that it adds; the compiler could not skip the unread ones."""
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[128,2]| at ShapeIndex {}
+        1 | 4608 | preallocated-temp
+        2 | 128  | maybe-live-out
+        """,
+        """
+        0 | x | f32[128,2] | 0    | 1024 | 0-4 | parameter(0)
+        1 | z | f32[32,8]  | 0    | 1024 | 1-2 | broadcast() | jit(f)/broadcast_in_dim @ f.py:4
+        1 | y | f32[32,8]  | 0    | 1024 | 2-3 | scatter(z, x) | jit(f)/scatter-add @ f.py:5
+        2 | r | f32[32,1]  | 0    | 128  | 3-4 | slice(y) | jit(f)/slice @ f.py:6
+        """,
+    )
+    program.stored.operations = operations_of_text(
+        """HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[128,2]{1,0} parameter(0)
+  zero = f32[] constant(0)
+  i = s32[128,1]{1,0} iota(), iota_dimension=0
+  z = f32[32,8]{1,0} broadcast(zero), dimensions={}
+  y = f32[32,8]{1,0} scatter(z, i, x), to_apply=add, update_window_dims={1}
+  ROOT r = f32[32,1]{1,0} slice(y), slice={[0:32], [0:1]}
+}
+"""
+    )
+    share_one_buffer_set(program, "z", "y")
+    with_results(program, "r")
+    assert not list(unread_rows(program, ()))

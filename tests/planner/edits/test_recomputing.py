@@ -142,3 +142,25 @@ def test_a_checkpoint_may_save_nothing_where_values_are_recomputed_early():
     assert late.most.values != compiled.program.values
     assert "long before they are read" in early.assumptions[0]
     assert "one by one where they are read" in late.assumptions[0]
+
+
+@pytest.mark.parametrize("copied", [1, 0])
+def test_a_checkpoint_keeps_the_copy_of_its_result_that_the_backward_pass_reads(copied):
+    values = (
+        value(0, 0, 7, 64),
+        value(1, 1, 3, 64, reads=(0,)),
+        value(2, 2, 7, 64, reads=(copied,)),
+        value(3, 3, 4, 64, reads=(1,)),
+        value(4, 7, 7, 64, reads=(0, 2)),
+    )
+    name = "jit(f)/jvp(net)/a/mul"
+    known = [
+        facts(0, "f32[16]", "exponential", "jit(f)/jvp(net)/a/exp"),
+        facts(1, "f32[16]", "multiply", name),
+        facts(2, "f32[16]", "copy", None, attributed_op_name=name),
+        facts(3, "f32[16]", "add", "jit(f)/jvp(net)/b/add"),
+        facts(4, "f32[16]", "multiply", "jit(f)/transpose(jvp(net))/a/mul"),
+    ]
+    compiled = compilation(values, known)
+    found = Checkpoint("a").apply(compiled, compiled.program)
+    assert found.value_ids == ({0} if copied else {0, 2})
