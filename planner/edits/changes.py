@@ -9,8 +9,9 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import Edit
+from xlagraph.planner.edits.last_uses import FreeAtLastUse
 from xlagraph.planner.edits.patterns import reject_malformed
-from xlagraph.planner.edits.recomputing import Checkpoint, FreeAtLastUse
+from xlagraph.planner.edits.recomputing import Checkpoint
 from xlagraph.planner.edits.resizing import ComputeInParts, Remove, Scale, Shrink
 from xlagraph.planner.edits.schedules import Schedule
 from xlagraph.queries.errors import BadParameter

@@ -1,4 +1,4 @@
-"""Edits that change when values are live: recomputed, computed later, freed earlier.
+"""Edits that change when values are live: recomputed, or computed later.
 
 Op names tell which pass a value belongs to (`hlo.op_names`). The compiler recomputes the values of
 a checkpoint for the backward pass; the plan cannot predict at which step. At least, recomputed
@@ -15,24 +15,15 @@ from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
-from xlagraph.planner.edits.effect_sentences import (
-    saved_range_text,
-    saved_text,
-    why_not_changed,
-    why_nothing_is_saved,
-)
+from xlagraph.planner.edits.effect_sentences import saved_range_text
+from xlagraph.planner.edits.last_uses import planned_values
 from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of_scope
 from xlagraph.planner.edits.passes import Passes, inputs_of_layers
-from xlagraph.planner.edits.patterns import in_scope, matching, similar_scopes
+from xlagraph.planner.edits.patterns import in_scope, similar_scopes
 from xlagraph.planner.edits.recomputed_values import recomputed
 from xlagraph.planner.edits.resizing import ids_of
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
-from xlagraph.planner.value_changes import (
-    whole_sets,
-    with_shortened_values,
-    with_shrunk_values,
-    without_values,
-)
+from xlagraph.planner.value_changes import with_shrunk_values, without_values
 from xlagraph.presentation.byte_sizes import counted
 from xlagraph.queries.errors import NoSuchName
 
@@ -213,7 +204,7 @@ class Defer(_Timing):
         removed: set[int] = set()
         begins: dict[int, int] = {}
         passes = Passes(compilation, program)
-        for value in _planned(program, ids_of(compilation, self.labels)):
+        for value in planned_values(program, ids_of(compilation, self.labels)):
             readers, _ = passes.readers(value)
             recomputing = [each for each in readers if is_recomputed(_op_name(compilation, each))]
             scope = _scope(compilation, value)
@@ -241,7 +232,7 @@ class Move(_Timing):
         by_id = program.by_id
         begins: dict[int, int] = {}
         kept_until: dict[int, int] = {}
-        for value in _planned(program, ids_of(compilation, self.labels)):
+        for value in planned_values(program, ids_of(compilation, self.labels)):
             readers = compilation.readers.get(value.value_id, ())
             reads = [by_id[each].live_from for each in readers if each in by_id]
             begin = max(value.live_from, min(reads, default=value.live_until))
@@ -257,75 +248,16 @@ class Move(_Timing):
         return Edited(moved, most, frozenset(begins), is_certain=False)
 
 
-@dataclass(frozen=True, slots=True)
-class FreeAtLastUse(Edit):
-    """Free the values that a pattern names at their last use."""
-
-    pattern: str
-    named: frozenset[int]
-
-    @classmethod
-    def matching(cls, compilation: PlannableCompilation, pattern: str) -> "FreeAtLastUse":
-        """Free what a pattern names; raises NoSuchName."""
-        return cls(pattern, frozenset(matching(pattern, compilation)))
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        return "--until-last-use", self.pattern
-
-    @property
-    def matched(self) -> frozenset[int]:
-        return self.named
-
-    def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
-        ends: dict[int, int] = {}
-        for value in _planned(program, self.named):
-            last_use = compilation.values[value.value_id].last_use
-            end = max(value.live_from, value.live_from if last_use is None else last_use)
-            if end < value.live_until and not (value.lives_out or value.is_stored):
-                ends[value.value_id] = end
-        if not ends:
-            return Edited(program, value_ids=self.named)
-        return Edited(with_shortened_values(program, ends), value_ids=frozenset(ends))
-
-    def sentence(self, after: Replanned, before: Replanned) -> str:
-        if after.edited is None or after.program is before.program:
-            return f"changes nothing: {self._why_not_shortened(before)}"
-        changed = after.edited.value_ids
-        count, verb = len(changed), "is" if len(changed) == 1 else "are"
-        why = why_nothing_is_saved(before, whole_sets(before.program, changed))
-        return (
-            f"{count} of {counted(len(self.named), 'named value')} {verb} freed earlier;"
-            f" {saved_text(after, before, why)}"
-        )
-
-    def _why_not_shortened(self, before: Replanned) -> str:
-        planned = _planned(before.program, self.named)
-        if not planned:
-            return why_not_changed(before, self.named)
-        if all(value.is_stored for value in planned):
-            return "parameters and constants live to the end"
-        if all(value.lives_out or value.is_stored for value in planned):
-            return "results of the program live to the end"
-        return "the named values are already freed at their last use, or are returned"
-
-
 def _needed_steps(
     compilation: PlannableCompilation, program: PlannedProgram, value_ids: Iterable[int]
 ) -> Iterator[tuple[int, int]]:
     """Yield those of the values that are computed from inputs, with the step of the first read."""
     by_id = program.by_id
-    for value in _planned(program, value_ids):
+    for value in planned_values(program, value_ids):
         readers = (by_id.get(each) for each in compilation.readers.get(value.value_id, ()))
         begin = min((each.live_from for each in readers if each is not None), default=0)
         if begin > value.live_from and all(by_id[each].is_stored for each in value.reads):
             yield value.value_id, begin
-
-
-def _planned(program: PlannedProgram, value_ids: Iterable[int]) -> list[PlannedValue]:
-    """Return those of the values that are in the program, by id."""
-    by_id = program.by_id
-    return [by_id[value_id] for value_id in sorted(value_ids) if value_id in by_id]
 
 
 def _beginning(program: PlannedProgram, begins: Mapping[int, int]) -> PlannedProgram:
