@@ -203,3 +203,15 @@ def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
     growth = sum(each.growth_bytes for each in reasons)
     is_of_outputs = first.subject.kind is ReasonKind.OUTPUTS and not first.cause
     return is_of_outputs and first.growth_bytes * growth < 0
+
+
+def is_of_unknown_size(reason: Reason) -> bool:
+    """Return True for values of other sizes that no other size of an input or loop explains."""
+    is_known = reason.input_example or reason.turns or reason.dimensions or reason.limits
+    return reason.subject.kind is ReasonKind.SIZE and not is_known
+
+
+def largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
+    """Return the reason with most bytes of those that change as the first one does."""
+    sign = 1 if first.growth_bytes > 0 else -1
+    return max(reasons, key=lambda reason: sign * reason.growth_bytes)

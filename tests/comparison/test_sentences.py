@@ -73,6 +73,22 @@ def test_other_iterations_precede_a_few_bytes():
     gaps = Reason(Subject(ReasonKind.FRAGMENTATION), 4)
     first, rest = sentences_of([gaps, turns], ("a", "b"), (65536, 65540))
     assert (first.text, rest.growth_bytes) == ("a loop has 8 iterations, was 4 (train.py:3)", 4)
+    sizes = Reason(Subject(ReasonKind.SIZE), 4096, 5, 5)
+    first, second = sentences_of([sizes, turns], ("a", "b"), (65536, 69632))
+    assert (first.line[:10], second.growth_bytes) == ("a loop has", 4096)
+    sizes.dimensions = ((4, 8),)  # says more than the iterations of a loop
+    assert len(sentences_of([sizes, turns], ("a", "b"), (65536, 69632))) == 1
+
+
+def test_new_parameters_precede_what_devices_exchange():
+    value = HeldValue(
+        *(ReservedPart.INPUTS, 64, False, "p", None, "parameter", "w", None, None),
+        *("f32[16]", "f32", 64, 0),
+    )
+    inputs = Reason(Subject(ReasonKind.INPUTS), 64, 0, 1, inputs={"w"}, largest=(None, value))
+    collectives = Reason(Subject(ReasonKind.COLLECTIVES), 20000, scopes={"1 all-gather"})
+    first, second = sentences_of([collectives, inputs], ("a", "b"), (65536, 85600))
+    assert (first.text, second.growth_bytes) == ("1 new input: w", 20000)
 
 
 def test_a_cause_that_only_one_side_has_is_named_with_its_values(tmp_path):
