@@ -192,10 +192,11 @@ def is_of_line(reason: Reason, other: Reason) -> bool:
     return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
 
 
-def is_of_named_floats(reason: Reason) -> bool:
+def is_of_named_inputs(reason: Reason) -> bool:
     """Return True for inputs that only one side has, unless they are numbers for a generator."""
     are_floats = any(value.is_float for value in reason.largest if value)
-    return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
+    is_named = reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
+    return is_named or reason.subject.kind is ReasonKind.REPEATED
 
 
 def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:

@@ -17,7 +17,7 @@ from xlagraph.comparison.edits_of_programs import (
     is_known_edit,
     is_of_less,
     is_of_line,
-    is_of_named_floats,
+    is_of_named_inputs,
     is_of_outputs_against,
     is_of_unknown_size,
     is_plain_edit,
@@ -127,7 +127,7 @@ def sentences_of(
         for reason in ranked
         if abs(reason.growth_bytes) >= least or is_edit(reason, explaining)
     ][:_MOST]
-    inputs = [each for each in reasons if is_of_named_floats(each)]
+    inputs = [each for each in reasons if is_of_named_inputs(each)]
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     # who adds one edits more than its bytes, and a new parameter is often returned, too
     is_returned = told[:1] and told[0].subject.kind is ReasonKind.OUTPUTS and not told[0].cause
@@ -142,7 +142,7 @@ def sentences_of(
             told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))
             told = sorted(told, key=lambda reason: reason.subject.kind in CONSEQUENCES)[:1]
     found = [_sentence(reason, names) for reason in told]
-    if told and (code := told[0].code):
+    if told and (code := told[0].code) and not told[0].cause_remains:
         # another function says more than its files, or a transformation that both programs have
         called = [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
         is_named = code.is_only_one_side and not code.scopes.isdisjoint(TRANSFORMATIONS)
@@ -172,6 +172,9 @@ def _of_no_bytes(
     gradient, which it may contain, or than what someone edits. If the programs do not need the
     same memory, functions of the smaller one make none of the others' values.
     """
+    loops = [each for each in reasons if each.subject.kind is ReasonKind.TURNS]
+    if loops and first.cause_remains:  # another loop says more than what is less than before
+        return [(0, loops[0])]
     code = [] if first.cause else _of_code(first, explaining, reasons)
     functions, ops = (
         [each for each in reasons if each.subject == Subject(ReasonKind.CALLED, before)]
