@@ -85,7 +85,13 @@ class _Difference(NamedTuple):
 
 
 def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
-    """Name the first line that differs, or else the first ones with gradients in one program."""
+    """Name the first line that differs, or else the first ones with gradients in one program.
+
+    Of equal ops, XLA leaves as many as have different shardings, so that those of other inputs are
+    no edit.
+    """
+    if any(each.is_resharded for each in reasons.found.values()):
+        return
     sites = [side.mentions.call_sites for side in sides]
     if not all(each.known for each in sites):
         return

@@ -192,10 +192,11 @@ def is_of_line(reason: Reason, other: Reason) -> bool:
     return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
 
 
-def is_of_named_floats(reason: Reason) -> bool:
+def is_of_named_inputs(reason: Reason) -> bool:
     """Return True for inputs that only one side has, unless they are numbers for a generator."""
     are_floats = any(value.is_float for value in reason.largest if value)
-    return reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
+    is_named = reason.subject.kind is ReasonKind.INPUTS and bool(reason.inputs) and are_floats
+    return is_named or reason.subject.kind is ReasonKind.REPEATED
 
 
 def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
@@ -203,3 +204,15 @@ def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
     growth = sum(each.growth_bytes for each in reasons)
     is_of_outputs = first.subject.kind is ReasonKind.OUTPUTS and not first.cause
     return is_of_outputs and first.growth_bytes * growth < 0
+
+
+def is_of_unknown_size(reason: Reason) -> bool:
+    """Return True for values of other sizes that no other size of an input or loop explains."""
+    is_known = reason.input_example or reason.turns or reason.dimensions or reason.limits
+    return reason.subject.kind is ReasonKind.SIZE and not is_known
+
+
+def largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
+    """Return the reason with most bytes of those that change as the first one does."""
+    sign = 1 if first.growth_bytes > 0 else -1
+    return max(reasons, key=lambda reason: sign * reason.growth_bytes)

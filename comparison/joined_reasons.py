@@ -138,8 +138,10 @@ def _has_shapes_of_both(sides: Sides, pair: Sequence[HeldValue | None]) -> bool:
 def _are_layers(names: Collection[str], values: Collection[HeldValue], others: Reserved) -> bool:
     """Return True if arrays of a list may be layers: they have the shapes of a part of the others.
 
-    An optimizer has a state for all of them.
+    An optimizer has a state for all of them. The numbers of a generator are no weights.
     """
+    if not any(value.is_float for value in values):
+        return False
     patterns = {pattern(name) for name in names}
     shapes = {value.shape for value in values}
     alike = {

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from xlagraph.advice.causes.cause import Cause, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.search import causes_of_values
+from xlagraph.advice.causes.unrolled_parts import UNROLLED
 from xlagraph.advice.planned_savings import replanned_savings
 from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
@@ -58,6 +59,8 @@ class FoundCause(NamedTuple):
     edits: tuple[Edit, ...]
     in_parts: bool
     """True if a loop over parts would remove the cause."""
+    is_unrolled: bool = False
+    """True if that loop is one over equal parts, such as layers."""
 
     @property
     def text(self) -> str:
@@ -234,7 +237,13 @@ def best_cause(causes: Iterable[FoundCause], reason: Reason) -> FoundCause | Non
     fitting = list(causes)
     if reason.subject.kind is ReasonKind.LOOPED:  # what a loop computes is in parts already
         is_in_loop = (reason.subject.after == "new") is (reason.growth_bytes > 0)
-        fitting = [cause for cause in fitting if cause.in_parts is not is_in_loop]
+        # a loop over equal parts, such as layers, has the values of one of them
+        is_of_others = 2 * min(reason.count_a, reason.count_b) > max(reason.count_a, reason.count_b)
+        fitting = [
+            cause
+            for cause in fitting
+            if cause.in_parts is not is_in_loop and not (cause.is_unrolled and is_of_others)
+        ]
     best = max(fitting, key=lambda cause: cause.bytes_of(reason), default=None)
     if best is None:
         return None
@@ -264,4 +273,7 @@ def _found(program: PeakProgram, cause: Cause) -> FoundCause:
     place = file_and_line(first["userFile"], first["userLine"])
     edits = () if cause.edit is None else (cause.edit,)
     in_parts = cause.kind is ChangeKind.PARTS
-    return FoundCause(cause.title, place, cause.sum_bytes, frozenset(labels), edits, in_parts)
+    is_unrolled = cause.remedies is UNROLLED
+    return FoundCause(
+        cause.title, place, cause.sum_bytes, frozenset(labels), edits, in_parts, is_unrolled
+    )

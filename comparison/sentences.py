@@ -17,10 +17,12 @@ from xlagraph.comparison.edits_of_programs import (
     is_known_edit,
     is_of_less,
     is_of_line,
-    is_of_named_floats,
+    is_of_named_inputs,
     is_of_outputs_against,
+    is_of_unknown_size,
     is_plain_edit,
     is_telling,
+    largest,
     may_resize,
     rank,
     says_more,
@@ -125,11 +127,12 @@ def sentences_of(
         for reason in ranked
         if abs(reason.growth_bytes) >= least or is_edit(reason, explaining)
     ][:_MOST]
-    inputs = [each for each in reasons if is_of_named_floats(each)]
+    inputs = [each for each in reasons if is_of_named_inputs(each)]
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     # who adds one edits more than its bytes, and a new parameter is often returned, too
     is_returned = told[:1] and told[0].subject.kind is ReasonKind.OUTPUTS and not told[0].cause
-    if told and inputs and (_is_generic(told[0]) or (is_returned and not edited)):
+    is_late = told[:1] and (told[0].subject.kind is ReasonKind.COLLECTIVES or _is_generic(told[0]))
+    if told and inputs and (is_late or (is_returned and not edited)):
         told = [*inputs, *(each for each in told if each not in inputs)]
     is_silent = not told
     if is_silent:  # what differs has almost no bytes
@@ -139,7 +142,7 @@ def sentences_of(
             told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))
             told = sorted(told, key=lambda reason: reason.subject.kind in CONSEQUENCES)[:1]
     found = [_sentence(reason, names) for reason in told]
-    if told and (code := told[0].code):
+    if told and (code := told[0].code) and not told[0].cause_remains:
         # another function says more than its files, or a transformation that both programs have
         called = [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
         is_named = code.is_only_one_side and not code.scopes.isdisjoint(TRANSFORMATIONS)
@@ -169,6 +172,9 @@ def _of_no_bytes(
     gradient, which it may contain, or than what someone edits. If the programs do not need the
     same memory, functions of the smaller one make none of the others' values.
     """
+    loops = [each for each in reasons if each.subject.kind is ReasonKind.TURNS]
+    if loops and first.cause_remains:  # another loop says more than what is less than before
+        return [(0, loops[0])]
     code = [] if first.cause else _of_code(first, explaining, reasons)
     functions, ops = (
         [each for each in reasons if each.subject == Subject(ReasonKind.CALLED, before)]
@@ -185,7 +191,7 @@ def _of_no_bytes(
     if edited and first.input_example and not first.turns and is_of_files:
         if functions and functions[0].is_replacement and not edited[0].is_replacement:
             return [(1, functions[0])]
-        is_first = is_telling(edited[0]) or is_of_line(edited[0], _largest(first, reasons))
+        is_first = is_telling(edited[0]) or is_of_line(edited[0], largest(first, reasons))
         is_parameter = all(each.is_float for each in first.input_example)
         return [(0 if is_first and is_parameter else 1, edited[0])]
     if is_plain_edit(first):  # a library makes a checkpoint, too
@@ -229,12 +235,6 @@ def _of_no_bytes(
         not (ops and ops[0].scopes and ops[0].inputs) or above.subject.after == word
     )
     return [(0, ops[0])] if ops and is_generic and not is_said else code
-
-
-def _largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
-    """Return the reason with most bytes of those that change as the first one does."""
-    sign = 1 if first.growth_bytes > 0 else -1
-    return max(reasons, key=lambda reason: sign * reason.growth_bytes)
 
 
 def _is_generic(reason: Reason) -> bool:
@@ -285,7 +285,7 @@ def _of_code(
         if is_stack or (is_scope and is_gradient):
             return [(0, new[0])]
     if not follows and first in explaining:
-        return []
+        return [(0, each) for each in turns[:1] if is_of_unknown_size(first)]
     if is_known:
         return [(0, new[0])]
     return [(0 if follows and turns else 1, each) for each in turns or (new[:1] * follows)][:1]

@@ -106,13 +106,23 @@ def runs_for_parts(turns: tuple[int, int], changed: Iterable[tuple[int, int]]) -
 def grows_more(
     pair: tuple[HeldValue, HeldValue], other: tuple[HeldValue, HeldValue] | None
 ) -> bool:
-    """Return True if a pair of inputs is a better example of a change than another one."""
+    """Return True if a pair of inputs is a better example of a change than another one.
+
+    Parameters follow from the size of images or from the number of tokens, not the reverse.
+    """
     if other is None:
         return True
     (a, b), (c, d) = pair, other
+    if _is_data(b) is not _is_data(d):
+        return _is_data(b)
     growth, known = abs(b.held_bytes - a.held_bytes), abs(d.held_bytes - c.held_bytes)
     # a parameter rather than the state of an optimizer that has its shape
     return (growth, -len(b.op_name or "")) > (known, -len(d.op_name or ""))
+
+
+def _is_data(value: HeldValue) -> bool:
+    """Return True for whole numbers, such as tokens, that are none of a generator."""
+    return not value.is_float and value.dtype != "u32"
 
 
 def are_of_all(values: Iterable[HeldValue], others: Iterable[HeldValue]) -> bool:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_avoidable
+from xlagraph.advice.causes.copied_inputs import GATHERING
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
@@ -265,6 +266,7 @@ def _is_of_steps(program: PeakProgram, value_id: int) -> bool:
 def _leading_to(program: PeakProgram, results: Iterable[StoredValue]) -> set[int]:
     """Return the values from which values of as many elements lead to one of the results.
 
+    The parts of all devices have as many elements as what is gathered from them.
     A loop reads all that its body reads, so only what shares the bytes of its result leads there.
     """
     waiting = list(results)
@@ -274,8 +276,10 @@ def _leading_to(program: PeakProgram, results: Iterable[StoredValue]) -> set[int
         near = {each.value_id for each in program.members_of(value)}
         if value.opcode != "while":
             near |= program.wholes_read_by(value.name)
+        is_gathered = value.opcode in GATHERING
         for each in near - found:
-            if math.prod(program.values[each].dimensions) == math.prod(value.dimensions):
+            count = math.prod(program.values[each].dimensions)
+            if is_gathered or count == math.prod(value.dimensions):
                 found.add(each)
                 waiting.append(program.values[each])
     return found

@@ -106,6 +106,8 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         # an iteration that sums exponentials again, such as Sinkhorn's, is no softmax
         if reduction is None or loops_of_sums(program, scores) != {loop}:
             continue
+        if loop is not None and _is_equal_in_all_iterations(program, value, loop):
+            continue
         if normalizes_columns(program, scores):
             continue
         if scores.rows < _LEAST_TOKENS or multiplies_inputs(program, value.name, scores.value_ids):
@@ -136,6 +138,13 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
 def _lengths(value: StoredValue) -> tuple[int, ...]:
     """Return the lengths of a value, sorted, without the device that jax.pmap adds."""
     return tuple(sorted(each for each in value.dimensions if each > 1))
+
+
+def _is_equal_in_all_iterations(program: PeakProgram, value: StoredValue, loop: str) -> bool:
+    """Return True if what makes a value in a loop reads nothing that the loop computes."""
+    read = (program.values[each].name for each in program.read_by.get(value.name, ()))
+    makers = (program.instructions.get(each) for each in read)
+    return all(maker is None or maker.loop != loop for maker in makers)
 
 
 def _softmax(program: PeakProgram, product: StoredValue, words: int) -> tuple[Scores, str | None]:

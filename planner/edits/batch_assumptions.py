@@ -32,6 +32,8 @@ _LONGEST_INDEX: Final = 4
 """Lengths up to this one are not named: those of indices, of pairs or of colours."""
 _NESTED: Final = 2
 """Parts of the name of a leaf of a list, as `data[0]`: its arrays have nothing in common."""
+_LEAST_HALVINGS: Final = 4
+"""Fewest times that a length is halved by a scan; a network with pooling halves some less often."""
 _LEAST_SHARE: Final = Fraction(1, 50)
 """Part of the reserved bytes that a value must have to be named for one of its lengths."""
 
@@ -101,6 +103,7 @@ def assumptions(
             f"a dimension of {length} is split into {parts[0]} x {parts[1]}: the"
             f" {'second' if split.changed else 'first'} is assumed to shrink"
         )
+    yield from _halved_lengths(followed, scaled)
     find = followed.lengths.find
     yield from _chosen_lengths(compilation, followed, scaled, kept)
     yield from _unnamed_lengths(compilation, followed, scaled, named)
@@ -116,6 +119,19 @@ def assumptions(
             f"the batch cannot be followed through {names}{more}: each result is assumed to keep"
             " the leading dimensions of the first operand"
         )
+
+
+def _halved_lengths(followed: FollowedDimensions, scaled: Scaled) -> Iterable[str]:
+    """Yield that a changed length is halved down to 2, as often as its logarithm says."""
+    lengths = set(map(followed.lengths.length, scaled.lengths))
+    for longest in sorted(lengths, reverse=True):
+        halved = [longest >> times for times in range(1, longest.bit_length() - 1)]
+        if len(halved) >= _LEAST_HALVINGS and lengths.issuperset(halved):
+            yield (
+                f"{longest} is halved down to {halved[-1]}, as jax.lax.associative_scan does;"
+                " another length has more or fewer of these steps, with their values"
+            )
+            return
 
 
 def _chosen_lengths(

@@ -249,6 +249,18 @@ def test_a_cast_of_an_updated_parameter_is_no_value_of_the_forward_pass(returnin
     assert [row["value"] for row in cause.rows] == ["acts"]
 
 
+def test_a_gradient_that_is_gathered_from_all_devices_is_no_value_of_the_forward_pass(returning):
+    whole = "6 | all | f32[4096] | 0 | 16384 | 4-5 | all-gather(g)\n"
+    blocks = BLOCKS.replace("3 | 4096 | maybe-live-out", "3 | 4096 | preallocated-temp")
+    program = returning(
+        f"{blocks}6 | 16384 | maybe-live-out\n",
+        f"{STEP.format('old, d')}{whole}",
+        *("acts", "all", "new"),
+    )
+    (cause,) = returned_forward_values(program)
+    assert [row["value"] for row in cause.rows] == ["acts"]
+
+
 def test_what_a_checkpoint_recomputes_may_be_merged_with_the_forward_pass(returning):
     merged = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/mul"
     step = STEP.replace("acts | f32[256]", "all  | f32[256]").replace("jit(f)/jvp()/mul", merged)

@@ -43,7 +43,8 @@ def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", wi
     )
     program = programs(*(each.replace("8192", known.get("words", "8192")) for each in texts))
     with_results(program, "sum")
-    program.instructions["sum"] = program.instructions["sum"]._replace(loop=loop)
+    for name in ("sum", *known.get("inside", ())):
+        program.instructions[name] = program.instructions[name]._replace(loop=loop)
     return list(logits(program))
 
 
@@ -116,6 +117,14 @@ def test_products_without_a_softmax_are_not_logits(programs, changed):
 
 def test_an_iteration_that_sums_exponentials_again_is_no_softmax_over_words(programs):
     assert softmax(programs, loop="while") == []
+
+
+@pytest.mark.parametrize(("hidden", "is_named"), [((), False), (("exp",), True)])
+def test_equal_products_of_all_iterations_are_no_logits(programs, hidden, is_named):
+    """Each iteration of Sinkhorn's may compute all costs again, which it does not change."""
+    inside = ("all", "max", *hidden)
+    found = softmax(programs, loop="while", inside=inside, factors="table, exp")
+    assert bool(found) is is_named
 
 
 def test_logits_with_a_queue_are_joined_with_the_score_of_the_right_pair(programs):

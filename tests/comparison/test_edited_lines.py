@@ -173,6 +173,19 @@ def test_an_op_that_one_line_has_no_longer_is_named_with_the_line_and_its_functi
     assert told(before, before) == []
 
 
+def test_an_op_that_xla_merges_with_equal_ones_of_the_same_sharding_is_no_edit():
+    found = FoundReasons()
+    value = HeldValue(
+        *(ReservedPart.INPUTS, 64, False, "p", None, "parameter", "p", None, None),
+        *("f32[16]", "f32", 64, 0),
+    )
+    whole = value._replace(sharding="{replicated}")
+    found.of(ReasonKind.SIZE).input_example = value._replace(sharding="{devices=[2]<=[2]}"), whole
+    ops = ["step:5 mul", "step:6 sqrt"]
+    assert told(ops, ops[:1]) == ["train.py:6 (step): sqrt gone"]
+    assert len(told(ops, ops[:1], found)) == 1
+
+
 def test_lines_that_moved_are_the_same():
     before = ["step:9 loss:5 forward:2 dot_general", "step:9 loss:5 forward:3 add"]
     after = [

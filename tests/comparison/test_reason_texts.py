@@ -210,6 +210,10 @@ def test_a_state_for_each_parameter_of_a_list_is_no_repeated_part():
     after = inputs(*parameters, ("s[2]", [*shapes, "f32[4]", "f32[4]"]))
     texts = [text for text, _ in lines([*before, values[0]], [*after, *values])]
     assert any("2 inputs of a repeated part" in text for text in texts)
+    # the seeds of two layers that drop values
+    before, after = ([each._replace(dtype="u32") for each in side] for side in (before, after))
+    texts = [text for text, _ in lines([*before, values[0]], [*after, *values])]
+    assert not any("repeated part" in text for text in texts)
 
 
 def test_a_few_values_of_an_element_type_have_casts():

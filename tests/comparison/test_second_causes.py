@@ -154,6 +154,14 @@ def test_what_a_loop_computes_in_parts_is_not_computed_at_once(depth, expected):
     assert best.title == expected
 
 
+@pytest.mark.parametrize(("values", "is_named"), [(11, False), (2, True)])
+def test_a_loop_over_parts_of_a_batch_leaves_the_layers_unrolled(values, is_named):
+    reason = Reason(Subject(ReasonKind.LOOPED, after="new"), -64, count_a=8, count_b=values)
+    reason.growth_by_label[False, "a"] = -64
+    cause = FoundCause("layers", None, 64, frozenset("a"), (), in_parts=True, is_unrolled=True)
+    assert best_cause([cause], reason) == (cause if is_named else None)
+
+
 def test_a_loop_that_replaces_vmap_leaves_other_dimensions_as_they_are():
     mapped = Reason(Subject(ReasonKind.UNROLLED, "64", "jax.vmap"), turns={(64, 0)})
     titles = ("Gradients are kept for each example", "Derivatives in all of 24 directions")

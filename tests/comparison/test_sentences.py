@@ -73,6 +73,44 @@ def test_other_iterations_precede_a_few_bytes():
     gaps = Reason(Subject(ReasonKind.FRAGMENTATION), 4)
     first, rest = sentences_of([gaps, turns], ("a", "b"), (65536, 65540))
     assert (first.text, rest.growth_bytes) == ("a loop has 8 iterations, was 4 (train.py:3)", 4)
+    sizes = Reason(Subject(ReasonKind.SIZE), 4096, 5, 5)
+    first, second = sentences_of([sizes, turns], ("a", "b"), (65536, 69632))
+    assert (first.line[:10], second.growth_bytes) == ("a loop has", 4096)
+    sizes.dimensions = ((4, 8),)  # says more than the iterations of a loop
+    assert len(sentences_of([sizes, turns], ("a", "b"), (65536, 69632))) == 1
+
+
+def test_another_loop_precedes_a_cause_that_both_sides_have():
+    turns = Reason(Subject(ReasonKind.TURNS), turns={(0, 8)}, scopes={"train.py:3"})
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="gone"), 0, 64, 8)
+    values = Reason(Subject(ReasonKind.REPLACED), -4096, 64, 8, cause="all at once", code=code)
+    for remains, starts in ((True, "a loop of 8 iterations is new"), (False, "no longer: all at")):
+        values.cause_remains = remains
+        first, *_ = sentences_of([values, turns], ("a", "b"), (65536, 61440))
+        assert first.text.startswith(starts)
+
+
+def test_a_repeated_part_precedes_the_new_state_that_is_returned():
+    value = HeldValue(
+        *(ReservedPart.OUTPUTS, 96, False, "new", None, "add", "jit(f)/add", None, None),
+        *("f32[24]", "f32", 96, 0),
+    )
+    part = Reason(Subject(ReasonKind.REPEATED), 64, inputs={"w[2]"}, input_count=1)
+    outputs = Reason(Subject(ReasonKind.OUTPUTS), 96, 2, 3, example=(None, value))
+    first, second = sentences_of([outputs, part], ("a", "b"), (640, 800))
+    assert first.text == "w[2] new, with 1 input of a repeated part"
+    assert second.text.startswith("1 new output")
+
+
+def test_new_parameters_precede_what_devices_exchange():
+    value = HeldValue(
+        *(ReservedPart.INPUTS, 64, False, "p", None, "parameter", "w", None, None),
+        *("f32[16]", "f32", 64, 0),
+    )
+    inputs = Reason(Subject(ReasonKind.INPUTS), 64, 0, 1, inputs={"w"}, largest=(None, value))
+    collectives = Reason(Subject(ReasonKind.COLLECTIVES), 20000, scopes={"1 all-gather"})
+    first, second = sentences_of([collectives, inputs], ("a", "b"), (65536, 85600))
+    assert (first.text, second.growth_bytes) == ("1 new input: w", 20000)
 
 
 def test_a_cause_that_only_one_side_has_is_named_with_its_values(tmp_path):

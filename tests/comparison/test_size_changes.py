@@ -18,6 +18,23 @@ def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed()
     assert "replaced by" in lines(*([each] for each in of_one))[0][0]
 
 
+def test_tokens_of_another_length_precede_a_larger_parameter_that_follows_from_them():
+    def inputs(length, dtype):
+        weights = INPUT._replace(op_name="w", shape=f"f32[{length},8]", held_bytes=32 * length)
+        tokens = INPUT._replace(
+            name="t",
+            op_name="t",
+            dtype=dtype,
+            shape=f"{dtype}[{length}]",
+            held_bytes=4 * length,
+        )
+        return [weights, tokens]
+
+    assert lines(inputs(8, "s32"), inputs(16, "s32"))[0][0].startswith("t s32[8] → s32[16]: ")
+    # the keys of layers follow from their number
+    assert lines(inputs(8, "u32"), inputs(16, "u32"))[0][0].startswith("w f32[8,8] → f32[16,8]: ")
+
+
 def test_values_of_most_lines_are_the_same_in_two_sizes_though_an_edit_moved_the_lines():
     def program(size, moved):
         return [

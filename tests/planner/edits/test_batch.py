@@ -114,6 +114,49 @@ ENTRY %main (x: f32[{batch},{width}], w: f32[{width},{width}]) -> f32[{batch},{w
     assert any(text.startswith("params must have the length") for text in named.assumptions)
 
 
+@pytest.mark.parametrize("steps", [3, 4])
+def test_a_length_that_is_halved_down_to_2_has_another_number_of_steps_after(tmp_path, steps):
+    lengths = [2 << (steps - step) for step in range(steps + 1)]
+    names = ["x", *(f"h{length}" for length in lengths[1:])]
+    made = [
+        f"%{name} = f32[{length}] slice(%{read}), slice={{[0:{2 * length}:2]}}"
+        for name, read, length in zip(names[1:], names, lengths[1:], strict=False)
+    ]
+    stem = tmp_path / "module_0001.jit_f.cpu_after_optimizations"
+    Path(f"{stem}.txt").write_text(
+        f"HloModule jit_f, is_scheduled=true\n\nENTRY %main (x: f32[{lengths[0]}]) -> f32[2] {{\n"
+        f"  %x = f32[{lengths[0]}] parameter(0)\n  "
+        + "\n  ".join(made[:-1])
+        + f"\n  ROOT {made[-1]}\n}}\n"
+    )
+    places = [sum(lengths[1:step]) * 4 for step in range(1, steps)]
+    temporaries = "\n".join(
+        f"2 | {name} | f32[{length}]{{0}} | {place} | {4 * length} | {step}-{step + 1} |"
+        f" slice({read})"
+        for step, (name, read, length, place) in enumerate(
+            zip(names[1:-1], names, lengths[1:-1], places, strict=False), 1
+        )
+    )
+    plan = tiny_dump(
+        f"""
+        0 | {4 * lengths[0]} | parameter 0, shape |f32[{lengths[0]}]| at ShapeIndex {{}}
+        1 | 8 | output shape is |f32[2]|, maybe-live-out
+        2 | {4 * sum(lengths[1:-1])} | preallocated-temp
+        """,
+        f"""
+        0 | x | f32[{lengths[0]}]{{0}} | 0 | {4 * lengths[0]} | 0-{steps + 1} | parameter(0)
+        {temporaries}
+        1 | {names[-1]} | f32[2]{{0}} | 0 | 8 | {steps}-{steps + 1} | slice({names[-2]})
+        """,
+    )
+    Path(f"{stem}-buffer-assignment.txt").write_text(plan)
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, tmp_path, jobs=1)
+        found = whatif(graph, None, Changes(batch=2, batch_of=["x"])).assumptions
+    halved = [text for text in found if "is halved down to 2, as jax.lax.assoc" in text]
+    assert len(halved) == (steps == 4)
+
+
 WIDE = """HloModule jit_f, is_scheduled=true
 
 ENTRY %main (t: f32[5,16], x: f32[4,16]) -> f32[4,6] {
