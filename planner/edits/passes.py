@@ -141,14 +141,12 @@ class Passes:
         needed_at = self._needed_of_what_follows(program)
         early: set[int] = set()
         of_inputs: set[int] = set()
-        of_integers: set[int] = set()
+        of_integers = self._made_of_integers(program)
         for value in sorted(program.values, key=begin_of):
             number, is_marked = value.value_id, value.value_id in self._marked
-            if self._is_made_of_integers(value, of_integers):
-                of_integers.add(number)
-                if value.reads:
-                    early.add(number)
-                    continue
+            if number in of_integers and value.reads:
+                early.add(number)
+                continue
             if not is_marked and not self._is_read_backward_only(value):
                 continue
             read = [
@@ -169,13 +167,19 @@ class Passes:
                 needed_at[number] = needed
         return early
 
-    def _is_made_of_integers(self, value: PlannedValue, of_integers: Collection[int]) -> bool:
-        """Return True for what depends on integers and constants alone, such as token weights."""
-        if value.reads:
-            return all(each in of_integers for each in value.reads)
-        known = self._known.get(value.value_id)
-        is_constant = known is not None and not known.dimensions and known.opcode != "parameter"
-        return known is not None and (known.is_integer or is_constant)
+    def _made_of_integers(self, program: PlannedProgram) -> set[int]:
+        """Return what depends on integers and constants alone, such as the weights of tokens.
+
+        None if the whole backward pass does: such a program differentiates nothing.
+        """
+        found: set[int] = set()
+        for value in sorted(program.values, key=begin_of):
+            known = self._known.get(value.value_id)
+            is_constant = known is not None and not known.dimensions and known.opcode != "parameter"
+            is_given = known is not None and (known.is_integer or is_constant)
+            if found.issuperset(value.reads) if value.reads else is_given:
+                found.add(value.value_id)
+        return set() if found.issuperset(self._marked) else found
 
     def _is_read_backward_only(self, value: PlannedValue) -> bool:
         """Return True for what the forward pass makes for the other one, such as chosen indices."""
