@@ -130,6 +130,7 @@ $(VENV)/dev.stamp: $(VENV)/package.stamp
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev
 	@touch $@
 
-$(VENV)/docs.stamp: $(VENV)/package.stamp
+# after the other: two processes of pip at once write the same files
+$(VENV)/docs.stamp: $(VENV)/package.stamp | $(VENV)/dev.stamp
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
 	@touch $@
