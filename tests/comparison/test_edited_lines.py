@@ -377,8 +377,7 @@ def test_a_line_that_takes_a_part_is_named_if_lines_differ_in_nothing_else():
     edited.turns = {(0, 3)}  # unless in a loop
     first, *_ = sentences_of([sizes, edited], ("a", "b"), (128, 64))
     assert "a loop of 3 iterations is new, with dot_general" in first.text
-    edited.turns = set()
-    sizes.growth_bytes = 64
+    edited.turns, sizes.growth_bytes = set(), 64
     first, *_ = sentences_of([sizes, edited], ("a", "b"), (64, 128))
     assert first.text == "train.py:4 (loss): dot_general, tanh new"
 
