@@ -31,6 +31,11 @@ def ask(client: TestClient, statement: str) -> tuple[int, object]:
     return response.status_code, response.json()
 
 
+def reads_under_way(client: TestClient) -> bool:
+    """Return whether a process that has the graph open reads for a statement."""
+    return 'xlagraph_reads_under_way{lane="statements"} 1.0' in client.get("/metrics").text
+
+
 def until(holds: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not holds():
@@ -91,7 +96,7 @@ def test_a_process_that_dies_ends_only_its_read(served_graph: Path, busy: Busy) 
         ThreadPoolExecutor(1) as threads,
     ):
         asked: Future[tuple[int, object]] = threads.submit(ask, client, SLOW)
-        until(busy)
+        until(lambda: busy() and reads_under_way(client))  # its start computes too
         (process,) = busy()
         process.send_signal(signal.SIGSEGV)
         status, answer = asked.result()
