@@ -55,9 +55,12 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     or there are two dimensions more. Or products of two values of each example are added up over
     the examples.
     """
+    inputs = program.compilation.array_parameters
+    # labels and tokens have no gradients
+    floats = [each for each in inputs if not each.is_integer] or inputs
     names_by_shape = {
         lengths: input_name(value)
-        for value in reversed(program.compilation.array_parameters)
+        for value in reversed(floats)
         for lengths in (value.dimensions, value.dimensions[::-1])
         if len(lengths) > 1
     }

@@ -53,6 +53,23 @@ def test_a_jacobian_is_not_a_gradient_of_each_example(programs, forward, backwar
     assert example_gradients(programs, forward, backward, examples) == []
 
 
+def test_labels_of_the_shape_have_no_gradient(programs):
+    program = programs(
+        """
+        0 | 4096 | parameter 0, shape |s32[32,32]| at ShapeIndex {}
+        2 | 16 | parameter 1, shape |f32[4]| at ShapeIndex {}
+        1 | 49152 | preallocated-temp
+        """,
+        """
+        0 | y | s32[32,32]   | 0     | 4096  | 0-3 | parameter(0)
+        2 | w | f32[4]       | 0     | 16    | 0-3 | parameter(1)
+        1 | a | f32[8,32]    | 32768 | 1024  | 1-2 | fusion(w) | jit(f)/vmap(jvp())/tanh
+        1 | g | f32[8,32,32] | 0     | 32768 | 2-3 | fusion(a) | jit(f)/vmap(transpose(jvp()))/dot
+        """,
+    )
+    assert list(per_example_gradients(program)) == []
+
+
 @pytest.mark.parametrize(
     ("stages", "expected"),
     [
