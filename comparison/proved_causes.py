@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from xlagraph.advice.causes.cause import Cause, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.search import causes_of_values
-from xlagraph.advice.causes.unrolled_parts import UNROLLED
 from xlagraph.advice.planned_savings import replanned_savings
 from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
@@ -273,7 +272,6 @@ def _found(program: PeakProgram, cause: Cause) -> FoundCause:
     place = file_and_line(first["userFile"], first["userLine"])
     edits = () if cause.edit is None else (cause.edit,)
     in_parts = cause.kind is ChangeKind.PARTS
-    is_unrolled = cause.remedies is UNROLLED
     return FoundCause(
-        cause.title, place, cause.sum_bytes, frozenset(labels), edits, in_parts, is_unrolled
+        cause.title, place, cause.sum_bytes, frozenset(labels), edits, in_parts, cause.is_unrolled
     )

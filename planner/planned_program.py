@@ -123,6 +123,10 @@ class PlannedProgram:
         """Values by id."""
         return {value.value_id: value for value in self.values}
 
+    def values_of(self, value_ids: Iterable[int]) -> list[PlannedValue]:
+        """Return those of the values that are in the program, by id."""
+        return [self.by_id[each] for each in sorted(value_ids) if each in self.by_id]
+
     @cached_property
     def sets(self) -> dict[int, tuple[PlannedValue, ...]]:
         """Members of each buffer set, by its name."""

@@ -53,6 +53,8 @@ class Cause:
     """True if no change of the program is known: only those who ask for all findings see it."""
     likelihood: float | None = None
     """Expected share of the mean savings, 0 to 1; None for the default of this kind of change."""
+    is_unrolled: bool = False
+    """True if the change is a loop over parts that are computed one after another, as layers."""
 
     @property
     def labels(self) -> frozenset[str]:

@@ -34,7 +34,7 @@ _LEAST_OF_OP: Final = 0.03
 _MOST_STACKED: Final = Fraction(1, 2)
 """Most bytes that a loop stacks, of those of what is recomputed in it, for it to save much."""
 
-UNROLLED: Final[Remedies] = {
+_UNROLLED: Final[Remedies] = {
     "jax": "Put the parts into a loop of the program, outside of which this compiler does not order"
     " what is recomputed: stack their parameters or inputs, and use"
     " jax.lax.scan(jax.checkpoint(body), ...) or jax.lax.map(jax.checkpoint(part), ...).",
@@ -104,9 +104,10 @@ def unrolled_checkpoints(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.PARTS,
             Scale({each.label: Fraction(1, parts) for each in values}),
             tuple(evidence_row(value, reason) for value in at_peak),
-            UNROLLED,
+            _UNROLLED,
             "the loop is another program, which the compiler may schedule and fuse differently",
             likelihood=0.9,
+            is_unrolled=True,
         )
 
 
@@ -139,9 +140,10 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
         ChangeKind.PARTS,
         RecomputeInLoop(tuple(labels), parts, _others_of_parts(program, labels, parts)),
         tuple(rows),
-        UNROLLED,
+        _UNROLLED,
         "outside of a loop this compiler recomputes too early for a checkpoint to save much",
         likelihood=0.9,
+        is_unrolled=True,
     )
 
 

@@ -2,7 +2,6 @@
 
 # ruff: noqa: D102  `Edit` describes an edit's methods
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
@@ -13,7 +12,7 @@ from xlagraph.planner.edits.effect_sentences import (
     why_nothing_is_saved,
 )
 from xlagraph.planner.edits.patterns import matching
-from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import whole_sets, with_shortened_values
 from xlagraph.presentation.byte_sizes import counted
 
@@ -40,7 +39,7 @@ class FreeAtLastUse(Edit):
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         ends: dict[int, int] = {}
-        for value in planned_values(program, self.named):
+        for value in program.values_of(self.named):
             last_use = compilation.values[value.value_id].last_use
             end = max(value.live_from, value.live_from if last_use is None else last_use)
             if end < value.live_until and not (value.lives_out or value.is_stored):
@@ -61,7 +60,7 @@ class FreeAtLastUse(Edit):
         )
 
     def _why_not_shortened(self, before: Replanned) -> str:
-        planned = planned_values(before.program, self.named)
+        planned = before.program.values_of(self.named)
         if not planned:
             return why_not_changed(before, self.named)
         if all(value.is_stored for value in planned):
@@ -69,9 +68,3 @@ class FreeAtLastUse(Edit):
         if all(value.lives_out or value.is_stored for value in planned):
             return "results of the program live to the end"
         return "the named values are already freed at their last use, or are returned"
-
-
-def planned_values(program: PlannedProgram, value_ids: Iterable[int]) -> list[PlannedValue]:
-    """Return those of the values that are in the program, by id."""
-    by_id = program.by_id
-    return [by_id[value_id] for value_id in sorted(value_ids) if value_id in by_id]

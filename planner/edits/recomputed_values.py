@@ -105,10 +105,9 @@ class _Forward:
         self._compilation, self._program = compilation, program
         self._loops = loops
         self._read_by = Passes(compilation, program).readers
-        named = (program.by_id[each] for each in value_ids if each in program.by_id)
         self.named = {
             each.value_id: each
-            for each in sorted(named, key=begin_of)
+            for each in sorted(program.values_of(value_ids), key=begin_of)
             if self._is_made_forward(each) and not each.lives_out
             if self._read_by(each)[0] and not self._is_kept_for_a_loop(each)
         }

@@ -16,7 +16,6 @@ from xlagraph.planner.compilation.plannable_compilation import PlannableCompilat
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import saved_range_text
-from xlagraph.planner.edits.last_uses import planned_values
 from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of_scope
 from xlagraph.planner.edits.passes import Passes, inputs_of_layers
 from xlagraph.planner.edits.patterns import in_scope, similar_scopes
@@ -204,7 +203,7 @@ class Defer(_Timing):
         removed: set[int] = set()
         begins: dict[int, int] = {}
         passes = Passes(compilation, program)
-        for value in planned_values(program, ids_of(compilation, self.labels)):
+        for value in program.values_of(ids_of(compilation, self.labels)):
             readers, _ = passes.readers(value)
             recomputing = [each for each in readers if is_recomputed(_op_name(compilation, each))]
             scope = _scope(compilation, value)
@@ -232,7 +231,7 @@ class Move(_Timing):
         by_id = program.by_id
         begins: dict[int, int] = {}
         kept_until: dict[int, int] = {}
-        for value in planned_values(program, ids_of(compilation, self.labels)):
+        for value in program.values_of(ids_of(compilation, self.labels)):
             readers = compilation.readers.get(value.value_id, ())
             reads = [by_id[each].live_from for each in readers if each in by_id]
             begin = max(value.live_from, min(reads, default=value.live_until))
@@ -253,7 +252,7 @@ def _needed_steps(
 ) -> Iterator[tuple[int, int]]:
     """Yield those of the values that are computed from inputs, with the step of the first read."""
     by_id = program.by_id
-    for value in planned_values(program, value_ids):
+    for value in program.values_of(value_ids):
         readers = (by_id.get(each) for each in compilation.readers.get(value.value_id, ()))
         begin = min((each.live_from for each in readers if each is not None), default=0)
         if begin > value.live_from and all(by_id[each].is_stored for each in value.reads):
