@@ -123,9 +123,7 @@ class PeakProgram:
     @cached_property
     def operations(self) -> Mapping[str, Operation]:
         """All operations of the module, by name; none if the module is not stored or read."""
-        if self.module is None:
-            return {}
-        return {each.name: each for found in self.module.computations.values() for each in found}
+        return {} if self.module is None else self.module.by_name
 
     @cached_property
     def module(self) -> ModuleOperations | None:

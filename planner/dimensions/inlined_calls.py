@@ -13,6 +13,8 @@ from xlagraph.planner.dimensions.module_operations import ModuleOperations, Oper
 
 def without_calls(module: ModuleOperations) -> ModuleOperations:
     """Return the module without calls of computations that are called once."""
+    if not module.may_have("call"):
+        return module
     times = Counter(
         name
         for operations in module.computations.values()

@@ -1,10 +1,10 @@
 """Operations of a module, as far as they decide about dimensions."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import Shape
@@ -66,16 +66,68 @@ class Operation(NamedTuple):
     """As the framework set it, of a comparison in a text; None for others, which none asks for."""
 
 
-@dataclass(frozen=True, slots=True)
+_Read = TypeVar("_Read")
+
+
+class ReadOnAccess(Mapping[str, _Read]):
+    """A mapping of known names, of which each is read once, when it is asked for."""
+
+    def __init__(self, names: Collection[str], read: Callable[[str], _Read]) -> None:
+        self._names, self._read = names, read
+        self._known: dict[str, _Read] = {}
+
+    def __getitem__(self, name: str) -> _Read:
+        if name not in self._known:
+            if name not in self._names:
+                raise KeyError(name)
+            self._known[name] = self._read(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@dataclass(frozen=True)
 class ModuleOperations:
-    """The operations of each computation, operands first."""
+    """The operations of each computation, operands first.
+
+    Most computations are bodies of fusions, of which few matter; those of a text are read when
+    they are asked for.
+    """
 
     entry: str
     computations: Mapping[str, Sequence[Operation]]
     roots: Mapping[str, str]
-    """Name of the operation that returns the result of each computation."""
+    """Name of the operation that returns the result of each computation; empty if unknown."""
     program: Program | None = None
     """The program with call stacks from which they were read; None for a message."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Operation]:
+        """All operations, by name."""
+        if self.program is None or not isinstance(self.computations, ReadOnAccess):
+            found = self.computations.values()
+            return {each.name: each for operations in found for each in operations}
+        owners = {
+            row[0]: name
+            for name, computation in self.program.computations.items()
+            for row in computation.outline().rows
+        }
+        in_owner = ReadOnAccess(self.computations, self._of_computation)
+        return ReadOnAccess(owners, lambda name: in_owner[owners[name]][name])
+
+    def _of_computation(self, computation: str) -> Mapping[str, Operation]:
+        return {each.name: each for each in self.computations[computation]}
+
+    def may_have(self, opcode: str) -> bool:
+        """Return False if certainly no operation has an opcode."""
+        if self.program is None:
+            found = self.computations.values()
+            return any(each.opcode == opcode for operations in found for each in operations)
+        return any(each.has_any((opcode,)) for each in self.program.computations.values())
 
 
 @lru_cache(maxsize=1 << 13)  # a program has few shapes and repeats them

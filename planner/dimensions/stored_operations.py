@@ -16,6 +16,7 @@ from xlagraph.planner.dimensions.module_operations import (
     ModuleOperations,
     OperandName,
     Operation,
+    ReadOnAccess,
     shape_tree,
 )
 from xlagraph.planner.dimensions.proto_records import operations_of_proto
@@ -43,19 +44,24 @@ def module_operations(packed: PackedModule) -> ModuleOperations:
 
 
 def operations_of_text(text: str) -> ModuleOperations:
-    """Return the operations; lines that have another form are skipped."""
+    """Return the operations, read on access; lines that have another form are skipped."""
     program = parse_module_text(text)
-    computations: dict[str, list[Operation]] = {}
-    roots: dict[str, str] = {}
-    for name, computation in program.computations.items():
-        computations[name] = [
+
+    def operations(name: str) -> Sequence[Operation]:
+        return [
             _operation(each, each.shape)
-            for each in computation.instructions
+            for each in program.computations[name].instructions
             if isinstance(each, PrintedInstruction) and each.shape is not None
         ]
-        if (root := computation.find_root()) is not None:
-            roots[name] = root.name
-    return ModuleOperations(program.entry_name or "", computations, roots, program)
+
+    def root(name: str) -> str:
+        found = program.computations[name].find_root()
+        return "" if found is None else found.name
+
+    names = program.computations
+    return ModuleOperations(
+        program.entry_name or "", ReadOnAccess(names, operations), ReadOnAccess(names, root), program
+    )
 
 
 def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
