@@ -10,12 +10,9 @@ from xlagraph.advice.causes.layouts import is_copied_into_another_layout
 from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
-from xlagraph.advice.causes.returned_values import (
-    held_by_results,
-    needed_after_gradients,
-    without_new_value,
-)
+from xlagraph.advice.causes.returned_values import held_by_results, without_new_value
 from xlagraph.advice.causes.softmaxes import elements_made
+from xlagraph.advice.causes.unused_donations import needed_after_gradients
 from xlagraph.advice.causes.wide_checkpoints import recomputed_groups
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed

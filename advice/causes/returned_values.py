@@ -11,7 +11,6 @@ from xlagraph.advice.causes.copied_inputs import GATHERING
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
-from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
@@ -184,20 +183,6 @@ def source_of_copies(program: PeakProgram, value: StoredValue) -> StoredValue | 
             return None
         value = whole[0]
     return None
-
-
-def needed_after_gradients(program: PeakProgram) -> frozenset[str]:
-    """Return the inputs whose bytes only gradients could take.
-
-    A caller needs the parameters after their gradients, so that they cannot be donated.
-    """
-    takers = grouped((each.shape, each.is_backward) for each in program.own_results)
-    only_gradients = {shape for shape, are_backward in takers.items() if all(are_backward)}
-    return frozenset(
-        value.label
-        for value in program.compilation.array_parameters
-        if value.shape in only_gradients
-    )
 
 
 def without_new_value(program: PeakProgram) -> frozenset[str]:

@@ -10,7 +10,12 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.returned_values import source_of_copies
 from xlagraph.graph.engine import Cell
+from xlagraph.hlo.grouping import grouped
+from xlagraph.hlo.instruction import first_number
+from xlagraph.hlo.op_names import is_backward
+from xlagraph.hlo.shapes import WHOLE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -106,6 +111,40 @@ def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
             "this is safe only if the caller does not need the input afterwards",
             is_exact=True,
         )
+
+
+def needed_after_gradients(program: PeakProgram) -> frozenset[str]:
+    """Return the inputs whose bytes only gradients could take.
+
+    A caller needs the parameters after their gradients, so that they cannot be donated.
+    """
+    takers = grouped((each.shape, _is_gradient(program, each)) for each in program.own_results)
+    only_gradients = {shape for shape, are_gradients in takers.items() if all(are_gradients)}
+    return frozenset(
+        value.label
+        for value in program.compilation.array_parameters
+        if value.shape in only_gradients
+    )
+
+
+def _is_gradient(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a result of the backward pass.
+
+    A fusion that computes a gradient and an update has the op name of the gradient; its root tells
+    which of them a result is.
+    """
+    source = source_of_copies(program, value) or value
+    fusion = program.operations.get(source.name) if value.is_backward else None
+    runs = () if fusion is None else fusion.callees.get("calls", ())
+    if program.module is None or program.module.program is None or not runs:
+        return value.is_backward
+    inside = program.module.program.computations[runs[0]]
+    made = inside.find_root()
+    index = source.shape_index or WHOLE
+    if made is not None and made.opcode == "tuple" and index != WHOLE:
+        made = inside.find(made.operand_names[first_number(index)])
+    op_name = None if made is None else made.attributes.op_name
+    return op_name is None or is_backward(op_name)
 
 
 def _is_part(result: StoredValue, value: StoredValue) -> bool:

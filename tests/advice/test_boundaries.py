@@ -15,12 +15,12 @@ from xlagraph.advice.causes.fragmented_blocks import fragmented_blocks
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.advice.causes.returned_values import (
     gradients_of_frozen,
-    needed_after_gradients,
     repeated_results,
     returned_forward_values,
     unchanged_inputs,
     without_new_value,
 )
+from xlagraph.advice.causes.unused_donations import needed_after_gradients
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.query_files import load_catalogue
