@@ -60,7 +60,10 @@ def operations_of_text(text: str) -> ModuleOperations:
 
     names = program.computations
     return ModuleOperations(
-        program.entry_name or "", ReadOnAccess(names, operations), ReadOnAccess(names, root), program
+        program.entry_name or "",
+        ReadOnAccess(names, operations),
+        ReadOnAccess(names, root),
+        program,
     )
 
 
