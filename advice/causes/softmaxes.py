@@ -255,8 +255,11 @@ def loops_of_sums(program: PeakProgram, scores: Scores) -> set[str | None]:
 def softmax_of_kernel(program: PeakProgram, value: StoredValue, length: int) -> str | None:
     """Return the instruction that sums the exponentials of a product less its rows' maximum.
 
-    A library's kernel makes the product, reduces it and subtracts the result in one instruction.
+    A library's kernel makes the product, reduces it and subtracts the result in one instruction;
+    a fusion for a TPU also makes the exponentials and their sums.
     """
+    if _sums_own_exponentials(program, value, math.prod(value.dimensions) // length):
+        return value.name
     if not all(program.computes_with(value.name, opcode) for opcode in _KERNEL_OF_LIBRARY):
         return None
     made = program.operations.get(value.name)
@@ -271,9 +274,19 @@ def softmax_of_kernel(program: PeakProgram, value: StoredValue, length: int) -> 
     return min(summing, key=lambda name: program.rows.get(name, 0), default=None)
 
 
+def _sums_own_exponentials(program: PeakProgram, value: StoredValue, rows: int) -> bool:
+    """Return True if a product is made with the sums of exponentials of its rows."""
+    made = program.made_by.get(value.name, ())
+    return (
+        any(program.computes_with(value.name, opcode) for opcode in PRODUCTS)
+        and any(math.prod(each.dimensions) == rows for each in made)
+        and rows in _reduced_exponentials(program, value.name)
+    )
+
+
 def _contains_in_order(inside: Sequence[Operation]) -> bool:
     """Return True if a product has its maximum subtracted; a sum of the factors is no maximum."""
-    found: frozenset[str] = frozenset()
+    found = frozenset[str]()
     for opcode in _KERNEL_OF_LIBRARY:
         after = set(found)
         for each in inside:  # operands first

@@ -97,3 +97,46 @@ ENTRY %main (queries: s8[1024,1024], keys: s8[512,1024]) -> s8[1024,512] {
 def test_keys_of_as_many_elements_as_the_scores_are_no_mask(programs, module, is_named):
     # a loop over queries would add to the gradients of the keys, which are as large
     assert bool(attention(programs, width=1024, module=module)) == is_named
+
+
+@pytest.mark.parametrize(("summed", "is_named"), [("exponential", True), ("multiply", False)])
+def test_a_tpu_makes_the_exponentials_of_a_product_with_their_sums(programs, summed, is_named):
+    program = programs(
+        """
+        0 | 16384 | parameter 0, shape |s8[1024,16]| at ShapeIndex {}
+        1 | 581632 | preallocated-temp
+        2 | 16384 | maybe-live-out
+        """,
+        """
+        0 | x       | s8[1024,16]  | 0      | 16384  | 0-5 | parameter(0)
+        1 | queries | s8[1024,16]  | 524288 | 16384  | 1-3 | tanh(x)
+        1 | keys    | s8[512,16]   | 540672 | 8192   | 2-3 | slice(x)
+        1 | all{0}  | s8[1024,512] | 0      | 524288 | 3-5 | fusion(queries, keys) | f @ f.py:3
+        1 | all{1}  | s8[1024]     | 548864 | 1024   | 3-5 | fusion(queries, keys) | f @ f.py:3
+        2 | out     | s8[1024,16]  | 0      | 16384  | 4-5 | dot(all{0}, keys)
+        """,
+    )
+    with_results(program, "out")
+    opcodes = ("convolution", summed, "reduce")
+    made = program.instructions["all"]._replace(fused_opcodes=opcodes)
+    program.instructions |= {"all": made}
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+c {{
+  q = s8[1024,16]{{1,0}} parameter(0)
+  k = s8[512,16]{{1,0}} parameter(1)
+  p = s8[1024,512]{{1,0}} convolution(q, k), dim_labels=bf_oi->bf
+  e = s8[1024,512]{{1,0}} {summed}(p)
+  zero = s8[] constant(0)
+  r = s8[1024]{{0}} reduce(e, zero), dimensions={{1}}, to_apply=add
+  ROOT t = (s8[1024,512]{{1,0}}, s8[1024]{{0}}) tuple(e, r)
+}}
+
+ENTRY m {{
+  x = s8[1024,16]{{1,0}} parameter(0)
+  queries = s8[1024,16]{{1,0}} tanh(x)
+  keys = s8[512,16]{{1,0}} slice(x), slice={{[0:512], [0:16]}}
+  all = (s8[1024,512]{{1,0}}, s8[1024]{{0}}) fusion(queries, keys), kind=kOutput, calls=c
+}}
+""")
+    assert len(list(stored_scores(program))) == is_named
