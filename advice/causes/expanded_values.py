@@ -24,8 +24,10 @@ from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_LEAST_SHARE: Final = 0.2
+_LEAST_SHARE: Final = 0.1
 """Least share of the reserved bytes that such values take at the peak."""
+_MOST_PARTS: Final = 16
+"""Most values in which they may come, as those of each layer: smaller ones are not looked at."""
 
 _EXPANDED: Final[Remedies] = {
     "jax": "Compute a few rows at a time, and reduce them immediately: jax.lax.map(f, rows,"
@@ -68,7 +70,11 @@ def _in_parts(
     candidates: list[tuple[tuple[str | None, int | None], tuple[Region, int]]] = []
     grown = set(seen)
     for value in values:
-        if program.set_of(value) in grown or value.size_bytes * 8 < least or not value.dimensions:
+        if (
+            program.set_of(value) in grown
+            or value.size_bytes * _MOST_PARTS < least
+            or not value.dimensions
+        ):
             continue
         region = Region(program, value)
         is_closed = region.grow()
