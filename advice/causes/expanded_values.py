@@ -17,6 +17,7 @@ from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.regions import SUMMING, Region
 from xlagraph.hlo.grouping import grouped
+from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.dimensions.module_operations import maker_of
@@ -142,7 +143,8 @@ class _RegionAxes(Axes):
         What a compiler sums in two steps, or a kernel reads in blocks, has factors of the rows.
         """
         lengths = self.followed.lengths
-        wholes = (self.followed.at(each.name, ()) or () for each in region.values)
+        indices = ((each.name, index_numbers(each.shape_index)) for each in region.values)
+        wholes = (self.followed.at(*each) or () for each in indices)
         found = [each for each in chain.from_iterable(wholes) if axis in lengths.parts(each)]
         return min(map(lengths.length, found), default=lengths.length(axis))
 

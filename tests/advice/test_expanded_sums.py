@@ -103,3 +103,39 @@ ENTRY e {{
     with_results(program, "r")
     found = [row["value"] for each in expanded_values(program, ()) for row in each.rows]
     assert sorted(map(str, found)) == sorted(f"k{n}" for n in layers if is_named)
+
+
+def test_rows_of_a_result_of_a_fusion_are_counted_before_they_are_summed_in_two_steps(programs):
+    program = programs(
+        GIVEN,
+        """
+        0 | x | f32[32,2] | 0 | 256 | 0-4 | parameter(0)
+        1 | y | f32[64,2] | 0 | 512 | 0-4 | parameter(1)
+        2 | both{0} | f32[32,64] | 0 | 8192 | 1-3 | fusion(x, y)
+        2 | both{1} | f32[32] | 33024 | 128 | 1-3 | fusion(x, y)
+        3 | s | f32[8] | 0 | 32 | 2-4 | reduce(both{0}) | jit(f)/s @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+%fused (a: f32[32,2], b: f32[64,2]) -> (f32[32,64], f32[32]) {
+  a = f32[32,2]{1,0} parameter(0)
+  b = f32[64,2]{1,0} parameter(1)
+  k = f32[32,64]{1,0} dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  n = f32[] constant(0)
+  t = f32[32]{0} reduce(a, n), dimensions={1}, to_apply=add
+  ROOT both = (f32[32,64]{1,0}, f32[32]{0}) tuple(k, t)
+}
+
+ENTRY e {
+  x = f32[32,2]{1,0} parameter(0)
+  y = f32[64,2]{1,0} parameter(1)
+  both = (f32[32,64]{1,0}, f32[32]{0}) fusion(x, y), kind=kInput, calls=%fused
+  k = f32[32,64]{1,0} get-tuple-element(both), index=0
+  zero = f32[] constant(0)
+  parts = f32[8,4,64]{2,1,0} bitcast(k)
+  ROOT s = f32[8]{0} reduce(parts, zero), dimensions={1,2}, to_apply=add
+}
+""")
+    with_results(program, "s")
+    (cause,) = expanded_values(program, ())
+    assert "for all 32 rows" in str(cause.rows[0]["reason"])
