@@ -17,6 +17,7 @@ from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.regions import SUMMING, Region
 from xlagraph.hlo.grouping import grouped
+from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
 from xlagraph.planner.dimensions.module_operations import maker_of
@@ -24,8 +25,10 @@ from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_LEAST_SHARE: Final = 0.2
+_LEAST_SHARE: Final = 0.1
 """Least share of the reserved bytes that such values take at the peak."""
+_MOST_PARTS: Final = 16
+"""Most values in which they may come, as those of each layer: smaller ones are not looked at."""
 
 _EXPANDED: Final[Remedies] = {
     "jax": "Compute a few rows at a time, and reduce them immediately: jax.lax.map(f, rows,"
@@ -68,7 +71,11 @@ def _in_parts(
     candidates: list[tuple[tuple[str | None, int | None], tuple[Region, int]]] = []
     grown = set(seen)
     for value in values:
-        if program.set_of(value) in grown or value.size_bytes * 8 < least or not value.dimensions:
+        if (
+            program.set_of(value) in grown
+            or value.size_bytes * _MOST_PARTS < least
+            or not value.dimensions
+        ):
             continue
         region = Region(program, value)
         is_closed = region.grow()
@@ -136,7 +143,8 @@ class _RegionAxes(Axes):
         What a compiler sums in two steps, or a kernel reads in blocks, has factors of the rows.
         """
         lengths = self.followed.lengths
-        wholes = (self.followed.at(each.name, ()) or () for each in region.values)
+        indices = ((each.name, index_numbers(each.shape_index)) for each in region.values)
+        wholes = (self.followed.at(*each) or () for each in indices)
         found = [each for each in chain.from_iterable(wholes) if axis in lengths.parts(each)]
         return min(map(lengths.length, found), default=lengths.length(axis))
 

@@ -11,10 +11,16 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.loop_readers import (
+    PASSING_ON,
+    is_recomputed_backward,
+    loops_around,
+    readers_of_values,
+)
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
-from xlagraph.hlo.op_names import is_checkpointed, is_recomputed, last_part
+from xlagraph.hlo.op_names import is_recomputed, last_part
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -28,10 +34,6 @@ _LEAST_PART: Final = 4
 _LEAST_PARTS: Final = 8
 """Least number of parts of a value of which another reader takes one."""
 _JOINING: Final = SAME_ELEMENTS | {"concatenate", "constant"}
-_FORWARDING: Final = frozenset((
-    "tuple", "get-tuple-element", "while", "bitcast", "copy", "parameter", "call", "opt-barrier",
-    "add-dependency",
-))  # fmt: skip
 _TAKING: Final = ("dynamic-slice", "gather")
 """Opcodes that read a part of a value: a slice, or some of its rows."""
 MIXING: Final = frozenset(
@@ -107,7 +109,7 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
     None if anything else reads it, or if a loop fills it.
     """
     members = [program.values[each] for each in _set_of(program, value)]
-    makers = [each for each in members if not each.is_phi and each.opcode not in _FORWARDING]
+    makers = [each for each in members if not each.is_phi and each.opcode not in PASSING_ON]
     if len(makers) != 1 or (makers[0].is_backward and not is_recomputed(makers[0].known_op_name)):
         return None
     if program.is_copy_of_input(value.label):
@@ -117,11 +119,11 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
     maker = program.instructions.get(makers[0].name)
     if maker is None or (maker.computes_with("concatenate") and maker.computes_only(_JOINING)):
         return None  # the parts are arrays of their own, of which a loop cannot choose one
-    readers = _readers(program, {each.value_id for each in members})
+    readers = readers_of_values(program, {each.value_id for each in members})
     loops = {
         program.instructions[name].loop
         for name in readers
-        if not _is_recomputed_backward(program, name, again=makers[0].is_backward)
+        if not is_recomputed_backward(program, name, again=makers[0].is_backward)
     }
     found = sorted(each for each in loops if each is not None)
     if not found or len(found) < len(loops):
@@ -129,7 +131,7 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
     if len(found) > 1 and any(map(program.is_backward, found)):
         return None  # it would read stacked parts
     for loop in found:
-        if maker.loop not in _loops_around(program, loop):
+        if maker.loop not in loops_around(program, loop):
             return None
         if "while" not in last_part(program.instructions[loop].op_name):
             return None  # the compiler made it of another op, such as a scatter
@@ -137,57 +139,19 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
     return None if parts is None or parts == 1 else (tuple(found), parts)
 
 
-def _readers(program: PeakProgram, value_ids: Collection[int]) -> set[str]:
-    """Return the instructions that read values, and do not only pass them on."""
-    readers = (program.readers_of.get(each, ()) for each in value_ids)
-    return {
-        name
-        for name in chain.from_iterable(readers)
-        if program.instructions[name].opcode not in _FORWARDING
-    }
-
-
-def _loops_around(program: PeakProgram, loop: str) -> Iterator[str | None]:
-    """Yield the loops that contain one, innermost first, and None for the entry.
-
-    A compiler moves what no iteration changes out of all of them.
-    """
-    around: str | None = loop
-    while around is not None:
-        around = program.instructions[around].loop
-        yield around
-
-
-def _is_recomputed_backward(program: PeakProgram, reader: str, again: bool) -> bool:
-    """Return True for a reader in a backward loop that a checkpoint around the body recomputes.
-
-    The loop may take the part itself. One around the loop recomputes what is read, too (``again``).
-    """
-    known = program.instructions[reader]
-    loop = program.instructions.get(known.loop or "")
-    if loop is None or not program.is_backward(loop.name):
-        return False
-    if again and is_recomputed(loop.op_name):
-        return False
-    if is_checkpointed(known.op_name) or not known.computes_with("dynamic-slice"):
-        return is_checkpointed(known.op_name)
-    readers = _readers(program, {each.value_id for each in program.made_by.get(reader, ())})
-    return bool(readers) and all(
-        is_checkpointed(program.instructions[each].op_name) for each in readers
-    )
-
-
 def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[StoredValue] | None:
     """Return values with the large temporaries that are computed only to make them.
 
     None if one of these needs more than the part of one iteration, or if another loop makes it
-    from its carry: no iteration of this loop can. If it is live as long as the values anyway, such
-    as the steps of a rollout from which each epoch takes its batches, the loop can read it instead.
+    from its carry: no iteration of this loop can. Nor if the loop would keep in its place what is
+    as large and freed before, as the inputs of a projection may be. If it is live as long as the
+    values anyway, such as the steps of a rollout from which each epoch takes its batches, the loop
+    can read it instead.
     """
     least = values[0].size_bytes // _LEAST_PART
     end = max(_end(program, value) for value in values)
     given = {program.set_of(value) for value in values}
-    chosen = set(given)
+    chosen, kept = set(given), set[int | None]()
     waiting = list(_makers(program, chosen))
     while waiting:
         for value_id in program.read_by.get(waiting.pop(), ()):
@@ -206,10 +170,18 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
             waiting += _makers(program, {number})
     while others := {each for each in chosen if not _is_read_by(program, each, chosen)} - given:
         chosen -= others
+        kept |= others
+    freed = [each for each in _firsts(program, kept) if _end(program, each) < end]
+    if any(each.size_bytes >= values[0].size_bytes for each in freed):
+        return None
     if not all(_keeps_parts(program, name) for name in _makers(program, chosen)):
         return None
+    return _firsts(program, chosen)
+
+
+def _firsts(program: PeakProgram, numbers: Collection[int | None]) -> list[StoredValue]:
     sets = program.program.sets
-    return [program.values[sets[each][0].value_id] for each in chosen if each is not None]
+    return [program.values[sets[each][0].value_id] for each in numbers if each is not None]
 
 
 def _is_of_several(program: PeakProgram, values: Sequence[StoredValue]) -> bool:
@@ -280,7 +252,7 @@ def _with_same_parts(
         for each in _set_of(program, waiting.pop()):
             for name in program.readers_of.get(each, ()):
                 known = program.instructions[name]
-                if known.loop is not None or known.opcode in _FORWARDING:
+                if known.loop is not None or known.opcode in PASSING_ON:
                     continue
                 readers.add(name)
                 if not _keeps_parts(program, name) or known.computes_with("dot"):
@@ -319,7 +291,7 @@ def _is_read_by(program: PeakProgram, number: int | None, numbers: Collection[in
     readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
     makers = _makers(program, numbers)
     others = {
-        name for name in readers - makers if program.instructions[name].opcode not in _FORWARDING
+        name for name in readers - makers if program.instructions[name].opcode not in PASSING_ON
     }
     return all(_reads_small_part(program, name, members[0].size_bytes) for name in others)
 

@@ -21,6 +21,7 @@ _KERNEL: Final = "online-softmax"
 """Op name of the TPU compiler's kernel for a softmax and the product that reads it."""
 _KERNEL_OF_LIBRARY: Final = ("dot", "reduce", "subtract")
 """Opcodes, in this order, of a library's kernel: a product, its maximum, their difference."""
+_COMPARING: Final = SAME_ELEMENTS | {"broadcast", "iota", "compare", "constant"}
 _REDUCING: Final = frozenset(("reduce", "reduce-window"))
 _LEAST_REDUCED: Final = 16
 """Fewest elements for each of a row's partial results: a GPU reduces long rows in two steps."""
@@ -331,7 +332,7 @@ def sums_over(program: PeakProgram, scores: Scores) -> bool:
     """Return True if a product of the forward pass sums scores over their dimension.
 
     Up to jaxlib 0.8, only ops in a function of their own have marks of the backward pass: a product
-    with a gradient belongs to it, too.
+    with a gradient belongs to it, too. A product with a one-hot matrix selects scores.
     """
     size, keys = scores.elements, scores.length
     sizes = [
@@ -340,6 +341,7 @@ def sums_over(program: PeakProgram, scores: Scores) -> bool:
         if not program.values[each].is_backward
         for name in program.readers_of.get(each, ())
         if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
+        and not _selects(program, name)
         for made in program.made_by.get(name, ())
         if not made.is_backward
     ]
@@ -349,3 +351,10 @@ def sums_over(program: PeakProgram, scores: Scores) -> bool:
         and each * LEAST_GROWTH <= size
         for each in sizes
     )
+
+
+def _selects(program: PeakProgram, product: str) -> bool:
+    """Return True if a factor of a product is a comparison, such as with numbers of columns."""
+    read = (program.values[each].name for each in program.read_by.get(product, ()))
+    makers = (program.instructions[each] for each in read if each in program.instructions)
+    return any(each.computes_with("compare") and each.computes_only(_COMPARING) for each in makers)

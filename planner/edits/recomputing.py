@@ -10,6 +10,7 @@ values take nothing. At most, each one lives from its first backward reader on.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
@@ -26,6 +27,8 @@ from xlagraph.planner.value_changes import with_shrunk_values, without_values
 from xlagraph.presentation.byte_sizes import counted
 from xlagraph.queries.errors import NoSuchName
 
+_LEAST_STACKED: Final = 1 / 8
+"""Least share of the recomputed values that loops stack, if these show what is saved."""
 _RECOMPUTED_EARLY_ON_CPU = (
     "in the default order of a CPU values are recomputed long before they are read, so that a"
     " checkpoint outside of a loop saves little: add --schedule memory"
@@ -158,6 +161,15 @@ class Recompute(_Timing):
             if not stacks.value_ids.isdisjoint(named):
                 found |= stacks.value_ids
         return found
+
+    def is_mostly_of_loops(self, compilation: PlannableCompilation) -> bool:
+        """Return True if enough of the values are stacks to show what a checkpoint saves.
+
+        What the loop of a loss stacks says little about checkpoints around layers.
+        """
+        bytes_of = compilation.program.bytes_of
+        stacked = bytes_of(self.stacks(compilation))
+        return stacked >= _LEAST_STACKED * bytes_of(ids_of(compilation, self.labels))
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         value_ids = ids_of(compilation, self.labels) | self.stacks(compilation)

@@ -61,20 +61,21 @@ def test_a_fusion_may_add_its_sum_to_other_sums(programs, scale, named):
 
 
 @pytest.mark.parametrize(
-    ("line", "named"),
+    ("line", "count", "is_named"),
     [
-        pytest.param("f.py:5", [f"k{layer}" for layer in range(6)], id="one line for all layers"),
-        pytest.param("f.py:{}", [], id="a line for each, with too few bytes"),
+        pytest.param("f.py:5", 12, True, id="one line for all layers"),
+        pytest.param("f.py:{}", 12, False, id="a line for each, with too few bytes"),
+        pytest.param("f.py:{}", 6, True, id="a line for each, with enough bytes"),
     ],
 )
-def test_values_of_one_line_count_together(programs, line, named):
-    layers = range(6)
+def test_values_of_one_line_count_together(programs, line, count, is_named):
+    layers, last, sums = range(count), 2 * count + 1, 8192 * count
     values, module = "", ""
     for n in layers:
-        place, begin, end = line.format(n), n + 1, n + 7
+        place, begin, end = line.format(n), n + 1, n + 1 + count
         values += f"""
         2 | k{n} | f32[32,64] | {8192 * n} | 8192 | {begin}-{end} | dot(x, y) | jit(f)/e @ {place}
-        2 | s{n} | f32[64] | {49152 + 256 * n} | 256 | {end}-13 | reduce(k{n}) | jit(f)/s @ g.py:8
+        2 | s{n} | f32[64] | {sums + 256 * n} | 256 | {end}-{last} | reduce(k{n}) | jit(f)/s @ g:8
         """
         module += f"""
   k{n} = f32[32,64]{{1,0}} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
@@ -82,12 +83,12 @@ def test_values_of_one_line_count_together(programs, line, named):
     rows = [row for row in values.splitlines() if row.strip()]
     values = "\n".join(rows[::2] + rows[1::2])
     program = programs(
-        GIVEN.replace("33280", "50688"),
+        GIVEN.replace("33280", str(8448 * count)),
         f"""
-        0 | x | f32[32,2] | 0 | 256 | 0-13 | parameter(0)
-        1 | y | f32[64,2] | 0 | 512 | 0-13 | parameter(1)
+        0 | x | f32[32,2] | 0 | 256 | 0-{last} | parameter(0)
+        1 | y | f32[64,2] | 0 | 512 | 0-{last} | parameter(1)
         {values}
-        3 | r | f32[64] | 0 | 256 | 13-13 | add({", ".join(f"s{n}" for n in layers)})
+        3 | r | f32[64] | 0 | 256 | {last}-{last} | add({", ".join(f"s{n}" for n in layers)})
         """,
     )
     program.stored.operations = operations_of_text(f"""HloModule m
@@ -101,4 +102,40 @@ ENTRY e {{
 """)
     with_results(program, "r")
     found = [row["value"] for each in expanded_values(program, ()) for row in each.rows]
-    assert sorted(map(str, found)) == named
+    assert sorted(map(str, found)) == sorted(f"k{n}" for n in layers if is_named)
+
+
+def test_rows_of_a_result_of_a_fusion_are_counted_before_they_are_summed_in_two_steps(programs):
+    program = programs(
+        GIVEN,
+        """
+        0 | x | f32[32,2] | 0 | 256 | 0-4 | parameter(0)
+        1 | y | f32[64,2] | 0 | 512 | 0-4 | parameter(1)
+        2 | both{0} | f32[32,64] | 0 | 8192 | 1-3 | fusion(x, y)
+        2 | both{1} | f32[32] | 33024 | 128 | 1-3 | fusion(x, y)
+        3 | s | f32[8] | 0 | 32 | 2-4 | reduce(both{0}) | jit(f)/s @ f.py:8
+        """,
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+%fused (a: f32[32,2], b: f32[64,2]) -> (f32[32,64], f32[32]) {
+  a = f32[32,2]{1,0} parameter(0)
+  b = f32[64,2]{1,0} parameter(1)
+  k = f32[32,64]{1,0} dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  n = f32[] constant(0)
+  t = f32[32]{0} reduce(a, n), dimensions={1}, to_apply=add
+  ROOT both = (f32[32,64]{1,0}, f32[32]{0}) tuple(k, t)
+}
+
+ENTRY e {
+  x = f32[32,2]{1,0} parameter(0)
+  y = f32[64,2]{1,0} parameter(1)
+  both = (f32[32,64]{1,0}, f32[32]{0}) fusion(x, y), kind=kInput, calls=%fused
+  k = f32[32,64]{1,0} get-tuple-element(both), index=0
+  zero = f32[] constant(0)
+  parts = f32[8,4,64]{2,1,0} bitcast(k)
+  ROOT s = f32[8]{0} reduce(parts, zero), dimensions={1,2}, to_apply=add
+}
+""")
+    with_results(program, "s")
+    (cause,) = expanded_values(program, ())
+    assert "for all 32 rows" in str(cause.rows[0]["reason"])

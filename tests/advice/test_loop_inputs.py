@@ -105,11 +105,16 @@ def test_what_a_loop_needs_as_a_whole_is_not_named(programs, changes):
 
 
 @pytest.mark.parametrize(
-    ("last", "named"), [("slice(bits)", ["bits", "all"]), ("reduce(bits)", ["all"])]
+    ("last", "end", "named"),
+    [
+        pytest.param("slice(bits)", 2, ["bits", "all"], id="a part of it"),
+        pytest.param("reduce(bits)", 5, ["all"], id="all of it, after the loop"),
+        pytest.param("reduce(bits)", 3, [], id="all of it: the loop would keep it instead"),
+    ],
 )
-def test_a_part_that_is_read_next_to_the_loop_can_be_computed_by_itself(programs, last, named):
-    (cause,) = computed_ahead(program_of(programs, last=last))
-    assert [row["value"] for row in cause.rows] == named
+def test_a_part_that_is_read_next_to_the_loop_can_be_computed_by_itself(programs, last, end, named):
+    found = computed_ahead(program_of(programs, last=last, end=end))
+    assert [row["value"] for cause in found for row in cause.rows] == named
 
 
 def test_what_is_fused_with_the_array_of_which_a_loop_could_read_parts_is_not_named(programs):

@@ -12,6 +12,8 @@ GRADIENT = (
     "\n        1 | grad  | s8[8192,16] | 0 | 131072 | 4-4 | dot(exp) | jit(f)/jit(main)/transpose"
 )
 """The gradient of the table, named as JAX before 0.7 does: without `transpose(jvp())`."""
+SELECTED = "\n        1 | onehot | s8[16,8192] | 0 | 131072 | 4-4 | compare(sum)"
+"""Which words are labels, as a loss of an alignment (CTC) multiplies logarithms by."""
 GRADIENT_OF_ROWS = (
     "\n        1 | back | s8[64,8192] | 0 | 524288 | 4-4 | multiply(exp, sum) | jit(f)/"
     "transpose(jvp(jit(log_softmax)))/mul"
@@ -91,6 +93,7 @@ def test_values_whose_sums_of_rows_the_logits_need_belong_to_them(programs):
             f"tanh(exp){GRADIENT_OF_ROWS}",
             "Logits of a large vocabulary are computed for all tokens",
         ),
+        (f"dot(exp, onehot){SELECTED}", "Logits of a large vocabulary are computed for all tokens"),
         (f"dot(exp, table){GRADIENT}", "Logits of a large vocabulary are computed for all tokens"),
     ],
 )

@@ -13,7 +13,7 @@ from xlagraph.planner.edits.recomputing import Recompute
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
 
 
-def compiled_loop(stacked=True, called=False, reads_carry=True):
+def compiled_loop(stacked=True, called=False, reads_carry=True, layer=4):
     """A loop of 10 turns that carries f32[1], makes f32[4] of it by a dot, and stacks bf16[8].
 
     The stack is widened between the loops.
@@ -29,6 +29,7 @@ def compiled_loop(stacked=True, called=False, reads_carry=True):
         value(5, 7, 12, 320, reads=(2,)),
         value(6, 8, 11, 32, is_in_entry=False, computation="back", reads=(5, 3)),
         value(8, 2, 6, 4, buffer_set=3, is_in_entry=False, computation="body"),
+        value(9, 1, 13, layer),
     )
     known = (
         facts(0, "bf16[10,8]{1,0}", "broadcast", FORWARD),
@@ -39,6 +40,7 @@ def compiled_loop(stacked=True, called=False, reads_carry=True):
         facts(5, "f32[10,8]{1,0}", "convert", FORWARD),
         facts(6, "f32[8]{0}", "fusion", BACKWARD + "/body/mul"),
         facts(8, "f32[1]{0}", "parameter", FORWARD + "/body"),
+        facts(9, f"f32[{layer // 4}]{{0}}", "dot", "jit(f)/jvp()/dot_general"),
     )
     return compilation(values, known, platform="cpu", key="run/a")
 
@@ -128,3 +130,9 @@ def test_a_checkpoint_shrinks_stacks_and_belongs_to_loops():
     assert found.program.by_id[5].size_bytes == 320 * 3 // 20
     assert found.most is not None
     assert found.most.by_id[5].size_bytes == 320 * 7 // 20
+
+
+@pytest.mark.parametrize(("layer", "is_of_loops"), [(3200, True), (4000, False)])
+def test_the_stacks_of_a_small_loop_do_not_show_what_a_checkpoint_saves(layer, is_of_loops):
+    compiled = compiled_loop(layer=layer)
+    assert Recompute(("v5", "v9")).is_mostly_of_loops(compiled) is is_of_loops
