@@ -160,7 +160,7 @@ def savings_of_edit(
     if (
         isinstance(edit, Recompute)
         and program.recomputes_early
-        and not edit.is_mostly_of_loops(program.compilation)
+        and not edit.is_shown_by_stacks(program.compilation)
         and (later := _in_memory_order(edit, program)) is not None
     ):
         return _only_later(later)  # it does not matter what an ideal order would save here

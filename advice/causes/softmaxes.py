@@ -5,6 +5,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from xlagraph.advice.causes.exponential_sums import (
+    is_of_rows,
+    reduced_exponentials,
+    sums_exponentials,
+)
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
@@ -22,9 +27,6 @@ _KERNEL: Final = "online-softmax"
 _KERNEL_OF_LIBRARY: Final = ("dot", "reduce", "subtract")
 """Opcodes, in this order, of a library's kernel: a product, its maximum, their difference."""
 _COMPARING: Final = SAME_ELEMENTS | {"broadcast", "iota", "compare", "constant"}
-_REDUCING: Final = frozenset(("reduce", "reduce-window"))
-_LEAST_REDUCED: Final = 16
-"""Fewest elements for each of a row's partial results: a GPU reduces long rows in two steps."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +123,14 @@ def softmax_of(program: PeakProgram, scores: Scores) -> str | None:
     if not any(program.computes_with(name, "exponential") for name in around | makers):
         return None
     rows, size = scores.rows, scores.elements
-    if not any(_sums_exponentials(program, name, rows, size) for name in around):
+    if not any(sums_exponentials(program, name, rows, size) for name in around):
         return None
     reducing = []
     for name in around:
         made = program.made_by.get(name, ())
         if not program.computes_with(name, "reduce"):
             continue
-        reduced = [each for each in made if _is_of_rows(each, rows, size)]
+        reduced = [each for each in made if is_of_rows(each, rows, size)]
         of_rows = _computed_by_row(program, reduced, rows)
         is_read_with_rows = any(
             not of_rows.isdisjoint(program.read_by.get(reader, ())) for reader in around | makers
@@ -139,78 +141,6 @@ def softmax_of(program: PeakProgram, scores: Scores) -> str | None:
         if (of_rows and is_read_with_rows) or is_complete:
             reducing.append(name)
     return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
-
-
-def _is_of_rows(value: StoredValue, rows: int, size: int) -> bool:
-    """Return True for one element, or a few partial results, of each row of `size` elements."""
-    elements = math.prod(value.dimensions)
-    if elements == size // rows and rows not in value.dimensions:  # a sum over the rows
-        return elements == rows
-    return elements == rows or (elements % rows == 0 and _LEAST_REDUCED * elements <= size)
-
-
-def _sums_exponentials(program: PeakProgram, instruction: str, rows: int, size: int) -> bool:
-    """Return True if an instruction reduces exponentials, not other functions of them, to rows.
-
-    A sigmoid computes exponentials too, and its gradient is summed for a bias. A fusion of a whole
-    softmax makes as many elements as it reads.
-    """
-    made = program.made_by.get(instruction, ())
-    is_of_rows = any(_is_of_rows(each, rows, size) for each in made)
-    is_whole = any(math.prod(each.dimensions) == size for each in made)
-    if not (is_of_rows or is_whole) or not program.computes_with(instruction, "reduce"):
-        return False
-    if instruction not in program.operations:
-        if not is_of_rows:
-            return False
-        read = (program.values[each].name for each in program.read_by.get(instruction, ()))
-        return any(program.computes_with(name, "exponential") for name in (instruction, *read))
-    reduced = _reduced_exponentials(program, instruction)
-    return bool(reduced) if is_of_rows else rows in reduced
-
-
-def _reduced_exponentials(program: PeakProgram, instruction: str) -> list[int]:
-    """Return the elements of each sum of exponentials in an instruction, or in its fusion."""
-    if not program.computes_with(instruction, "reduce"):
-        return []  # reading the whole module takes seconds
-    made = program.operations.get(instruction)
-    if made is None:
-        return []
-    inside = program.fused_operations(made) or (made,)
-    return [
-        math.prod(each.shape.lengths) if isinstance(each.shape, ArrayShape) else 0
-        for each in inside
-        if each.opcode == "reduce" and _is_exponential(program, each, made, inside)
-    ]
-
-
-def _is_exponential(
-    program: PeakProgram, reader: Operation, fusion: Operation, inside: Sequence[Operation]
-) -> bool:
-    """Return True if an operation of a fusion reads exponentials, or itself makes them."""
-    by_name = {each.name: each for each in inside}
-    while reader.opcode in SAME_ELEMENTS | _REDUCING and reader.operands:
-        name, element = reader.operands[0]
-        found = by_name.get(name)
-        if found is not None and found.opcode == "parameter":
-            (number,) = found.numbers.get("number") or (0,)
-            name, element = fusion.operands[number]
-            found = None
-        if found is None:
-            found = program.operations.get(name)
-        if found is not None and found.opcode == "get-tuple-element" and found.operands:
-            element = tuple(found.numbers.get("index", ()))
-            found = program.operations.get(found.operands[0].name)
-        if found is None:
-            return False
-        if called := program.fused_operations(found):
-            fusion, inside = found, called
-            by_name = {each.name: each for each in inside}
-            found = called[-1]
-            if found.opcode == "tuple" and element:
-                found = by_name[found.operands[element[0]].name]
-        reader = found
-    return reader.opcode == "exponential"
 
 
 def _computed_by_row(program: PeakProgram, values: Sequence[StoredValue], rows: int) -> set[int]:
@@ -249,7 +179,7 @@ def loops_of_sums(program: PeakProgram, scores: Scores) -> set[str | None]:
         program.instructions[name].loop
         for each in scores.value_ids
         for name in program.readers_of.get(each, ())
-        if _sums_exponentials(program, name, scores.rows, scores.elements)
+        if sums_exponentials(program, name, scores.rows, scores.elements)
     }
 
 
@@ -270,7 +200,7 @@ def softmax_of_kernel(program: PeakProgram, value: StoredValue, length: int) -> 
     summing = [
         name
         for name in program.readers_of.get(value.value_id, ())
-        if _sums_exponentials(program, name, size // length, size)
+        if sums_exponentials(program, name, size // length, size)
     ]
     return min(summing, key=lambda name: program.rows.get(name, 0), default=None)
 
@@ -281,7 +211,7 @@ def _sums_own_exponentials(program: PeakProgram, value: StoredValue, rows: int) 
     return (
         any(program.computes_with(value.name, opcode) for opcode in PRODUCTS)
         and any(math.prod(each.dimensions) == rows for each in made)
-        and rows in _reduced_exponentials(program, value.name)
+        and rows in reduced_exponentials(program, value.name)
     )
 
 
@@ -320,7 +250,7 @@ def softmax_with_product(program: PeakProgram, value_ids: Collection[int]) -> st
 
 def _is_fused(program: PeakProgram, instruction: str) -> bool:
     is_possible = program.computes_with(instruction, "exponential")
-    return is_possible and bool(_reduced_exponentials(program, instruction))
+    return is_possible and bool(reduced_exponentials(program, instruction))
 
 
 def _is_kernel(program: PeakProgram, instruction: str) -> bool:

@@ -162,7 +162,7 @@ class Recompute(_Timing):
                 found |= stacks.value_ids
         return found
 
-    def is_mostly_of_loops(self, compilation: PlannableCompilation) -> bool:
+    def is_shown_by_stacks(self, compilation: PlannableCompilation) -> bool:
         """Return True if enough of the values are stacks to show what a checkpoint saves.
 
         What the loop of a loss stacks says little about checkpoints around layers.

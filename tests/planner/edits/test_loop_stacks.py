@@ -135,4 +135,4 @@ def test_a_checkpoint_shrinks_stacks_and_belongs_to_loops():
 @pytest.mark.parametrize(("layer", "is_of_loops"), [(3200, True), (4000, False)])
 def test_the_stacks_of_a_small_loop_do_not_show_what_a_checkpoint_saves(layer, is_of_loops):
     compiled = compiled_loop(layer=layer)
-    assert Recompute(("v5", "v9")).is_mostly_of_loops(compiled) is is_of_loops
+    assert Recompute(("v5", "v9")).is_shown_by_stacks(compiled) is is_of_loops
