@@ -327,6 +327,7 @@ def sums_over(program: PeakProgram, scores: Scores) -> bool:
         if not program.values[each].is_backward
         for name in program.readers_of.get(each, ())
         if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
+        and not _picks(program, name, scores.value_ids)
         for made in program.made_by.get(name, ())
         if not made.is_backward
     ]
@@ -335,4 +336,15 @@ def sums_over(program: PeakProgram, scores: Scores) -> bool:
         and keys * each >= _LEAST_WIDTH * size
         and each * LEAST_GROWTH <= size
         for each in sizes
+    )
+
+
+def _picks(program: PeakProgram, product: str, scores: Collection[int]) -> bool:
+    """Return True if a product picks scores with a one-hot matrix, as a CTC loss its labels."""
+    makers = [
+        program.values[each].name for each in program.read_by.get(product, ()) if each not in scores
+    ]
+    return any(
+        program.computes_with(name, "iota") and program.computes_with(name, "compare")
+        for name in makers
     )

@@ -45,6 +45,9 @@ def softmax(programs, opcode="exponential", *, reduced=None, read="all, max", wi
     with_results(program, "sum")
     for name in ("sum", *known.get("inside", ())):
         program.instructions[name] = program.instructions[name]._replace(loop=loop)
+    if one_hot := known.get("one_hot"):
+        made = program.instructions[one_hot]
+        program.instructions[one_hot] = made._replace(fused_opcodes=("compare", "iota"))
     return list(logits(program))
 
 
@@ -97,6 +100,11 @@ def test_values_whose_sums_of_rows_the_logits_need_belong_to_them(programs):
 def test_a_softmax_whose_rows_a_product_adds_up_mixes_them(programs, mixed, what):
     (cause,) = softmax(programs, mixed=mixed)
     assert cause.title == f"{what} at once"
+
+
+def test_a_product_with_one_hot_rows_picks_words_and_mixes_none(programs):
+    (cause,) = softmax(programs, mixed="dot(exp, embed)", one_hot="embed")
+    assert cause.title == "Logits of a large vocabulary are computed for all tokens at once"
 
 
 @pytest.mark.parametrize(
