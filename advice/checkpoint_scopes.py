@@ -27,6 +27,8 @@ class CheckpointScopes:
     saved_bytes: int
     """Least of the range."""
     saved_at_most: int
+    keeps_first: bool = False
+    """True if the compiler may keep first results instead, because it drops barriers."""
 
 
 def checkpoint_scopes(program: PeakProgram) -> CheckpointScopes | None:
@@ -51,7 +53,9 @@ def checkpoint_scopes(program: PeakProgram) -> CheckpointScopes | None:
         if least > (0 if found is None else found.saved_bytes):
             edits.append(Checkpoint(scope))
             words = [word for each in (*edits, *before) for word in each.arguments]
-            found = CheckpointScopes(tuple(words), least, most)
+            found = CheckpointScopes(
+                tuple(words), least, most, not program.compilation.orders_recomputation
+            )
     return found
 
 

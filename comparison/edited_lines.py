@@ -32,7 +32,7 @@ from xlagraph.comparison.own_lines import (
     last_name,
     own_lines,
 )
-from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages, is_installed
 from xlagraph.hlo.op_names import OF_ANY_LOOP, scope_names
 from xlagraph.presentation.byte_sizes import counted
@@ -60,6 +60,8 @@ class _Difference(NamedTuple):
     """The differing lines of both programs, as ``train.py:28``."""
     callers: Set[OwnItem] = frozenset()
     """Calls around all that is gone or new, if only one program has more."""
+    is_elsewhere: bool = False
+    """True if other lines of the function do all that is gone or new in both programs."""
 
     def place(self) -> tuple[bool, OwnPath, OwnFunction]:
         """Return what differences are sorted by: when the line runs, and its function.
@@ -145,7 +147,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     if first is None:
         _name_line_of_library(sites[0].known, sites[1].known, unsure, reasons)
     else:
-        reason = reasons.of(ReasonKind.EDITED)
+        reason = reasons.of(ReasonKind.EDITED, after=MORE if first.is_elsewhere else "")
         reason.scopes, reason.inputs = set(first.gone), set(first.new)
         reason.labels = {_place(first.line)}
         loops = reasons.found.get(Subject(ReasonKind.TURNS))
@@ -237,6 +239,7 @@ def _aligned(
                 for line in (*of_a[start_a:end_a], *of_b[start_b:end_b])
             )
             callers: Set[OwnItem] = frozenset()
+            of_both = all_a.keys() & all_b.keys()
             if not (gone and new):
                 more, lines_of = (a, of_a[start_a:end_a]) if gone else (b, of_b[start_b:end_b])
                 callers = more.callers(lines_of, {*gone, *new})
@@ -249,6 +252,7 @@ def _aligned(
                     pairs if is_paired else (),
                     frozenset(places),
                     callers,
+                    of_both >= {*gone, *new},
                 )
             )
     return same, differences, moved
@@ -293,4 +297,7 @@ def edited_text(reason: Reason) -> str:
     loop = "".join(f"{turns(*each)}, with " for each in reason.turns)
     if gone and new:
         return f"{at}: {loop}{new} instead of {gone}"
-    return f"{at}: {loop}{new} new" if new else f"{at}: {loop}{gone} gone"
+    is_elsewhere = reason.subject.after == MORE
+    if new:
+        return f"{at}: {loop}{new} new{', besides others' if is_elsewhere else ''}"
+    return f"{at}: {loop}{gone} gone{', others left' if is_elsewhere else ''}"

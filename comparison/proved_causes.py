@@ -80,6 +80,13 @@ class FoundCause(NamedTuple):
         is_new = reason.growth_bytes > 0
         return abs(sum(reason.growth_by_label[is_new, label] for label in self.labels))
 
+    def is_mostly_in(self, reasons: Iterable[Reason]) -> bool:
+        """Return True if reasons have most of its bytes: the other program has few of its values.
+
+        That a cause is not found there does not say so: a shape may hide it.
+        """
+        return 2 * sum(self.bytes_of(each) for each in reasons) >= self.sum_bytes
+
 
 class _Side:
     """The causes of a compilation, at each place and by title."""
@@ -156,7 +163,8 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
             reason.cause = best.text
             # other stacks may have too few bytes for the cause
             is_stacked = reason.subject.kind is ReasonKind.STACKED and not reason.is_only_one_side
-            reason.cause_remains = is_stacked or best.title in other.causes
+            remains = best.title in other.causes or not best.is_mostly_in(reasons)
+            reason.cause_remains = is_stacked or remains
             if best.edits:
                 edits, saved = (*edits, *best.edits), together
     is_indirect &= abs(growth) >= _LEAST_SHARE_OF_ALL * side.reserved_bytes

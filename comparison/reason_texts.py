@@ -212,7 +212,7 @@ def _called(reason: Reason, user_line: SourceLine, growth_bytes: int) -> str:
 def _placed(reason: Reason) -> str:
     outputs = reason.growth_bytes - reason.placed_bytes
     if not reason.placed_bytes or not outputs:
-        return ""
+        return ", which temporary values share" if reason.placed_bytes and any(reason.of) else ""
     if reason.subject.kind is ReasonKind.UNDONATED:
         less = "less" if reason.placed_bytes < 0 else "and"
         return (

@@ -224,7 +224,7 @@ class InputSizes:
             # a name in a tree, `layers[2]`, may be another part of another tree
             is_argument = len(name_steps(a.op_name or "")) == 1
             return factors is not None and (self._is_same_tree or is_argument or not factors)
-        if factors is not None and not self._factors:
+        if factors is not None and not self._factors and self._is_same_tree:
             # windows of another size: fewer of them, each as much larger
             sizes = {max(factor, 1 / factor) for factor in factors}
             # one of one element may be any other dimension

@@ -68,7 +68,7 @@ def write_fit(
         return
     verdicts = (
         *map(_verdict, lacking),
-        *chain.from_iterable(map(_scopes, lacking)),
+        *chain.from_iterable(map(tried_scopes, lacking)),
         *(each.sentence for each in rescues),
     )
     lines = [_headline(spaces), *verdicts, NOT_COUNTED]
@@ -125,14 +125,16 @@ def _verdict(lacking: "LackingSpace") -> str:
     )
 
 
-def _scopes(lacking: "LackingSpace") -> "Iterator[str]":
+def tried_scopes(lacking: "LackingSpace") -> "Iterator[str]":
     """Yield checkpoints of scopes, if no other changes make the compilation fit."""
     if (scope := lacking.scopes) is not None:
         words = ("xlagraph", "whatif", lacking.space.compilation, *scope.arguments)
         missing = lacking.space.missing_bytes or 0
         saved = human_bytes(scope.saved_at_most)
         enough = ", which may be enough to fit" if scope.saved_at_most >= missing else ""
-        yield f"Tried too: {shlex.join(words)} saves up to {saved}{enough}."
+        doubt = "; the compiler drops barriers, and may keep first results instead"
+        doubt = doubt if scope.keeps_first else ""
+        yield f"Tried too: {shlex.join(words)} saves up to {saved}{enough}{doubt}."
 
 
 def changes_section(

@@ -206,10 +206,11 @@ def test_a_function_that_is_called_less_often_differs_where_it_was_called():
     dense = "dense:1 dot_general"
     before = [f"step:9 forward:3 {dense}", f"step:9 forward:4 {dense}", "step:9 forward:5 tanh"]
     assert told([*before, f"step:9 forward:6 {dense}"], before) == [
-        "train.py:6 (forward): dense gone"
+        "train.py:6 (forward): dense gone, others left"
     ]
     # either of two lines
-    assert told(before, [before[0], before[2]]) == ["train.py (forward): dense gone"]
+    assert told(before, [before[0], before[2]]) == ["train.py (forward): dense gone, others left"]
+    assert told(before[::2], before) == ["train.py (forward): dense new, besides others"]
 
 
 def test_a_line_with_the_same_ops_in_another_order_is_named():
@@ -303,7 +304,7 @@ def test_a_program_of_another_name_is_the_outermost_function_of_several_lines():
 def test_of_two_differences_at_one_line_number_the_first_is_named():
     before = ["step:9 f:5 tanh", "step:9 f:6 tanh", "step:9 f:7 exp"]
     after = ["step:9 f:1 tanh", "step:9 f:3 exp", "step:9 f:5 sin"]
-    assert told(before, after) == ["train.py (f): tanh gone"]
+    assert told(before, after) == ["train.py (f): tanh gone, others left"]
 
 
 def test_a_library_is_named_by_the_layer_that_its_wrappers_call():

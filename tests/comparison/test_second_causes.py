@@ -168,3 +168,12 @@ def test_a_loop_that_replaces_vmap_leaves_other_dimensions_as_they_are():
     causes = [FoundCause(title, None, 64, frozenset(), (), in_parts=True) for title in titles]
     assert of_elements(causes, [mapped]) == causes[:1]
     assert of_elements(causes, []) == causes
+
+
+@pytest.mark.parametrize(("gone", "is_mostly"), [(16, False), (32, True)])
+def test_a_cause_is_gone_only_if_most_of_its_values_are(gone, is_mostly):
+    """Logits with the shape of their table are not found, though the other program has them."""
+    reason = Reason(Subject(ReasonKind.COPIES), -gone)
+    reason.growth_by_label[False, "a"] = -gone
+    cause = FoundCause("logits", None, 64, frozenset("ab"), (), in_parts=True)
+    assert cause.is_mostly_in([reason]) is is_mostly

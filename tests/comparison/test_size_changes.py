@@ -5,6 +5,7 @@ from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved, ReservedPart
 from xlagraph.comparison.mentions import Mentions
 from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.value_matching import match_values
 
 
@@ -180,6 +181,15 @@ def test_windows_of_another_size_are_the_same_values_in_another_size():
     assert lines([scores], [other])[0][0].startswith("1 value replaced by 1 other")
 
 
+def test_values_are_in_no_other_size_if_other_inputs_replace_those_of_a_program():
+    """What an optimizer makes of adapters is not what it makes of the weights themselves."""
+    small = VALUE._replace(shape="f32[8,4]", held_bytes=128)
+    larger = VALUE._replace(shape="f32[8,64]", held_bytes=2048)
+    given = [INPUT._replace(op_name=name) for name in ("a", "b", "c")]
+    found = lines([*given[:2], small], [*given[2:], larger])
+    assert found[0][0].startswith("1 value replaced by 1 other"), found
+
+
 def test_a_stack_that_leaves_another_memory_space_is_not_new():
     elsewhere = STACK._replace(part=ReservedPart.ELSEWHERE, held_bytes=0)
     text = "1 value no longer in another memory space (mostly f.py:1)"
@@ -201,6 +211,13 @@ def test_a_new_result_in_the_bytes_of_an_input_does_not_donate_it():
     assert (text, 0) in told([used, returned], [given])
     other = returned._replace(part=ReservedPart.OUTPUTS, held_bytes=32)
     assert ("1 input is now donated (p)", -32) in told([given, other], [used, returned])
+
+
+def test_temporary_values_that_share_a_new_result_are_said_with_it():
+    reason = Reason(Subject(ReasonKind.DONATED), growth_bytes=-32, placed_bytes=-32, of=(0, 1))
+    reason.count_a = 1
+    text = "1 new output in the bytes of a donated input, which temporary values share"
+    assert reason_text(reason, ("a", "b")) == text
 
 
 def told(before, after):

@@ -1,10 +1,13 @@
 """The section of changes lists each one, and the command that replans all of them together."""
 
-from xlagraph.advice.capacity import SpaceFit
+import pytest
+
+from xlagraph.advice.capacity import LackingSpace, SpaceFit
+from xlagraph.advice.checkpoint_scopes import CheckpointScopes
 from xlagraph.advice.combined_changes import CombinedChange
 from xlagraph.advice.diagnosis import Finding
 from xlagraph.advice.planned_savings import PotentialSavings
-from xlagraph.cli.summaries.capacity import changes_section
+from xlagraph.cli.summaries.capacity import changes_section, tried_scopes
 from xlagraph.queries.catalogue.query_files import load_catalogue
 
 SPACE = SpaceFit("run", "run/f", 0, None, 8192, 4096)
@@ -38,3 +41,12 @@ def test_the_last_command_replans_all_combined_changes():
 def test_changes_without_a_command_have_none_together():
     section = changes_section(SPACE, [change(("--without", "b"), 2048), change((), 3072)])
     assert section.proofs == ("xlagraph whatif run/f --without b",)
+
+
+@pytest.mark.parametrize("keeps_first", [False, True])
+def test_checkpoints_that_the_compiler_may_undo_are_doubted(keeps_first):
+    scopes = CheckpointScopes(("--checkpoint", "a"), 1024, 4096, keeps_first)
+    (text,) = tried_scopes(LackingSpace(SPACE, (), (), scopes))
+    said = "xlagraph whatif run/f --checkpoint a saves up to 4.0 KiB, which may be enough to fit"
+    doubt = "; the compiler drops barriers, and may keep first results instead"
+    assert text == f"Tried too: {said}{doubt if keeps_first else ''}."
