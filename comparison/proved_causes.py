@@ -1,7 +1,8 @@
 """Name the causes that only one of two compilations has, where they cover a reason's values."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import cached_property
 from math import inf
 from typing import Final, NamedTuple
 
@@ -11,7 +12,7 @@ from xlagraph.advice.causes.search import causes_of_values
 from xlagraph.advice.planned_savings import replanned_savings
 from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
-from xlagraph.graph.engine import Graph
+from xlagraph.graph.engine import Cell, Graph
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.edit import Edit
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -60,6 +61,8 @@ class FoundCause(NamedTuple):
     """True if a loop over parts would remove the cause."""
     is_unrolled: bool = False
     """True if that loop is one over equal parts, such as layers."""
+    shape: Cell = None
+    """Shape of its largest value."""
 
     @property
     def text(self) -> str:
@@ -80,12 +83,12 @@ class FoundCause(NamedTuple):
         is_new = reason.growth_bytes > 0
         return abs(sum(reason.growth_by_label[is_new, label] for label in self.labels))
 
-    def is_mostly_in(self, reasons: Iterable[Reason]) -> bool:
-        """Return True if reasons have most of its bytes: the other program has few of its values.
+    def is_left_in(self, shapes: Container[Cell]) -> bool:
+        """Return True if a program with such values computes at once what a loop would not.
 
-        That a cause is not found there does not say so: a shape may hide it.
+        That the cause is not found there does not say that it is gone: something may hide it.
         """
-        return 2 * sum(self.bytes_of(each) for each in reasons) >= self.sum_bytes
+        return self.in_parts and not self.is_unrolled and self.shape in shapes
 
 
 class _Side:
@@ -106,6 +109,11 @@ class _Side:
     def reserved_bytes(self) -> int:
         """Reserved bytes of memory space 0."""
         return self._program.compilation.reserved_bytes.get(0, 0)
+
+    @cached_property
+    def shapes(self) -> frozenset[Cell]:
+        """Shapes of all temporary values."""
+        return frozenset(value.shape for value in self._program.temporaries)
 
     def saves(self, edits: Sequence[Edit]) -> int:
         """Return the bytes that edits save together."""
@@ -163,7 +171,7 @@ def name_causes(graph: Graph, reasons: Sequence[Reason], keys: tuple[str, str]) 
             reason.cause = best.text
             # other stacks may have too few bytes for the cause
             is_stacked = reason.subject.kind is ReasonKind.STACKED and not reason.is_only_one_side
-            remains = best.title in other.causes or not best.is_mostly_in(reasons)
+            remains = best.title in other.causes or best.is_left_in(other.shapes)
             reason.cause_remains = is_stacked or remains
             if best.edits:
                 edits, saved = (*edits, *best.edits), together
@@ -281,5 +289,12 @@ def _found(program: PeakProgram, cause: Cause) -> FoundCause:
     edits = () if cause.edit is None else (cause.edit,)
     in_parts = cause.kind is ChangeKind.PARTS
     return FoundCause(
-        cause.title, place, cause.sum_bytes, frozenset(labels), edits, in_parts, cause.is_unrolled
+        cause.title,
+        place,
+        cause.sum_bytes,
+        frozenset(labels),
+        edits,
+        in_parts,
+        cause.is_unrolled,
+        first["shape"],
     )

@@ -170,10 +170,8 @@ def test_a_loop_that_replaces_vmap_leaves_other_dimensions_as_they_are():
     assert of_elements(causes, []) == causes
 
 
-@pytest.mark.parametrize(("gone", "is_mostly"), [(16, False), (32, True)])
-def test_a_cause_is_gone_only_if_most_of_its_values_are(gone, is_mostly):
-    """Logits with the shape of their table are not found, though the other program has them."""
-    reason = Reason(Subject(ReasonKind.COPIES), -gone)
-    reason.growth_by_label[False, "a"] = -gone
-    cause = FoundCause("logits", None, 64, frozenset("ab"), (), in_parts=True)
-    assert cause.is_mostly_in([reason]) is is_mostly
+@pytest.mark.parametrize(("shape", "is_left"), [("f32[8,4]", True), ("f32[2,4]", False)])
+def test_a_cause_is_left_if_a_program_has_arrays_of_its_shape(shape, is_left):
+    cause = FoundCause("logits", None, 64, frozenset("a"), (), in_parts=True, shape="f32[8,4]")
+    assert cause.is_left_in({shape}) is is_left
+    assert not cause._replace(in_parts=False).is_left_in({shape})
