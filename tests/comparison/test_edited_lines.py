@@ -205,9 +205,8 @@ def test_a_condition_that_a_backward_pass_needs_is_no_call_of_the_layer_that_com
 def test_a_function_that_is_called_less_often_differs_where_it_was_called():
     dense = "dense:1 dot_general"
     before = [f"step:9 forward:3 {dense}", f"step:9 forward:4 {dense}", "step:9 forward:5 tanh"]
-    assert told([*before, f"step:9 forward:6 {dense}"], before) == [
-        "train.py:6 (forward): dense gone, others left"
-    ]
+    more = [*before, f"step:9 forward:6 {dense}"]
+    assert told(more, before) == ["train.py:6 (forward): dense gone, others left"]
     # either of two lines
     assert told(before, [before[0], before[2]]) == ["train.py (forward): dense gone, others left"]
     assert told(before[::2], before) == ["train.py (forward): dense new, besides others"]
