@@ -209,6 +209,7 @@ def _aligned(
         done = [a.done(line) for line in of_a], [b.done(line) for line in of_b]
         # a line may be aligned with another one that does the same
         all_a, all_b = (Counter(chain.from_iterable(each)) for each in done)
+        of_both = all_a.keys() & all_b.keys()
         for tag, start_a, end_a, start_b, end_b in SequenceMatcher(
             None, *done, autojunk=False
         ).get_opcodes():
@@ -239,7 +240,6 @@ def _aligned(
                 for line in (*of_a[start_a:end_a], *of_b[start_b:end_b])
             )
             callers: Set[OwnItem] = frozenset()
-            of_both = all_a.keys() & all_b.keys()
             if not (gone and new):
                 more, lines_of = (a, of_a[start_a:end_a]) if gone else (b, of_b[start_b:end_b])
                 callers = more.callers(lines_of, {*gone, *new})

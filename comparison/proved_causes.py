@@ -84,9 +84,10 @@ class FoundCause(NamedTuple):
         return abs(sum(reason.growth_by_label[is_new, label] for label in self.labels))
 
     def is_left_in(self, shapes: Container[Cell]) -> bool:
-        """Return True if a program with such values computes at once what a loop would not.
+        """Return True if one of a program's shapes is that of the largest value of the cause.
 
-        That the cause is not found there does not say that it is gone: something may hide it.
+        Such a program still computes at once what a loop over parts would not, although something
+        else may hide the cause there.
         """
         return self.in_parts and not self.is_unrolled and self.shape in shapes
 

@@ -54,7 +54,7 @@ class Cause:
     likelihood: float | None = None
     """Expected share of the mean savings, 0 to 1; None for the default of this kind of change."""
     is_unrolled: bool = False
-    """True if the change is a loop over parts that are computed one after another, as layers."""
+    """True if the change is a loop over equal parts, such as layers, that the program unrolls."""
 
     @property
     def labels(self) -> frozenset[str]:

@@ -132,8 +132,9 @@ def tried_scopes(lacking: "LackingSpace") -> "Iterator[str]":
         missing = lacking.space.missing_bytes or 0
         saved = human_bytes(scope.saved_at_most)
         enough = ", which may be enough to fit" if scope.saved_at_most >= missing else ""
-        doubt = "; the compiler drops barriers, and may keep first results instead"
-        doubt = doubt if scope.keeps_first else ""
+        doubt = ""
+        if scope.keeps_first:
+            doubt = "; the compiler drops barriers, and may keep first results instead"
         yield f"Tried too: {shlex.join(words)} saves up to {saved}{enough}{doubt}."
 
 

@@ -170,7 +170,7 @@ class Passes:
     def _made_of_integers(self, program: PlannedProgram) -> set[int]:
         """Return what depends on integers and constants alone, such as the weights of tokens.
 
-        None if the whole backward pass does: such a program differentiates nothing.
+        Nothing if the whole backward pass does: such a program computes with integers only.
         """
         found: set[int] = set()
         for value in sorted(program.values, key=begin_of):

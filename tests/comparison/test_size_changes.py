@@ -182,7 +182,7 @@ def test_windows_of_another_size_are_the_same_values_in_another_size():
 
 
 def test_values_are_in_no_other_size_if_other_inputs_replace_those_of_a_program():
-    """What an optimizer makes of adapters is not what it makes of the weights themselves."""
+    """The optimizer's state for adapters is not its state for the weights that replace them."""
     small = VALUE._replace(shape="f32[8,4]", held_bytes=128)
     larger = VALUE._replace(shape="f32[8,64]", held_bytes=2048)
     given = [INPUT._replace(op_name=name) for name in ("a", "b", "c")]
