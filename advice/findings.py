@@ -26,7 +26,7 @@ from xlagraph.advice.changeable_rows import changeable_rows, kept_for_fetches, w
 from xlagraph.advice.diagnosis import DiagnosedCompilation, Finding
 from xlagraph.advice.edits_of_rows import edit_of_rows
 from xlagraph.advice.libraries import in_words_of, library_of
-from xlagraph.advice.planned_donations import best_donation, naming_arguments
+from xlagraph.advice.planned_donations import best_donation, eager_operation, naming_arguments
 from xlagraph.advice.planned_savings import (
     PotentialSavings,
     savings_of_edit,
@@ -296,7 +296,8 @@ class _Search:
     ) -> Finding:
         total = self._diagnosed.total_bytes(savings.measure)
         if advice.change is ChangeKind.DONATE:
-            advice = naming_arguments(advice, rows, self._program.compilation)
+            eager = eager_operation(self._program.stored)
+            advice = naming_arguments(advice, rows, self._program.compilation, eager=eager)
         return Finding(
             self._diagnosed.compilation,
             query,

@@ -30,6 +30,8 @@ _MOST_VALUES: Final = 60_000
 _INPUT: Final = "value"
 _ARGUMENT: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)(\[.*|\.[A-Za-z_].*)?")
 """Op name of an entry parameter: an argument's name, and the path to a leaf in it."""
+_COMPILED: Final = re.compile(r"jit\((?P<name>\w+)\)/")
+"""Beginning of the op names of a compiled function of JAX."""
 
 _OF_WRAPPERS: Final = {
     "dynamic_nodonate": 'equinox.filter_jit(donate="all"), or "all-except-first"',
@@ -123,11 +125,16 @@ def best_donation(
 
 
 def naming_arguments(
-    advice: Advice, donated: Iterable[Mapping[str, Cell]], compilation: PlannableCompilation
+    advice: Advice,
+    donated: Iterable[Mapping[str, Cell]],
+    compilation: PlannableCompilation,
+    *,
+    eager: str | None = None,
 ) -> Advice:
     """Return the advice with the names of the donated arguments, if a dump knows them all.
 
-    ``donated`` are rows of `alias/not-donated`. What is donated already is named too.
+    ``donated`` are rows of `alias/not-donated`. What is donated already is named too. ``eager`` is
+    the program's operation if it is nothing else; see `eager_operation`.
     """
     already = [
         value.op_name
@@ -139,11 +146,33 @@ def naming_arguments(
     names = dict.fromkeys(match["name"] for match in found if match)
     if not all(found):
         return advice
-    text = (
-        f"Donate what the caller no longer needs: {_donating(tuple(names))}; the caller must not"
-        " read an array after it has passed it."
-    )
+    if eager is None:
+        text = f"Donate what the caller no longer needs: {_donating(tuple(names))}"
+    else:
+        text = (
+            f"The program is {eager} of JAX alone: call it inside of the jitted function that makes"
+            f" or reads its arrays, or donate with {_donating(tuple(names))}"
+        )
+    text += "; the caller must not read an array after it has passed it."
     return replace(advice, remedies={**advice.remedies, "jax": text})
+
+
+def eager_operation(stored: StoredCompilation) -> str | None:
+    """Return the function of JAX that a program is, if no function of the user is around it.
+
+    JAX compiles it under its own name and leaves its own frames out of call stacks: all that is
+    computed has the line of the call, in no function of that name. None also without call stacks.
+    """
+    computed = [
+        (found["name"], value.source_line)
+        for value in stored.values
+        if (found := _COMPILED.match(value.op_name or "")) is not None
+    ]
+    if len(set(computed)) != 1 or not stored.frame_by_value:
+        return None
+    name = computed[0][0]
+    functions = {(frame.function or "").rpartition(".")[2] for frame in stored.frames.values()}
+    return None if functions & {name, "<lambda>", "__call__"} else name
 
 
 def _donating(names: Sequence[str]) -> str:

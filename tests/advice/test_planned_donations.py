@@ -7,9 +7,10 @@ import pytest
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
 from tests.tiny_dumps import tiny_dump
-from xlagraph.advice.planned_donations import best_donation, naming_arguments
+from xlagraph.advice.planned_donations import best_donation, eager_operation, naming_arguments
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
+from xlagraph.planner.compilation.records import StoredFrame
 from xlagraph.planner.edits.donating import Donate
 from xlagraph.planner.edits.edit import replan
 from xlagraph.planner.planned_program import Overwrite, PlannedAllocation
@@ -224,3 +225,35 @@ def test_what_is_donated_already_stays_among_the_arguments_to_donate():
     advice = Advice("savedBytes", "reserved", "", (), None, {}, ChangeKind.DONATE)
     named = naming_arguments(advice, [{"opName": "weights['w']"}], compiled)
     assert 'donate_argnames=("weights", "momentum")' in named.remedies["jax"]
+
+
+@pytest.mark.parametrize(
+    ("functions", "name"),
+    [
+        pytest.param({"a": ("main", None)}, "add", id="one call of jnp.add"),
+        pytest.param({"a": ("main.<locals>.add", None)}, None, id="a function of that name"),
+        pytest.param({"a": ("<lambda>", None)}, None, id="a lambda function"),
+        pytest.param({"a": ("main", "b"), "b": ("add", None)}, None, id="called by it"),
+        pytest.param({}, None, id="no call stacks"),
+    ],
+)
+def test_an_operation_of_jax_alone_has_no_jitted_function_to_donate_to(programs, functions, name):
+    program = programs(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096 | maybe-live-out
+        """,
+        """
+        0 | x   | f32[1024] | 0 | 4096 | 0-1 | parameter(0) | x
+        1 | add | f32[1024] | 0 | 4096 | 1-1 | add(x, x) | jit(add)/add
+        """,
+    )
+    program.stored.frame_by_value = dict.fromkeys(range(1, 2), "a") if functions else {}
+    program.stored.frames = {
+        key: StoredFrame(key, caller, function, "main.py", 3)
+        for key, (function, caller) in functions.items()
+    }
+    assert eager_operation(program.stored) == name
+    advice = Advice("savedBytes", "reserved", "", (), None, {}, ChangeKind.DONATE)
+    named = naming_arguments(advice, [{"opName": "x"}], program.compilation, eager=name)
+    assert ("The program is add of JAX alone" in named.remedies["jax"]) == (name is not None)
