@@ -5,6 +5,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.hlo.op_names import outside_loops, stem
+from xlagraph.hlo.opcodes import CONTROL_FLOW
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ids_of
@@ -13,7 +14,7 @@ from xlagraph.planner.planned_program import PlannedProgram
 _PADDED: Final = 0.02
 """Share of the elements that padding or slicing may change."""
 _GATHERS: Final = frozenset(("all-gather", "all-gather-start"))
-_OF_LOOPS: Final = frozenset(("while", "conditional", "call", "tuple", "parameter"))
+_OF_LOOPS: Final = CONTROL_FLOW | {"tuple", "parameter"}
 """Opcodes of instructions that hand on values of other computations."""
 
 

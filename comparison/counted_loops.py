@@ -12,8 +12,9 @@ from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.instruction_text import PrintedInstruction
 from xlagraph.hlo.module_text import parse_module_text
+from xlagraph.hlo.opcodes import COPYING
 
-_FORWARDING: Final = ("copy", "bitcast", "copy-done", "copy-start")
+_FORWARDING: Final = COPYING | {"bitcast"}
 
 
 class _Element(NamedTuple):

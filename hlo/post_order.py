@@ -9,14 +9,12 @@ instruction. The program text has another order, that of the schedule.
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Final
 
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Instruction
+from xlagraph.hlo.opcodes import CONTROL_FLOW
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.walks import depth_first
-
-_CALLERS: Final = ("while", "conditional", "call")
 
 
 def scheduled_computations(program: Program) -> list[Computation]:
@@ -70,7 +68,7 @@ def _callees(computation: Computation) -> Iterator[str]:
 
 
 def _may_be_scheduled_call(opcode: str | None) -> bool:
-    return opcode is not None and (opcode in _CALLERS or opcode.endswith("-start"))
+    return opcode is not None and (opcode in CONTROL_FLOW or opcode.endswith("-start"))
 
 
 def _order_of_making(instruction: Instruction) -> int:

@@ -11,12 +11,12 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of, place_name
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import gradients_of_reads, reads_of_parts
 from xlagraph.advice.causes.returned_values import source_of_copies
 from xlagraph.hlo.instruction import first_number
 from xlagraph.hlo.op_names import last_part
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.hlo.shapes import WHOLE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation, maker_of
@@ -231,7 +231,7 @@ def _is_read(program: PeakProgram, members: Collection[int]) -> bool:
     own = {program.values[each].name for each in members}
     names = {name for each in members for name in program.readers_of.get(each, ())}
     return any(
-        program.instructions[name].opcode not in FORWARDING
+        program.instructions[name].opcode not in PASSING_ON
         and name not in own
         and not all(
             own.issuperset(program.readers_of.get(made.value_id, ("",)))

@@ -6,8 +6,8 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, file_and_line, of_avoidable
 from xlagraph.advice.causes.names import place_name
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 
@@ -160,7 +160,7 @@ def _numbers_of_columns(program: PeakProgram) -> Iterator[tuple[StoredValue, str
         readers = [
             name
             for name in program.readers_of.get(value.value_id, ())
-            if program.instructions[name].opcode not in FORWARDING
+            if program.instructions[name].opcode not in PASSING_ON
         ]
         indices = [_index_of(program, name, value) for name in readers]
         if indices and None not in indices:

@@ -16,6 +16,7 @@ from xlagraph.advice.causes.cause import (
 )
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.opcodes import CONTROL_FLOW, FORWARDING
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape
 from xlagraph.planner.edits.resizing import Remove
@@ -29,9 +30,7 @@ _OF_DIRECTIONS: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")
 _OF_SECOND: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(.*jvp\(")
 """Op names of derivatives of derivatives in several directions."""
 _TRANSFORMATION: Final = re.compile(r"\b(?:vmap|jvp)\(")
-_HANDING_ON: Final = frozenset(
-    ("tuple", "get-tuple-element", "bitcast", "while", "conditional", "call")
-)
+_HANDING_ON: Final = CONTROL_FLOW | FORWARDING
 _FACTORING: Final = re.compile("getrf|geqrf|potrf|LuDecomposition|Qr|[Cc]holesky")
 _SOLVING: Final = re.compile("trsm|[Tt]riangular")
 """Parts of the opcodes or targets of instructions that factor a matrix, or solve with a factor."""

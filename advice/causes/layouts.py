@@ -13,9 +13,9 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import input_name, pattern_of
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.graph.engine import Cell
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.layout_edit import PassInLayout
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -101,7 +101,7 @@ def _is_unchanged(program: PeakProgram, value_id: int) -> bool:
     members = [program.values[e.value_id] for e in program.members_of(program.values[value_id])]
     makers = (program.instructions[each.name] for each in members)
     return not any(each.is_phi for each in members) or all(
-        each.opcode == "parameter" or each.opcode in FORWARDING or each.computes_only(SAME_ELEMENTS)
+        each.opcode == "parameter" or each.opcode in PASSING_ON or each.computes_only(SAME_ELEMENTS)
         for each in makers
     )
 

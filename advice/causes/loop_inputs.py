@@ -12,7 +12,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.loop_readers import (
-    PASSING_ON,
+    READING_NOTHING,
     is_recomputed_backward,
     loops_around,
     readers_of_values,
@@ -109,7 +109,7 @@ def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str,
     None if anything else reads it, or if a loop fills it.
     """
     members = [program.values[each] for each in _set_of(program, value)]
-    makers = [each for each in members if not each.is_phi and each.opcode not in PASSING_ON]
+    makers = [each for each in members if not each.is_phi and each.opcode not in READING_NOTHING]
     if len(makers) != 1 or (makers[0].is_backward and not is_recomputed(makers[0].known_op_name)):
         return None
     if program.is_copy_of_input(value.label):
@@ -252,7 +252,7 @@ def _with_same_parts(
         for each in _set_of(program, waiting.pop()):
             for name in program.readers_of.get(each, ()):
                 known = program.instructions[name]
-                if known.loop is not None or known.opcode in PASSING_ON:
+                if known.loop is not None or known.opcode in READING_NOTHING:
                     continue
                 readers.add(name)
                 if not _keeps_parts(program, name) or known.computes_with("dot"):
@@ -291,7 +291,9 @@ def _is_read_by(program: PeakProgram, number: int | None, numbers: Collection[in
     readers = {name for each in members for name in program.readers_of.get(each.value_id, ())}
     makers = _makers(program, numbers)
     others = {
-        name for name in readers - makers if program.instructions[name].opcode not in PASSING_ON
+        name
+        for name in readers - makers
+        if program.instructions[name].opcode not in READING_NOTHING
     }
     return all(_reads_small_part(program, name, members[0].size_bytes) for name in others)
 

@@ -6,12 +6,10 @@ from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed
+from xlagraph.hlo.opcodes import PASSING_ON
 
-PASSING_ON: Final = frozenset((
-    "tuple", "get-tuple-element", "while", "bitcast", "copy", "parameter", "call", "opt-barrier",
-    "add-dependency",
-))  # fmt: skip
-"""Opcodes of instructions that only hand on values."""
+READING_NOTHING: Final = (PASSING_ON | {"parameter"}) - {"conditional"}
+"""Opcodes of instructions that only pass on values, other than to one of several branches."""
 
 
 def readers_of_values(program: PeakProgram, value_ids: Collection[int]) -> set[str]:
@@ -20,7 +18,7 @@ def readers_of_values(program: PeakProgram, value_ids: Collection[int]) -> set[s
     return {
         name
         for name in chain.from_iterable(readers)
-        if program.instructions[name].opcode not in PASSING_ON
+        if program.instructions[name].opcode not in READING_NOTHING
     }
 
 

@@ -11,11 +11,11 @@ from xlagraph.advice.causes.cause import PARTS
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.directions import OF_DIRECTIONS, are_directions
 from xlagraph.advice.causes.names import knows_passes
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.sliced_reads import share_of_reads
 from xlagraph.advice.causes.softmaxes import PRODUCTS
 from xlagraph.hlo.op_names import is_backward, is_per_example, of_first_computation
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.batch import kept_bytes
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -291,7 +291,7 @@ class MappedAxes(Axes):
         program = self.program
         for name, read in program.read_by.items():
             made = program.made_by.get(name, ())
-            if not made or program.instructions[name].opcode in FORWARDING:
+            if not made or program.instructions[name].opcode in PASSING_ON:
                 continue
             if all(self.of(value).isdisjoint(axes) for value in made) and not all(
                 self._of_id(each).isdisjoint(axes) for each in read
@@ -324,7 +324,7 @@ class MappedAxes(Axes):
             not self._is_outside(program.values[each.value_id].name) for each in members
         ) and all(
             name in reducing
-            or program.instructions[name].opcode in FORWARDING
+            or program.instructions[name].opcode in PASSING_ON
             or not self._is_outside(name)
             or program.is_backward(name)
             or PARTS * sum(each.size_bytes for each in program.made_by[name]) <= size

@@ -10,9 +10,9 @@ from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.loop_states import is_known_in_loop
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduction_steps import is_step
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.hlo.overwriting import ELEMENTWISE
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import arrays
@@ -139,7 +139,7 @@ def adds_iterations(
 
 def _readers(program: PeakProgram, ids: Collection[int]) -> list[str]:
     names = (name for each in ids for name in program.readers_of.get(each, ()))
-    return [name for name in names if program.instructions[name].opcode not in FORWARDING]
+    return [name for name in names if program.instructions[name].opcode not in PASSING_ON]
 
 
 def _is_of_each(axes: Axes, instruction: str, axis: int) -> bool:

@@ -5,13 +5,10 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
-FORWARDING: Final = frozenset(
-    ("tuple", "get-tuple-element", "bitcast", "while", "copy", "conditional")
-)
-"""Opcodes that hand a value on, whole."""
 _MOST_BYTES: Final = 64
 """Most bytes of a number that is computed."""
 
@@ -24,7 +21,7 @@ def readers_of_set(program: PeakProgram, value: StoredValue) -> set[str]:
         name
         for each in ids
         for name in program.readers_of.get(each, ())
-        if program.instructions[name].opcode not in FORWARDING
+        if program.instructions[name].opcode not in PASSING_ON
     } - makers
 
 
@@ -54,7 +51,7 @@ def needed_only_for(program: PeakProgram, readers: Collection[str]) -> set[int]:
             name
             for each in readers_of
             for name in each
-            if program.instructions[name].opcode not in FORWARDING
+            if program.instructions[name].opcode not in PASSING_ON
         } - own
         is_stack = any(each.stack_loop for each in values) and computing
         if own <= names or (is_stack and computing <= names):

@@ -11,15 +11,11 @@ from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
-_FORWARDING: Final = frozenset(
-    (
-        "parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple",
-        "bitcast", "opt-barrier", "add-dependency", "copy", "copy-start", "copy-done",
-    )
-)  # fmt: skip
+_FORWARDING: Final = PASSING_ON | {"parameter", "constant"}
 """Opcodes that neither read the elements of a value nor write new ones, other than copies."""
 
 _WRITES_OF_PARTS: Final = ("dynamic-update-slice", "scatter")

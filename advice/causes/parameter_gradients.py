@@ -13,6 +13,7 @@ from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import input_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_backward, is_per_example
+from xlagraph.hlo.opcodes import COPYING, PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -28,9 +29,7 @@ _OF_EXAMPLES: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\(")
 _DERIVED_AGAIN: Final = re.compile(r"vmap\((?:jit\()?(?:transpose\()?jvp\([^/]*transpose\(")
 """Op names of derivatives of a gradient: products with a Hessian for each direction."""
 _TWICE_VECTORIZED: Final = re.compile(r"vmap\(vmap\([^)]*transpose\(")
-_HANDED_ON: Final = frozenset(
-    ("parameter", "while", "conditional", "call", "get-tuple-element", "tuple", "bitcast", "copy")
-)
+_HANDED_ON: Final = PASSING_ON | {"parameter"}
 """Opcodes of instructions that compute no elements."""
 _DATA: Final = ("slice", "concatenate", "pad", "reverse", "gather", "dot", "convolution")
 """Opcodes that read parts or products of fields and activations."""
@@ -80,7 +79,7 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         # without a mark or the sum, batch × sequence × width looks the same
         if is_marked and value.value_id not in marked and _is_example_gradient(program, value):
             alike = _of_equal_shape(program, value)
-            copied = _of_equal_shape(program, value, _HANDED_ON - {"copy"})
+            copied = _of_equal_shape(program, value, _HANDED_ON - COPYING)
             is_other = _is_data(program, copied) or _is_of_rows(program, value, alike)
             marked |= set() if is_other else alike
         if value.value_id not in seen:

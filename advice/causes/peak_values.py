@@ -11,6 +11,7 @@ from xlagraph.advice.causes.reduction_steps import readers_without_steps
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import makes_every_op
+from xlagraph.hlo.opcodes import COPYING, FORWARDING
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
@@ -30,9 +31,7 @@ from xlagraph.queries.errors import QueryError
 
 JOINED_PARTS: Final = "ConcatBitcast"
 """Target of the custom call for an array that a TPU has fetched in parts."""
-_HANDED_ON: Final = frozenset(
-    ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
-)
+_HANDED_ON: Final = FORWARDING | COPYING
 """Opcodes of instructions that read a value without computing anything."""
 _NO_MODULE_TEXT: Final = "without module text nothing is replanned: this is a sum of sizes"
 _NOT_EXACT: Final = "replanning does not reproduce XLA's plan: this is a sum of sizes"

@@ -22,12 +22,13 @@ from xlagraph.advice.causes.mapped_stacks import (
     may_be_mapped,
 )
 from xlagraph.advice.causes.names import place_name
-from xlagraph.advice.causes.needed_only import FORWARDING, needed_only_for
+from xlagraph.advice.causes.needed_only import needed_only_for
 from xlagraph.advice.causes.parameter_gradients import PER_EXAMPLE
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import GRADIENTS_OF_FROZEN
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.op_names import is_checkpointed, is_per_example
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
@@ -165,7 +166,7 @@ def reads_of_parts(
     readers = {
         name
         for name in read_whole
-        if program.instructions[name].opcode not in FORWARDING
+        if program.instructions[name].opcode not in PASSING_ON
         and not {made.value_id for made in program.made_by.get(name, ())}.intersection(ids)
     }
     around = _loop_around(program, stack, ids)
@@ -229,7 +230,7 @@ def _gradients_of(
         for made in program.made_by.get(name, ())
         if made.dimensions == stack.dimensions
         and all(
-            program.instructions[reader].opcode in FORWARDING
+            program.instructions[reader].opcode in PASSING_ON
             or program.instructions[reader].loop != around
             for reader in program.readers_of.get(made.value_id, ())
         )
@@ -285,7 +286,7 @@ def _repeated_gradients(
             and maker.opcode in ("fusion", "broadcast")
             and sum(each.size_bytes for each in read) * 2 <= value.size_bytes
             and all(
-                program.instructions[name].opcode in FORWARDING
+                program.instructions[name].opcode in PASSING_ON
                 or _reads_less(program, name)
                 or _reads_part_in_loop(program, name, around)
                 for name in program.readers_of.get(value.value_id, ())

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Final
 
 from xlagraph.advice.causes.loop_inputs import MIXING
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.advice.causes.softmaxes import PRODUCTS
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 
 SUMMING: Final = ("reduce", "dot")
@@ -114,7 +114,7 @@ class Region:
             return None
         is_small = self._is_small
         read = [program.values[each] for each in program.read_by.get(name, ())]
-        if known.opcode in FORWARDING and not makes_bits:
+        if known.opcode in PASSING_ON and not makes_bits:
             # the state of a loop shares its bytes; the copy of an input is as large as the input
             is_of_input = not self._temporaries.issuperset(map(program.set_of, read))
             return None if known.opcode == "copy" and is_of_input else set()

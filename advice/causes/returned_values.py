@@ -12,6 +12,7 @@ from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.hlo.op_names import is_recomputed
+from xlagraph.hlo.opcodes import COPYING
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -21,7 +22,6 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 _CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _ONE_ARRAY: Final = "only if the caller can use one array for both, and does not donate it twice"
 _LIKELIHOOD: Final = 0.75
-_COPYING: Final = frozenset(("copy", "copy-start", "copy-done"))
 
 GRADIENTS_OF_FROZEN: Final[Remedies] = {
     "jax": "Differentiate only with respect to the parameters that are updated (argnums of"
@@ -174,7 +174,7 @@ def source_of_copies(program: PeakProgram, value: StoredValue) -> StoredValue | 
     while value.value_id not in seen:
         seen.add(value.value_id)
         maker = program.instructions.get(value.name)
-        if maker is None or not (maker.computes_only(_COPYING) or maker.target == JOINED_PARTS):
+        if maker is None or not (maker.computes_only(COPYING) or maker.target == JOINED_PARTS):
             return value
         count = math.prod(value.dimensions)  # a copy may have another shape
         read = map(program.values.__getitem__, program.wholes_read_by(value.name))

@@ -11,9 +11,9 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_smaller
 from xlagraph.advice.causes.names import place_name
-from xlagraph.advice.causes.needed_only import FORWARDING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -55,7 +55,7 @@ def full_factors(program: PeakProgram) -> Iterator[Cause]:
             name
             for each in ids
             for name in program.readers_of.get(each, ())
-            if program.instructions[name].opcode not in FORWARDING
+            if program.instructions[name].opcode not in PASSING_ON
         } - makers
         parts = parts_of_reads(program, ids, readers, ("slice",))
         whole = value.dimensions[-1]
@@ -163,7 +163,7 @@ def _is_read_real(program: PeakProgram, value: StoredValue) -> bool:
     readers = [
         name
         for name in program.readers_of.get(value.value_id, ())
-        if program.instructions[name].opcode not in FORWARDING
+        if program.instructions[name].opcode not in PASSING_ON
     ]
     return bool(readers) and all(_takes_real_parts(program, name) for name in readers)
 

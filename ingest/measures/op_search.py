@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.hlo.instruction import Instruction
 from xlagraph.hlo.metadata import is_installed
+from xlagraph.hlo.opcodes import CONTROL_FLOW
 from xlagraph.hlo.program import Program
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.ingest.measures.origins import MOVING, InstructionResult, Origins
@@ -17,7 +18,6 @@ from xlagraph.ingest.plan import Value
 
 _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", "while"))
 """Opcodes that pass each element of the operand on as the same element of the result."""
-_CONTROL_FLOW: Final = frozenset(("while", "call", "conditional"))
 
 
 class SearchRule(StrEnum):
@@ -221,7 +221,7 @@ class OpSearch:
         """Callers by computation, for control flow and async instructions; not for fusions."""
         callers: dict[str | None, _Caller] = {}
         for instruction in self._named.values():
-            if instruction.opcode in _CONTROL_FLOW or instruction.is_async_start:
+            if instruction.opcode in CONTROL_FLOW or instruction.is_async_start:
                 is_conditional = instruction.opcode == "conditional"
                 for branch, computation in enumerate(instruction.called, 1):
                     operand = branch if is_conditional else None

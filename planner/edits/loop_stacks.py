@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.hlo.op_names import primitive
+from xlagraph.hlo.opcodes import CONTROL_FLOW, COPYING
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
@@ -26,10 +27,9 @@ from xlagraph.planner.edits.patterns import in_scope
 from xlagraph.planner.planned_program import PlannedProgram, PlannedValue
 
 _HANDING_ON: Final = ("while", "conditional", "parameter", "copy", "broadcast")
-_PASSING_ON: Final = frozenset(("while", "call", "conditional", "get-tuple-element"))
 SAME_ELEMENTS: Final = frozenset(("copy", "bitcast", "convert", "transpose", "reshape"))
 """Opcodes that only change the order or the type of elements."""
-MOVED_ELEMENTS: Final = SAME_ELEMENTS | {"copy-start", "copy-done"}
+MOVED_ELEMENTS: Final = SAME_ELEMENTS | COPYING
 """Also of the copies by which a TPU moves values to another memory space."""
 
 
@@ -200,7 +200,7 @@ def _is_read_only_backward(
     return any(compilation.values[each.value_id].is_backward for each in readers) and not any(
         each.computation in around
         and not each.is_table
-        and compilation.values[each.value_id].opcode not in _PASSING_ON
+        and compilation.values[each.value_id].opcode not in CONTROL_FLOW
         for each in readers
     )
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.kept_results import kept
 from xlagraph.planner.compilation.plannable_compilation import (
@@ -44,7 +45,8 @@ _FEWEST: Final = 3
 """Fewest parts: two are no layers, and fused otherwise if recomputed."""
 _ALONE: Final = ("wrapped_", "ynn_fusion", "onednn_fusion")
 """Beginnings of the names of fusions of one instruction, and of those that a library computes."""
-_FORWARDING: Final = frozenset(("get-tuple-element", "bitcast", "tuple", "while", "copy"))
+_NOT_READING: Final = PASSING_ON - {"call"}
+"""Opcodes of instructions that compute nothing of a stack; a called function may."""
 
 
 @kept
@@ -325,7 +327,7 @@ class _Added:
             if step >= len(program.instructions)
             or (
                 program.owners[step] == program.entry
-                and program.instructions[step].opcode not in _FORWARDING
+                and program.instructions[step].opcode not in _NOT_READING
             )
         }
         return frozenset(sets - read)

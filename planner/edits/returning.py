@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from xlagraph.hlo.opcodes import CONTROL_FLOW, FORWARDING
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
 from xlagraph.planner.edits.effect_sentences import saved_text
@@ -14,7 +15,7 @@ from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import without_values
 from xlagraph.presentation.byte_sizes import counted
 
-_HANDING_ON: Final = frozenset(("tuple", "get-tuple-element", "while", "call", "conditional"))
+_HANDING_ON: Final = CONTROL_FLOW | FORWARDING
 """Opcodes of instructions that hand a value on; what reads it there has a value of its own."""
 
 
@@ -24,7 +25,7 @@ def _ends_of_loops(
     """Return the last steps of the loops next to each value that read it."""
     found: defaultdict[int, set[int]] = defaultdict(set)
     for loop in program.values:
-        if compilation.values[loop.value_id].opcode in ("while", "call", "conditional"):
+        if compilation.values[loop.value_id].opcode in CONTROL_FLOW:
             for read in loop.reads:
                 if read in value_ids and program.by_id[read].computation == loop.computation:
                     found[read].add(loop.live_from)

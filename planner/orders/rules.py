@@ -15,12 +15,12 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
+from xlagraph.hlo.opcodes import CONTROL_FLOW
 from xlagraph.hlo.walks import depth_first
 from xlagraph.planner.orders.list_rule import is_list_order, list_order
 from xlagraph.planner.orders.schedulable import Order, SchedulableProgram
 
 _UNCOUNTED: Final = frozenset(("parameter", "constant"))
-_CALLING: Final = frozenset(("call", "while", "conditional"))
 
 
 class Rule(StrEnum):
@@ -154,7 +154,7 @@ def depth_first_order(program: SchedulableProgram, computation: str) -> list[int
         extra_users[step] = bytes_behind[step] = 0
         if each.opcode in _UNCOUNTED:
             continue
-        is_result = program.counts_results and each.opcode in _CALLING
+        is_result = program.counts_results and each.opcode in CONTROL_FLOW
         own_bytes = each.result_bytes if is_result else each.defined_bytes
         all_bytes += own_bytes
         operands = set(each.operands)

@@ -5,14 +5,13 @@ peak, or has read them for the last time before it.
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
+from xlagraph.hlo.opcodes import FORWARDING
 from xlagraph.planner.orders.live_bytes import LiveBytes, LiveBytesModel
 from xlagraph.planner.orders.schedulable import SchedulableProgram, SchedulableValue
 
 Wait = Literal["made early", "read late"]
-
-_FORWARDING: Final = frozenset(("bitcast", "get-tuple-element", "tuple"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +75,6 @@ def _needed_besides(
         for earlier in (*each.operands, *each.control_predecessors):
             if earlier not in seen:
                 seen.add(earlier)
-                forwards = program.instructions[earlier].opcode in _FORWARDING
+                forwards = program.instructions[earlier].opcode in FORWARDING
                 (waiting.append if forwards else found.add)(earlier)
     return frozenset(found)

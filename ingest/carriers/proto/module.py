@@ -11,6 +11,7 @@ from typing import Final
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.hlo.instruction import Instruction, Operand
+from xlagraph.hlo.opcodes import CONTROL_FLOW
 from xlagraph.ingest.carriers.proto.attributes import called_computations, instruction_attributes
 from xlagraph.ingest.carriers.proto.shape_messages import shape_of
 from xlagraph.ingest.errors import UnfitMessage
@@ -18,7 +19,6 @@ from xlagraph.ingest.errors import UnfitMessage
 _LOW_BITS: Final = 2**32 - 1
 """Bits of an id that number an instruction; since 2025 the others number its computation."""
 _MAIN_THREAD: Final = ("", "main")
-_CONTROL_FLOW: Final = frozenset(("while", "conditional", "call"))
 _RUNNING: Final = frozenset(("fusion", "call", "custom-call", "async-start"))
 
 
@@ -246,7 +246,7 @@ class Module:
 
         A loop runs its condition, then its body. Fusions and reductions yield none.
         """
-        if instruction.opcode in _CONTROL_FLOW or instruction.is_async_start:
+        if instruction.opcode in CONTROL_FLOW or instruction.is_async_start:
             for name in instruction.called:
                 if self.computations[name].is_fused:
                     raise UnfitMessage(f"expected a fusion to run {name}, found a call")

@@ -1,0 +1,14 @@
+"""Groups of opcodes, by what an instruction does with the elements of its operands."""
+
+from typing import Final
+
+CONTROL_FLOW: Final = frozenset(("while", "conditional", "call"))
+"""Other computations compute the result."""
+FORWARDING: Final = frozenset(
+    ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency")
+)
+"""The result has the bytes of an operand, or pointers to them."""
+COPYING: Final = frozenset(("copy", "copy-start", "copy-done"))
+"""The result has the elements of the operand, in other bytes or another layout."""
+PASSING_ON: Final = CONTROL_FLOW | FORWARDING | COPYING
+"""The instruction itself computes no element."""
