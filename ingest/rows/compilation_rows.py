@@ -73,17 +73,6 @@ _ENDS: Final = (pa.field("source", pa.int32()), pa.field("target", pa.int32()))
 """Columns of relationships whose ends are row numbers of their compilation's nodes."""
 
 
-def compilation_rows(
-    compilations: Sequence[tuple[Provenance, CompilationFacts]],
-) -> CompilationRows:
-    """Make the rows of compilations, including their runs and shared nodes."""
-    tables = dict(compilation_tables(compilations))
-    return CompilationRows(
-        {label: tables[label] for label in NODE_COLUMNS},
-        {name: tables[name] for name in RELATIONSHIP_COLUMNS},
-    )
-
-
 def compilation_tables(
     compilations: Sequence[tuple[Provenance, CompilationFacts]],
 ) -> Iterator[tuple[str, pa.Table]]:

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from xlagraph.graph import CompilationRows
+from xlagraph.graph.row_tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.hlo.module_text import parse_module_text
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.carriers.carrier import Part, Source
 from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.measures.compilation_facts import derive_facts
-from xlagraph.ingest.rows.compilation_rows import compilation_rows
+from xlagraph.ingest.rows.compilation_rows import compilation_tables
 from xlagraph.ingest.rows.row_source import Provenance
 
 STEM = "module_0007.jit_step.3.cpu_after_optimizations"
@@ -143,7 +144,11 @@ def rows_of(
     plan = parse_plan([DumpPart("x.txt", dump)])
     program = parse_module_text(module_text or "", plan.instructions)
     provenance = Provenance(files, "digest", "2026-11-21T07:00:00+00:00", tags)
-    return compilation_rows([(provenance, derive_facts(plan, program, patterns))])
+    tables = dict(compilation_tables([(provenance, derive_facts(plan, program, patterns))]))
+    return CompilationRows(
+        {label: tables[label] for label in NODE_COLUMNS},
+        {name: tables[name] for name in RELATIONSHIP_COLUMNS},
+    )
 
 
 def nodes(rows: CompilationRows, label: str, *columns: str) -> list[tuple[object, ...]]:

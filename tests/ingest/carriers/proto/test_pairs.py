@@ -22,7 +22,7 @@ from xlagraph.ingest.carriers.text.read import read_text_dump
 from xlagraph.ingest.files.dump_files import DumpFiles
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
 from xlagraph.ingest.plan import Plan
-from xlagraph.ingest.rows.compilation_rows import compilation_rows
+from xlagraph.ingest.rows.compilation_rows import compilation_tables
 from xlagraph.ingest.rows.row_source import Provenance
 
 FOLDERS: Final = (
@@ -87,9 +87,8 @@ def tables(facts: CompilationFacts, stem: str) -> dict[str, list[Any]]:
     files = DumpFiles("run", "/run", stem, f"run/{stem}", None, dump_name(stem), (
         Source(PROTO, stem, (Part(HLO, Path(stem)),)),
     ), 0)  # fmt: skip
-    rows = compilation_rows([(Provenance(files, "0", "now"), facts)])
-    both = {**rows.nodes, **rows.relationships}
-    return {name: table.to_pylist() for name, table in both.items()}
+    rows = compilation_tables([(Provenance(files, "0", "now"), facts)])
+    return {name: table.to_pylist() for name, table in rows}
 
 
 def compared(rows: dict[str, list[Any]], left_out: dict[str, list[str]]) -> dict[str, list[str]]:
