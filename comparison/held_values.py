@@ -12,6 +12,7 @@ from xlagraph.comparison.mentions import Mentions
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.hlo.metadata import from_packages, is_installed, makes_every_op
+from xlagraph.hlo.shapes import is_float
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 _HELD_VALUES: Final = load_statement(__file__, "held-values")
@@ -104,7 +105,7 @@ class HeldValue(NamedTuple):
     @property
     def is_float(self) -> bool:
         """True for floating-point numbers; integers are no parameters of a model."""
-        return (self.dtype or "").startswith(("f", "bf"))
+        return is_float(self.dtype)
 
     @property
     def is_stack(self) -> bool:

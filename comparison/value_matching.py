@@ -70,8 +70,8 @@ _SAME_SHAPE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, stem(value.op_name), value.dtype, without_ones(value)),
 )
 _OTHER_TYPE: Final[Sequence[_Key]] = (
-    lambda value: _of_op(value, *_op(value), _is_float(value), dimensions(value.shape)),
-    lambda value: _of_op(value, stem(value.op_name), _is_float(value), dimensions(value.shape)),
+    lambda value: _of_op(value, *_op(value), value.is_float, dimensions(value.shape)),
+    lambda value: _of_op(value, stem(value.op_name), value.is_float, dimensions(value.shape)),
 )
 _OTHER_SIZE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, *_op(value), value.dtype, _rank(value)),
@@ -331,10 +331,6 @@ def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:
 def _operation(value: HeldValue) -> str | None:
     # the op name of a parameter is an argument's name
     return value.opcode if value.opcode == "parameter" else primitive(value.op_name)
-
-
-def _is_float(value: HeldValue) -> bool:
-    return (value.dtype or "").startswith(("f", "bf", "c"))
 
 
 def _rank(value: HeldValue) -> int | None:

@@ -65,6 +65,11 @@ _DIMENSION: Final = re.compile(r"(<=)?(\d{1,18})")
 _PACKED_BITS: Final = re.compile(r"[:)]E\((\d{1,3})\)")
 
 
+def is_float(dtype: str | None) -> bool:
+    """Return True for a floating-point type of any width, such as `bf16`; `c64` is none."""
+    return (dtype or "").startswith(("f", "bf"))
+
+
 class Dimension(NamedTuple):
     """The length of one dimension of an array."""
 

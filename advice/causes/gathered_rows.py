@@ -182,7 +182,7 @@ def _outside_loops(program: PeakProgram, opcode: str) -> Iterator[StoredValue]:
 def _read(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
     """Return the floating-point arrays that the maker of a value reads."""
     read = (program.values[each] for each in program.read_by.get(value.name, ()))
-    return [each for each in read if each.dimensions and (each.dtype or "").startswith(("f", "bf"))]
+    return [each for each in read if each.dimensions and each.is_float]
 
 
 def _is_larger(one: StoredValue, other: StoredValue) -> bool:

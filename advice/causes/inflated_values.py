@@ -126,7 +126,7 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             products
             and 1 <= len(indices) <= 2
             and len(weights) <= 1
-            and (value.dtype or "").startswith(("f", "bf"))
+            and value.is_float
             and all(each.size_bytes * _INFLATION <= value.size_bytes for each in read)
             and _compares_if_equal(program, value)
         ):

@@ -21,10 +21,6 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 _CALLBACK = "callback"
 _FILLING: Final = frozenset(("broadcast", "constant"))
 """Opcodes of instructions that repeat a number."""
-_FLOATS: Final = ("f", "bf", "c")
-_OF_ARRAYS: Final = (*_FLOATS, "s")
-"""Types of a carry: a scalar integer may be a counter, and unsigned ones a key."""
-
 _REWRITTEN_INPUTS: Final[Remedies] = {
     "jax": "Pass it in the carry of jax.lax.scan instead of xs, scan over jnp.arange(n), read part"
     " i of the carry, and write only what changes with carry.at[i, ...].set(new) or"
@@ -98,15 +94,19 @@ def has_carry(program: PeakProgram, loop: str) -> bool:
     around: str | None = loop
     while around is not None:
         if any(
-            value.is_phi
-            and (value.dtype or "").startswith(_OF_ARRAYS if value.dimensions else _FLOATS)
-            and program.stack_of(value) is None
+            value.is_phi and _is_number(value) and program.stack_of(value) is None
             for value in program.made_by.get(around, ())
         ):
             return True
         known = program.instructions.get(around)
         around = None if known is None else known.loop
     return False
+
+
+def _is_number(value: StoredValue) -> bool:
+    """Return True unless it may be a counter, a scalar integer, or a key, unsigned ones."""
+    dtype = value.dtype or ""
+    return value.is_float or dtype.startswith(("c", "s") if value.dimensions else "c")
 
 
 def depends_on_loop(program: PeakProgram, stack: StoredValue, value: StoredValue) -> bool:

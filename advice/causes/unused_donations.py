@@ -172,10 +172,6 @@ def _could_be(donor: StoredValue, result: StoredValue) -> bool:
     """Return True if a result could have the type of an input of its dimensions."""
     return (
         result.dimensions != ()
-        and _is_float(donor.dtype) == _is_float(result.dtype)
+        and donor.is_float == result.is_float
         and not _NARROW & {donor.dtype, result.dtype}
     )
-
-
-def _is_float(dtype: str | None) -> bool:
-    return (dtype or "").startswith(("f", "bf"))

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple, TypeVar
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.schema_types import column_name
 from xlagraph.hlo.op_names import OF_PYTORCH, is_backward
-from xlagraph.hlo.shapes import dimensions
+from xlagraph.hlo.shapes import dimensions, is_float
 
 _OF_BACKWARD_PASS: Final = ("backward", "gradient")
 """Categories of what the backward pass makes."""
@@ -123,6 +123,11 @@ class StoredValue(NamedTuple):
     def is_integer(self) -> bool:
         """True for an array or a number of integers, signed or not."""
         return (self.dtype or "").startswith(("s", "u"))
+
+    @property
+    def is_float(self) -> bool:
+        """True for an array or a number of floating-point type."""
+        return is_float(self.dtype)
 
     @property
     def is_array(self) -> bool:
