@@ -52,6 +52,7 @@ from xlagraph.advice.causes.returned_values import (
     returned_forward_values,
     unchanged_inputs,
 )
+from xlagraph.advice.causes.shifted_states import shifted_states
 from xlagraph.advice.causes.sliced_inputs import sliced_inputs
 from xlagraph.advice.causes.softmax_logits import logits
 from xlagraph.advice.causes.stacked_carries import stacked_carries
@@ -125,6 +126,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from unchanged_inputs(program)
     yield from repeated_results(program)
     yield from grown_inputs(program)
+    yield from shifted_states(program)
     yield from merged_weights(program)
     yield from dense_experts(program)
     yield from sliced_inputs(program)

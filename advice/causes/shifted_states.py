@@ -1,0 +1,151 @@
+"""Find states whose rows are moved by a few places, such as the window of a decoder's cache.
+
+    state = concatenate((state[1:], row))      or roll(state, -1), then state[-1] = row
+
+All rows are written at other places, so the old and the new array exist, even if the state is
+donated. A row that is written over the oldest one leaves the others where they are.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
+from xlagraph.advice.causes.names import input_name, place_name
+from xlagraph.advice.causes.old_values import written_in_part
+from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.opcodes import PASSING_ON
+from xlagraph.hlo.walks import reached
+from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
+
+_LEAST_KEPT: Final = Fraction(3, 4)
+"""Least part of the rows that only move."""
+_DOUBT: Final = "only if what reads the rows needs no order of them, or only a few in order"
+_REMEDIES: Final[Remedies] = {
+    "jax": "Write the new rows over the oldest ones and leave the others where they are:"
+    " state.at[i % n].set(row), or jax.lax.dynamic_update_slice, with a counter i in the state;"
+    " return the state and donate it (donate_argnums). Where the order matters, read only the rows"
+    " that are needed: jnp.take(state, (i + jnp.arange(k)) % n, axis=0).",
+    "tensorflow": "Keep a counter, and assign the new rows over the oldest ones of the tf.Variable"
+    " instead of tf.concat or tf.roll.",
+    "pytorch": "Keep a counter, and write the new rows over the oldest ones of the tensor in place"
+    " instead of torch.cat or torch.roll.",
+}
+
+
+def shifted_states(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the arrays that a state becomes by moving all but a few of its rows."""
+    found: list[tuple[StoredValue, str]] = []
+    for name, known in program.instructions.items():
+        for value in program.made_by.get(name, ()) if known.computes_with("concatenate") else ():
+            old = _moved(program, value)
+            if old is not None:
+                line = place_name(program, name)
+                reason = f"{line} moves nearly all rows of {_name(old)}"
+                found += [(each, reason) for each in _new_states(program, old, value)]
+    if found:
+        yield of_avoidable(
+            program.compilation,
+            "alias/copies",
+            "The rows of a state are moved, so the old and the new array exist",
+            found,
+            _REMEDIES,
+            is_exact=True,
+            doubt=_DOUBT,
+        )
+
+
+def _moved(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+    """Return what a value consists of, apart from a few rows, if nothing else reads it."""
+    if not value.dimensions or program.planned(value) is None:
+        return None
+    read = [program.values[each] for each in program.read_by.get(value.name, ())]
+    same = [each for each in read if each.shape == value.shape]
+    if len(same) != 1 or not _moves(program, value):
+        return None
+    readers = program.readers_of.get(same[0].value_id, ())
+    others = {each for each in readers if program.instructions[each].opcode not in PASSING_ON}
+    return same[0] if others <= {value.name} else None
+
+
+def _moves(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for a fusion that joins most rows of one operand with those of others.
+
+    A fusion that only turns the rows around needs others that are written into its result.
+    """
+    fusion = program.operations.get(value.name)
+    fused = () if fusion is None else program.fused_operations(fusion)
+    inside = {each.name: each for each in fused}
+    for each in fused:
+        if each.opcode != "concatenate" or _lengths(each) != value.dimensions:
+            continue
+        kept = [one.name for one in each.operands if _is_most(inside, one.name, value)]
+        others = [one.name for one in each.operands if one.name not in kept]
+        if kept and (_reads_others(inside, others, value) or _is_written_into(program, value)):
+            return True
+    return False
+
+
+def _reads_others(
+    inside: Mapping[str, Operation], names: Iterable[str], value: StoredValue
+) -> bool:
+    """Return True if operations of a fusion depend on an operand of other dimensions."""
+    needed = reached(names, lambda name: [each.name for each in inside[name].operands])
+    return any(
+        inside[name].opcode == "parameter" and _lengths(inside[name]) != value.dimensions
+        for name in needed
+    )
+
+
+def _is_written_into(program: PeakProgram, value: StoredValue) -> bool:
+    readers = program.readers_of.get(value.value_id, ())
+    made = [each for name in readers for each in program.made_by.get(name, ())]
+    return any(written_in_part(program, each) == value for each in made)
+
+
+def _is_most(inside: Mapping[str, Operation], name: str, value: StoredValue) -> bool:
+    """Return True for a slice of an operand of the fusion, with nearly all rows of the value."""
+    part = inside[name]
+    if part.opcode != "slice" or inside[part.operands[0].name].opcode != "parameter":
+        return False
+    if _lengths(inside[part.operands[0].name]) != value.dimensions:
+        return False
+    shorter = [
+        Fraction(one, whole)
+        for one, whole in zip(_lengths(part), value.dimensions, strict=True)
+        if one < whole
+    ]
+    return len(shorter) == 1 and shorter[0] >= _LEAST_KEPT
+
+
+def _lengths(operation: Operation) -> tuple[int, ...]:
+    return operation.shape.lengths if isinstance(operation.shape, ArrayShape) else ()
+
+
+def _new_states(
+    program: PeakProgram, old: StoredValue, value: StoredValue
+) -> Sequence[StoredValue]:
+    """Return a value and what is written into it, up to the next state after an old one.
+
+    The next state is copied into the bytes of the old one, unless it is returned next to an input
+    that is not donated. None if the value is no such state.
+    """
+    moved = {each.value_id: program.values[each.value_id] for each in program.members_of(value)}
+    planned = program.planned(old)
+    if planned is not None and planned.is_stored and value in program.own_results:
+        return tuple(moved.values())
+    for copy in program.members_of(old):
+        for operand in copy.operands if copy.is_copy else ():
+            state: StoredValue | None = program.values[operand]
+            written: list[StoredValue] = []
+            while state is not None and state.value_id not in moved:
+                written.append(state)
+                state = written_in_part(program, state)
+            if state is not None:
+                return (*moved.values(), *written)
+    return ()
+
+
+def _name(state: StoredValue) -> str:
+    return f"a loop's state {state.shape}" if state.is_phi else input_name(state)

@@ -1,0 +1,115 @@
+"""`advise` names states all of whose rows are moved, because a few new ones come in."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.advice.small_compilations import share_one_buffer_set
+from xlagraph.advice.causes.shifted_states import shifted_states
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
+from xlagraph.planner.planned_program import Overwrite
+
+ALLOCATIONS = """
+    0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}, maybe-live-out
+    1 | 64   | parameter 1, shape |f32[1,16]| at ShapeIndex {}
+    2 | 8256 | preallocated-temp
+"""
+MODULE = """HloModule m
+
+fused {
+  p0 = f32[64,16]{1,0} parameter(0)
+  p1 = f32[1,16]{1,0} parameter(1)
+  zero = f32[] constant(0)
+  zeros = f32[1,16]{1,0} broadcast(zero), dimensions={}
+  most = f32[63,16]{1,0} slice(p0), slice={[1:64], [0:16]}
+  half = f32[32,16]{1,0} slice(p0), slice={[32:64], [0:16]}
+  first = f32[1,16]{1,0} slice(p0), slice={[0:1], [0:16]}
+  ROOT joined = f32[64,16]{1,0} concatenate(PARTS), dimensions={0}
+}
+
+ENTRY e {
+  old = f32[64,16]{1,0} parameter(0)
+  row = f32[1,16]{1,0} parameter(1)
+  moved = f32[64,16]{1,0} fusion(old, row), kind=kLoop, calls=fused
+  other = f32[64]{0} reduce(old)
+  ROOT next = f32[64,16]{1,0} copy(moved)
+}
+"""
+
+
+def states(programs, parts, *, last="copy(moved)", reader="moved"):
+    program = programs(
+        ALLOCATIONS,
+        f"""
+        0 | old   | f32[64,16] | 0    | 4096 | 0-2 | parameter(0) | cache
+        1 | row   | f32[1,16]  | 0    | 64   | 0-4 | parameter(1) | row
+        2 | moved | f32[64,16] | 0    | 4096 | 1-3 | concatenate(old, row) | jit(f)/cat @ f.py:9
+        2 | other | f32[64]    | 8192 | 64   | 2-4 | reduce({reader})
+        0 | next  | f32[64,16] | 0    | 4096 | 3-4 | {last}
+        """,
+    )
+    share_one_buffer_set(program, "old", "next")
+    program.stored.operations = operations_of_text(MODULE.replace("PARTS", parts))
+    return [
+        (row["value"], row["reason"]) for cause in shifted_states(program) for row in cause.rows
+    ]
+
+
+@pytest.mark.parametrize("parts", ["most, p1", "p1, most"])
+def test_a_row_that_comes_in_moves_all_others(programs, parts):
+    reason = "f.py:9 moves nearly all rows of cache"
+    assert states(programs, parts) == [("moved", reason)]
+
+
+@pytest.mark.parametrize(
+    ("parts", "changed"),
+    [
+        pytest.param("most, first", {}, id="the rows only turn around"),
+        pytest.param("most, zeros", {}, id="nothing new comes in"),
+        pytest.param("half, half", {}, id="most rows are new"),
+        pytest.param("most, p1", {"reader": "old"}, id="another reads the old rows"),
+        pytest.param("most, p1", {"last": "add(row)"}, id="no state of the program"),
+    ],
+)
+def test_other_joined_arrays_are_no_such_states(programs, parts, changed):
+    assert states(programs, parts, **changed) == []
+
+
+def test_a_row_that_is_written_after_the_others_turned_around_moves_them_too(programs):
+    program = programs(
+        ALLOCATIONS,
+        """
+        0 | old   | f32[64,16] | 0 | 4096 | 0-2 | parameter(0) | cache
+        1 | row   | f32[1,16]  | 0 | 64   | 0-5 | parameter(1) | row
+        2 | moved | f32[64,16] | 0 | 4096 | 1-2 | concatenate(old) | jit(f)/roll @ f.py:9
+        2 | set   | f32[64,16] | 0 | 4096 | 2-4 | dynamic-update-slice(moved, row)
+        0 | next  | f32[64,16] | 0 | 4096 | 4-5 | copy(set)
+        """,
+    )
+    share_one_buffer_set(program, "old", "next")
+    program.stored.operations = operations_of_text(MODULE.replace("PARTS", "most, first"))
+    ids = {label: value.value_id for label, value in program.by_label.items()}
+    overwrites = {ids["set"]: (Overwrite(ids["moved"], is_operand=True, may_share_block=True),)}
+    changed = replace(program.program, overwrites=overwrites)
+    program.compilation = replace(program.compilation, program=changed)
+    (cause,) = shifted_states(program)
+    assert {row["value"] for row in cause.rows} == {"moved", "set"}
+
+
+def test_an_array_that_is_returned_next_to_its_input_is_such_a_state(returning):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}
+        1 | 64   | parameter 1, shape |f32[1,16]| at ShapeIndex {}
+        2 | 4096 | maybe-live-out
+        """,
+        """
+        0 | old   | f32[64,16] | 0 | 4096 | 0-2 | parameter(0) | cache
+        1 | row   | f32[1,16]  | 0 | 64   | 0-2 | parameter(1) | row
+        2 | moved | f32[64,16] | 0 | 4096 | 1-2 | concatenate(old, row) | jit(f)/cat @ f.py:9
+        """,
+        "moved",
+    )
+    program.stored.operations = operations_of_text(MODULE.replace("PARTS", "most, p1"))
+    (cause,) = shifted_states(program)
+    assert cause.labels == {"moved"}
