@@ -19,8 +19,8 @@ from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 
-_LEAST_KEPT: Final = Fraction(3, 4)
-"""Least part of the rows that only move."""
+_LEAST_KEPT: Final = Fraction(7, 8)
+"""Least part of the rows that only move. Of few rows, such as stacked frames, the order matters."""
 _DOUBT: Final = "only if what reads the rows needs no order of them, or only a few in order"
 _REMEDIES: Final[Remedies] = {
     "jax": "Write the new rows over the oldest ones and leave the others where they are:"
