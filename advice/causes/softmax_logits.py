@@ -48,7 +48,8 @@ _LOGITS: Final[Remedies] = {
     " jax.lax.map(jax.checkpoint(loss_of_part), parts), so that only the logits of one part exist"
     " at a time, in the backward pass too; skip the logits of tokens that do not count.",
     "tensorflow": "Compute the loss in parts of the tokens in a tf.while_loop, with"
-    " tf.recompute_grad around it; or use tf.nn.sampled_softmax_loss.",
+    " tf.recompute_grad around the loss of a part, which gets the table as a tensor"
+    " (tf.convert_to_tensor before the loop); or use tf.nn.sampled_softmax_loss.",
     "pytorch": "Call the head only on tokens that count; or compute the loss in parts of the"
     f" tokens, {PARTS_OF_LOSS}",
 }
@@ -59,7 +60,8 @@ _WEIGHTS: Final[Remedies] = {
     " jax.lax.map(jax.checkpoint(mixture_of_part), parts), so that only the weights of one part"
     " exist at a time, in the backward pass too; or weigh only the nearest rows of the table"
     " (jax.lax.top_k).",
-    "tensorflow": "Compute them in parts in a tf.while_loop, with tf.recompute_grad around it.",
+    "tensorflow": "Compute them in parts in a tf.while_loop, with tf.recompute_grad around a part,"
+    " which gets the table as a tensor (tf.convert_to_tensor before the loop).",
     "pytorch": f"Compute the loss in parts of the rows, {PARTS_OF_LOSS}",
 }
 
