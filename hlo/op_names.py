@@ -146,6 +146,15 @@ def names_before_checkpoint(op_name: str | None) -> tuple[str, ...]:
     return _once(_OF_LINEN.sub("", name) for name in names)
 
 
+def is_named_by_first_call(op_name: str | None) -> bool:
+    """Return True for an op of an inner jitted function in a program of JAX before 0.7.
+
+    Such a function is lowered once, with the scopes of its first call, for all calls.
+    """
+    _, _, inner = (op_name or "").partition("/jit(main)/")
+    return "jit(" in inner
+
+
 def last_part(op_name: str | None) -> str:
     """Return the text after the last slash, with the marks of transformations; '' without one."""
     return (op_name or "").rpartition("/")[2]

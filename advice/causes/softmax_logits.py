@@ -55,6 +55,18 @@ _LOGITS: Final[Remedies] = {
 }
 
 
+_STACKED_LOGITS: Final[Remedies] = {
+    "jax": "Return from the body of jax.lax.scan what the product is computed of instead of the"
+    " product, and compute the product and what reads it after the loop in parts: jax.lax.map("
+    "jax.checkpoint(loss_of_part), parts), so that only the logits of one part exist at a time.",
+    "tensorflow": "Return from the tf.while_loop what the product is computed of instead of the"
+    " product, and compute the product and what reads it in parts of the tokens in another one,"
+    " with tf.recompute_grad around it.",
+    "pytorch": "Return from the loop what the product is computed of instead of the product, and"
+    f" compute the product and what reads it in parts of the tokens, {PARTS_OF_LOSS}",
+}
+"""Of logits that a loop stacks: if only their reader had parts, the stack would stay."""
+
 _WEIGHTS: Final[Remedies] = {
     "jax": "Compute them in parts: reshape the rows to (parts, rows, d) and use"
     " jax.lax.map(jax.checkpoint(mixture_of_part), parts), so that only the weights of one part"
@@ -84,7 +96,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         and max(lengths) >= 4 * min(lengths)
     }
     seen: set[int] = set()
-    found: defaultdict[tuple[bool, bool], list[tuple[StoredValue, str]]] = defaultdict(list)
+    found: defaultdict[tuple[bool, bool, bool], list[tuple[StoredValue, str]]] = defaultdict(list)
     least = _LEAST_IN_LOOP * program.compilation.reserved_bytes.get(program.memory_space, 0)
     for value in (*program.temporaries, *program.elsewhere):  # a TPU may make them in VMEM
         loop = program.instructions[value.name].loop
@@ -101,7 +113,9 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
             continue
         whole, words = _joined_with_others(program, value, words)
         scores, reduction = _softmax(program, whole, words)
+        is_stacked = False
         for stack in _stacks(program, scores) if reduction is None else ():
+            is_stacked = True
             scores, reduction = _softmax(program, stack, words)
             loop = program.instructions[stack.name].loop
         seen |= scores.value_ids
@@ -121,10 +135,10 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         reason = f"{scores.rows} × {words} products with {table}, which {line} reduces"
         alike = scores.value_ids | {value.value_id} | _reduced_for(program, scores)
         sets = {program.set_of(program.values[each]) for each in alike}
-        found[loop is not None, is_mixture] += [
+        found[loop is not None, is_mixture, is_stacked] += [
             (each, reason) for each in program.temporaries if program.set_of(each) in sets
         ]
-    for (is_in_loop, is_mixture), values in found.items():
+    for (is_in_loop, is_mixture, is_stacked), values in found.items():
         # those of a TPU may all be in VMEM
         if not values or (is_in_loop and sum(value.size_bytes for value, _ in values) < least):
             continue
@@ -133,7 +147,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         yield of_all_at_once(
             f"{what} are computed for {'many' if is_in_loop else 'all'} {tokens} at once",
             values,
-            _WEIGHTS if is_mixture else _LOGITS,
+            _WEIGHTS if is_mixture else _STACKED_LOGITS if is_stacked else _LOGITS,
         )
 
 
@@ -243,9 +257,9 @@ def _table_of_product(
     tables = [each for each in read if _lengths(each) == table and not each.is_backward]
     if _lengths(value) == table or not tables:
         return None
-    given = input_of(program, tables[0], gathered=True)
-    if given is not None:
-        return input_name(given)
+    for each in tables:  # the other factor has its shape, if there are as many tokens as words
+        if (given := input_of(program, each, gathered=True)) is not None:
+            return input_name(given)
     if max(table) < _COMPUTED_VOCABULARY:
         return None
     given = _source_of_rows(program, tables[0], max(table))

@@ -15,6 +15,7 @@ from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import (
     is_backward,
     is_checkpointed,
+    is_named_by_first_call,
     is_per_example,
     is_recomputed,
     stem,
@@ -154,8 +155,9 @@ def _are_equal_parts(values: Iterable[StoredValue]) -> bool:
     """
     parts: defaultdict[tuple[str, ...], Counter[tuple[tuple[str, ...], str]]] = defaultdict(Counter)
     for value in values:
-        if value.stack_loop is None and (part := _part(value.known_op_name)):
-            parts[part][_scopes(value.known_op_name), value.shape] += value.size_bytes
+        name = value.known_op_name
+        if value.stack_loop is None and not is_named_by_first_call(name) and (part := _part(name)):
+            parts[part][_scopes(name), value.shape] += value.size_bytes
     equal = sum(
         part.total()
         for part in parts.values()

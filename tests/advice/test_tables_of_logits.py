@@ -95,3 +95,22 @@ def test_a_table_of_which_every_device_has_a_part_is_a_vocabulary(programs):
     (cause,) = logits(program)
     assert cause.rows[0]["reason"] == "64 × 8192 products with part, which sum reduces"
     assert not [*pair_scores(program)]
+
+
+def test_the_table_is_named_if_there_are_as_many_tokens_as_words(programs):
+    program = programs(
+        """
+        0 | 65536 | parameter 0, shape |s8[4096,16]| at ShapeIndex {}
+        1 | 33628160 | preallocated-temp
+        """,
+        """
+        0 | head | s8[4096,16]   | 0        | 65536    | 0-6 | parameter(0)
+        1 | rows | s8[4096,16]   | 0        | 65536    | 0-3 | iota() | jit(f)/add
+        1 | all  | s8[4096,4096] | 65536    | 16777216 | 1-5 | dot(rows, head)
+        1 | max  | s8[4096]      | 33619968 | 4096     | 2-3 | reduce(all) | jit(f)/max @ f.py:8
+        1 | exp  | s8[4096,4096] | 16842752 | 16777216 | 3-6 | exponential(all, max)
+        1 | sum  | s8[4096]      | 33624064 | 4096     | 4-6 | reduce(exp) | jit(f)/sum @ f.py:8
+        """,
+    )
+    (cause,) = logits(program)
+    assert cause.rows[0]["reason"] == "4096 × 4096 products with head, which f.py:8 reduces"

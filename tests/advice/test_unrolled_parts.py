@@ -112,6 +112,13 @@ def test_equal_values_of_one_layer_are_no_equal_layers(programs):
     assert kept_by_unrolled_parts(program, [f"again.{n}" for n in LAYERS]) is None
 
 
+def test_old_jax_names_an_inner_function_by_its_first_call(programs):
+    program = layers(programs, again="jit(f)/jit(main)/jvp(layer_0)/jit(relu)/max @ f.py:3")
+    program.recomputes_early = True
+    cause = kept_by_unrolled_parts(program, [*KEPT, *(f"again.{n}" for n in LAYERS)])
+    assert cause is not None
+
+
 def test_a_loop_would_stack_the_gradients_of_each_example(programs):
     program = layers(programs, back="jit(f)/vmap(transpose(jvp(layer_{0})))/checkpoint")
     program.recomputes_early = True
