@@ -82,6 +82,25 @@ def test_a_checkpoint_does_not_keep_a_carry_that_only_adds_up_what_it_recomputes
     assert stacks.kept_at_most == Fraction(16, 160)
 
 
+@pytest.mark.parametrize("is_filled", [True, False])
+def test_a_checkpoint_keeps_no_stack_that_the_loop_returns(is_filled):
+    """An inner loop may read all that is carried, but a checkpoint stacks no stack."""
+    compiled = compiled_loop()
+    returned = value(10, 2, 13, 8, buffer_set=10, instruction="loop", lives_out=True)
+    part = value(11, 4, 6, 8, buffer_set=10, is_in_entry=False, computation="body", lives_out=True)
+    known = compiled.values | {
+        4: facts(4, "f32[4]{0}", "while", FORWARD + "/body/while"),
+        10: facts(10, "f32[10,4]{1,0}", "while", FORWARD),
+        11: facts(
+            11, "f32[10,4]{1,0}", "fusion", FORWARD, stack_loop="loop" if is_filled else None
+        ),
+    }
+    program = replace(compiled.program, values=(*compiled.program.values, returned, part))
+    compiled = replace(compiled, program=program, values=known)
+    (stacks,) = loop_stacks(compiled, program, {5})
+    assert stacks.kept_at_least == Fraction(10 * (4 if is_filled else 4 + 8) - 16, 160)
+
+
 def test_a_value_that_no_loop_fills_is_not_a_stack():
     compiled = compiled_loop(stacked=False)
     assert list(loop_stacks(compiled, compiled.program, {1, 5})) == []
