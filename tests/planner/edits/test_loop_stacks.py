@@ -7,6 +7,8 @@ import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
+from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.effect_sentences import why_nothing_is_saved
 from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of
 from xlagraph.planner.edits.recomputing import Recompute
 
@@ -140,6 +142,12 @@ def test_a_stack_that_is_read_next_to_its_loop_is_needed_without_the_backward_pa
         readers=compiled.readers | {2: (*compiled.readers[2], 7)},
     )
     assert (not list(loop_stacks(compiled, compiled.program, {5}))) == is_kept
+
+
+def test_an_edit_that_changes_no_value_keeps_as_many_bytes():
+    """A checkpoint does, if the inputs of all iterations are as large as the stacks."""
+    why = why_nothing_is_saved(replan(compiled_loop()), ())
+    assert why == "what it has to keep takes as many bytes"
 
 
 def test_a_checkpoint_shrinks_stacks_and_belongs_to_loops():
