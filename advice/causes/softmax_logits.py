@@ -44,9 +44,10 @@ PARTS_OF_LOSS: Final = (
 """Remedy for PyTorch by which the values of one part of a loss are freed before the next part."""
 
 _LOGITS: Final[Remedies] = {
-    "jax": "Compute the loss in parts: reshape the tokens to (parts, tokens, d) and use"
-    " jax.lax.map(jax.checkpoint(loss_of_part), parts), so that only the logits of one part exist"
-    " at a time, in the backward pass too; skip the logits of tokens that do not count.",
+    "jax": "Compute the loss, or what is sampled, in parts: reshape the tokens to"
+    " (parts, tokens, d) and use jax.lax.map(jax.checkpoint(part), parts), so that only the logits"
+    " of one part exist at a time, in the backward pass too; skip the logits of tokens that do not"
+    " count.",
     "tensorflow": "Compute the loss in parts of the tokens in a tf.while_loop, with"
     " tf.recompute_grad around the loss of a part, which gets the table as a tensor"
     " (tf.convert_to_tensor before the loop); or use tf.nn.sampled_softmax_loss.",

@@ -93,7 +93,8 @@ def parts_of_rows(program: PeakProgram, scores: Scores) -> Iterator[Scores]:
 def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]:
     """Return a value, and those of its size that are made with it, from it, or from the same.
 
-    All have a dimension of this length.
+    All have a dimension of this length. What is reduced with it over this dimension counts, too:
+    the noise that a sample adds to logits is made for the same rows.
     """
     size = math.prod(value.dimensions)
     found, waiting = {value.value_id}, [value]
@@ -102,7 +103,10 @@ def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]
         near = list(program.read_by.get(each.name, ()))
         near += [made.value_id for made in program.made_by.get(each.name, ())]
         for reader in program.readers_of.get(each.value_id, ()):
-            near += [made.value_id for made in program.made_by.get(reader, ())]
+            made_of = program.made_by.get(reader, ())
+            near += [made.value_id for made in made_of]
+            if any(math.prod(made.dimensions) * length == size for made in made_of):
+                near += program.read_by.get(reader, ())
         for value_id in near:
             other = program.values[value_id]
             is_like = length in other.dimensions and math.prod(other.dimensions) == size

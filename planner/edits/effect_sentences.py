@@ -50,6 +50,8 @@ def why_not_changed(before: Replanned, named: Collection[int]) -> str:
 
 def why_nothing_is_saved(before: Replanned, value_ids: Collection[int]) -> str:
     """Return why an edit of these values saves nothing: what else needs the bytes before it."""
+    if not value_ids:
+        return "what it has to keep takes as many bytes"
     by_id = before.program.by_id
     blocks = [
         block

@@ -84,6 +84,18 @@ def test_values_whose_sums_of_rows_the_logits_need_belong_to_them(programs):
 
 
 @pytest.mark.parametrize(
+    ("ids", "named"),
+    [("reduce(all, noise)", {"all", "exp", "noise"}), ("reduce(noise)", {"all", "exp"})],
+)
+def test_what_is_reduced_with_the_logits_belongs_to_them(programs, ids, named):
+    """A sample is the word with the largest sum of its logit and of its noise."""
+    noise = "\n        1 | noise | s8[64,8192] | 0 | 524288 | 3-5 | iota()"
+    mixed = f"dot(sum){noise}\n        1 | ids | s8[64] | 0 | 64 | 5-5 | {ids}"
+    (cause,) = softmax(programs, mixed=mixed)
+    assert {row["value"] for row in cause.rows} == named
+
+
+@pytest.mark.parametrize(
     ("mixed", "what"),
     [
         ("dot(exp, table)", "Weights of all rows of a table are computed for all inputs"),

@@ -7,6 +7,8 @@ import pytest
 
 from tests.advice.small_compilations import compilation, facts
 from tests.planner.small_programs import value
+from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.effect_sentences import why_nothing_is_saved
 from xlagraph.planner.edits.loop_stacks import loop_stacks, stacks_of
 from xlagraph.planner.edits.recomputing import Recompute
 
@@ -82,6 +84,25 @@ def test_a_checkpoint_does_not_keep_a_carry_that_only_adds_up_what_it_recomputes
     assert stacks.kept_at_most == Fraction(16, 160)
 
 
+@pytest.mark.parametrize("is_filled", [True, False])
+def test_a_checkpoint_keeps_no_stack_that_the_loop_returns(is_filled):
+    """An inner loop may read all that is carried, but a checkpoint stacks no stack."""
+    compiled = compiled_loop()
+    returned = value(10, 2, 13, 8, buffer_set=10, instruction="loop", lives_out=True)
+    part = value(11, 4, 6, 8, buffer_set=10, is_in_entry=False, computation="body", lives_out=True)
+    known = compiled.values | {
+        4: facts(4, "f32[4]{0}", "while", FORWARD + "/body/while"),
+        10: facts(10, "f32[10,4]{1,0}", "while", FORWARD),
+        11: facts(
+            11, "f32[10,4]{1,0}", "fusion", FORWARD, stack_loop="loop" if is_filled else None
+        ),
+    }
+    program = replace(compiled.program, values=(*compiled.program.values, returned, part))
+    compiled = replace(compiled, program=program, values=known)
+    (stacks,) = loop_stacks(compiled, program, {5})
+    assert stacks.kept_at_least == Fraction(10 * (4 if is_filled else 4 + 8) - 16, 160)
+
+
 def test_a_value_that_no_loop_fills_is_not_a_stack():
     compiled = compiled_loop(stacked=False)
     assert list(loop_stacks(compiled, compiled.program, {1, 5})) == []
@@ -121,6 +142,12 @@ def test_a_stack_that_is_read_next_to_its_loop_is_needed_without_the_backward_pa
         readers=compiled.readers | {2: (*compiled.readers[2], 7)},
     )
     assert (not list(loop_stacks(compiled, compiled.program, {5}))) == is_kept
+
+
+def test_an_edit_that_changes_no_value_keeps_as_many_bytes():
+    """A checkpoint does, if the inputs of all iterations are as large as the stacks."""
+    why = why_nothing_is_saved(replan(compiled_loop()), ())
+    assert why == "what it has to keep takes as many bytes"
 
 
 def test_a_checkpoint_shrinks_stacks_and_belongs_to_loops():
