@@ -59,15 +59,17 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for the loops that read parts of values computed before them."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found: dict[tuple[str, ...], dict[int, tuple[StoredValue, int]]] = {}
-    for value in program.temporaries:
+    for value in (*program.temporaries, *program.elsewhere):
         if value.size_bytes < least:
-            break
+            continue
         if (read := _read_in_parts(program, value)) is not None:
             loops, parts = read
             places = [file_and_line(*program.place_of(each)) or each for each in loops]
             made = made_for(program, [value]) or []
             if not _is_of_several(program, made):
                 for each in made:
+                    if each.memory_space != program.memory_space:
+                        continue
                     by_id = found.setdefault(tuple(dict.fromkeys(places)), {})
                     by_id.setdefault(each.value_id, (each, parts))
     for lines, by_id in found.items():
@@ -144,9 +146,9 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
 
     None if one of these needs more than the part of one iteration, or if another loop makes it
     from its carry: no iteration of this loop can. Nor if the loop would keep in its place what is
-    as large and freed before, as the inputs of a projection may be. If it is live as long as the
-    values anyway, such as the steps of a rollout from which each epoch takes its batches, the loop
-    can read it instead.
+    as large and freed before, as the inputs of a projection, or a table of rows, may be. If it is
+    live as long as the values anyway, such as the steps of a rollout from which each epoch takes
+    its batches, the loop can read it instead.
     """
     least = values[0].size_bytes // _LEAST_PART
     end = max(_end(program, value) for value in values)
@@ -154,7 +156,8 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
     chosen, kept = set(given), set[int | None]()
     waiting = list(_makers(program, chosen))
     while waiting:
-        for value_id in program.read_by.get(waiting.pop(), ()):
+        maker = waiting.pop()
+        for value_id in program.read_by.get(maker, ()):
             each = program.values[value_id]
             number = program.set_of(each)
             if number in chosen or each.size_bytes < least:
@@ -165,6 +168,9 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
                     continue
                 return None
             if not _is_temporary(program, number) or program.is_copy_of_input(each.label):
+                continue
+            if program.computes_with(maker, "gather"):  # any iteration may read any row
+                kept.add(program.set_of(program.values[program.origin_of(value_id)]))
                 continue
             chosen.add(number)
             waiting += _makers(program, {number})
@@ -320,5 +326,8 @@ def _keeps_parts(program: PeakProgram, name: str) -> bool:
     """Return True if each part of an instruction's result needs that part of large operands."""
     known = program.instructions[name]
     if known.opcode == "fusion":
-        return bool(known.fused_opcodes) and not MIXING & set(known.fused_opcodes or ())
+        fused = set(known.fused_opcodes or ())
+        # a TPU's gather passes its indices through a custom call that says they are in bounds
+        mixing = MIXING - {"custom-call"} if "gather" in fused else MIXING
+        return bool(fused) and not mixing & fused
     return known.opcode not in MIXING

@@ -117,6 +117,31 @@ def test_a_part_that_is_read_next_to_the_loop_can_be_computed_by_itself(programs
     assert [row["value"] for cause in found for row in cause.rows] == named
 
 
+@pytest.mark.parametrize(
+    ("fused", "end", "named"),
+    [
+        pytest.param(("custom-call", "gather"), 5, ["all"], id="rows of what stays"),
+        pytest.param(("custom-call", "gather"), 2, [], id="rows of what the loop would keep"),
+        pytest.param(("custom-call", "add"), 5, [], id="any computation"),
+    ],
+)
+def test_rows_of_a_table_need_all_of_it_in_each_iteration(programs, fused, end, named):
+    kept = "slice(part)" if end == 2 else "slice(bits)"
+    found = computed_ahead(program_of(programs, joined=fused, end=end, last=kept))
+    assert [row["value"] for cause in found for row in cause.rows] == named
+
+
+def test_values_of_all_iterations_are_named_if_the_loop_reads_a_copy_in_vmem(programs):
+    vmem = "\n2 | 4096 | color 1, preallocated-temp"
+
+    def with_vmem(allocations, values):
+        moved = values.replace("1 | all  | f32[16,64] | 4096 ", "2 | all  | f32[16,64] | 0 ")
+        return programs(allocations + vmem, moved)
+
+    (cause,) = computed_ahead(program_of(with_vmem))
+    assert [row["value"] for row in cause.rows] == ["bits"]
+
+
 def test_what_is_fused_with_the_array_of_which_a_loop_could_read_parts_is_not_named(programs):
     other = "1 | other | u32[16,64] | 16384 | 4096 | 1-5 | xor(x)"
     program = program_of(programs, read="bits, other", last="reduce(bits, other)", more=other)
