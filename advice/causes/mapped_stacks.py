@@ -57,7 +57,8 @@ def mapped_forms(axes: Axes, stack: StoredValue, ids: Collection[int]) -> frozen
             made = program.made_by.get(name, ())
             has_axis = [lengths[0] in axes.of(each) for each in made]
             new = {each.value_id for each in made} - found
-            if not any(has_axis) or not new:
+            is_written = any(each.value_id in ids for each in made)
+            if not any(has_axis) or not new or is_written:
                 continue
             read = program.read_by[name]
             if (

@@ -2,7 +2,12 @@
 
 import pytest
 
-from tests.advice.small_compilations import as_stack, with_dependences, with_results
+from tests.advice.small_compilations import (
+    as_stack,
+    share_one_buffer_set,
+    with_dependences,
+    with_results,
+)
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
@@ -153,3 +158,40 @@ ENTRY x {{
     chain = ("loop = iota()", "s = fusion(loop)", "sums = reduce(s)", "norm = fusion(sums)")
     with_dependences(program, *chain, "e = fusion(s, norm)", "mean = reduce(e)")
     assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == named
+
+
+def test_what_writes_a_stack_next_to_another_value_does_not_read_it(programs):
+    program = programs(
+        """
+        0 | 12288 | preallocated-temp
+        1 | 4096 | maybe-live-out
+        """,
+        """
+        0 | loop | s32[]      | 0    | 4    | 0-1 | iota()
+        0 | old  | f32[64,16] | 4096 | 4096 | 1-2 | broadcast(loop)
+        0 | s{0} | f32[64,16] | 4096 | 4096 | 2-3 | fusion(old)
+        0 | s{1} | f32[16]    | 0    | 64   | 2-3 | fusion(old)
+        0 | e    | f32[64,16] | 8192 | 4096 | 3-4 | fusion(s{0}) | jit(f)/mul @ f.py:8
+        1 | mean | f32[16]    | 0    | 64   | 4-5 | reduce(e) | jit(f)/reduce_sum @ f.py:9
+        """,
+    )
+    share_one_buffer_set(program, "old", "s{0}")
+    as_stack(program, "s{0}")
+    program.stored.operations = operations_of_text(
+        """HloModule m
+
+ENTRY x {
+  old = f32[64,16]{1,0} parameter(0)
+  part = f32[16]{0} parameter(1)
+  s = (f32[64,16]{1,0}, f32[16]{0}) tuple(old, part)
+  new = f32[64,16]{1,0} get-tuple-element(s), index=0
+  zero = f32[] constant(0)
+  e = f32[64,16]{1,0} multiply(new, new)
+  ROOT mean = f32[16]{0} reduce(e, zero), dimensions={0}, to_apply=add
+}
+"""
+    )
+    with_results(program, "mean")
+    chain = ("loop = iota()", "old = broadcast(loop)", "s = fusion(old)", "e = fusion(s)")
+    with_dependences(program, *chain, "mean = reduce(e)")
+    assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == ["s{0}"]
