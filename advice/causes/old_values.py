@@ -145,7 +145,8 @@ def moved_carries(
 
     Parts of them may be written before, also by a loop inside. By value id, also of what is
     written: the loop, the place of the carry, and its next place; loop and place of all. The loops
-    of a random number generator are left out: no line of the program moves their carries.
+    of a random number generator are left out: no line of the program moves their carries. So is a
+    carry in the place of one that no iteration reads: two steps in one would not help.
     """
     schedulable = program.schedulable
     found: dict[int, tuple[str, int, int]] = {}
@@ -170,15 +171,28 @@ def moved_carries(
             for value, index in carries.items()
             if index and index[1:-1].isdecimal()
         }
+        chains: dict[str, tuple[int, ...]] = {}
         for (name, index), value_id in at.items():
-            if name != root or index in (None, "{}"):
+            if name == root and index is not None and index[1:-1].isdecimal():
+                chain = tuple(_in_place_of(program, at, program.values[value_id]))
+                if (carries.get(chain[-1]) or index) != index:
+                    chains[index] = chain
+        passed_on = {chain[-1] for chain in chains.values()}
+        for index, chain in chains.items():
+            place, replaced = places.get(chain[-1]), at.get((parameter, index))
+            if place is None or replaced is None:
                 continue
-            chain = list(_in_place_of(program, at, program.values[value_id]))
-            place = carries.get(chain[-1])
-            if place is not None and place != index and "," not in place + index:
-                move = (loop.name, int(place[1:-1]), int(index[1:-1]))
-                found |= dict.fromkeys(chain, move)
+            if replaced in passed_on or _is_read(program, replaced, root):
+                found |= dict.fromkeys(chain, (*place, int(index[1:-1])))
     return found, places
+
+
+def _is_read(program: PeakProgram, value_id: int, root: str) -> bool:
+    """Return True if more than a copy or the root of a computation reads a value, or a copy."""
+    readers = set(program.readers_of.get(value_id, ())) - {root}
+    copies = {each for each in readers if program.instructions[each].opcode == "copy"}
+    made = [each.value_id for name in copies for each in program.made_by.get(name, ())]
+    return readers != copies or any(_is_read(program, each, root) for each in made)
 
 
 def _source(program: PeakProgram, copy: StoredValue) -> StoredValue | None:

@@ -78,6 +78,8 @@ def repeats_write(program: PeakProgram, place: PlaceOfRead, reader: str, writer:
     of_write = PlaceOfRead(
         last_part(program.instructions[writer].op_name), *program.place_of(writer)
     )
+    if not place.op:  # the compiler's own expansion of a scatter
+        place = place._replace(op=of_write.op)
     is_one = place.file is not None and place == of_write
     return is_one and not others and read.issubset(program.read_by.get(reader, ()))
 

@@ -111,6 +111,7 @@ def test_the_read_and_write_of_one_call_cannot_change_their_order(programs, line
     ("reads", "op", "line", "repeats"),
     [
         ("old, row", "update", 5, True),
+        pytest.param("old, row", "", 5, True, id="the compiler gave the read no name"),
         pytest.param("old, other", "update", 5, False, id="it writes another row"),
         pytest.param("old, row", "sum", 5, False, id="another op reads the old value"),
         pytest.param("old, row", "update", 6, False, id="another line reads the old value"),
