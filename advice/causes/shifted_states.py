@@ -24,9 +24,10 @@ _LEAST_KEPT: Final = Fraction(7, 8)
 _DOUBT: Final = "only if what reads the rows needs no order of them, or only a few in order"
 _REMEDIES: Final[Remedies] = {
     "jax": "Write the new rows over the oldest ones and leave the others where they are:"
-    " state.at[i % n].set(row), or jax.lax.dynamic_update_slice, with a counter i in the state;"
-    " return the state and donate it (donate_argnums). Where the order matters, read only the rows"
-    " that are needed: jnp.take(state, (i + jnp.arange(k)) % n, axis=0).",
+    " jax.lax.optimization_barrier(state.at[i % n].set(row)), with a counter i in the state."
+    " Without the barrier a reader may compute the new state once more and keep the old one. Return"
+    " the state and donate it (donate_argnums). Where the order matters, read only the rows that"
+    " are needed: jnp.take(state, (i + jnp.arange(k)) % n, axis=0).",
     "tensorflow": "Keep a counter, and assign the new rows over the oldest ones of the tf.Variable"
     " instead of tf.concat or tf.roll.",
     "pytorch": "Keep a counter, and write the new rows over the oldest ones of the tensor in place"
