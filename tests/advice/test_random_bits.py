@@ -16,7 +16,7 @@ def test_no_line_of_the_program_moves_the_carries_of_a_generator(programs, dtype
         0 | p{{1}} (phi) | {dtype}[1024] | 4096  | 4096 | 0-3 | parameter(0)
         0 | ka, r{{1}}   | {dtype}[1024] | 8192  | 4096 | 1-5 | copy(p{{0}})
         0 | kb           | {dtype}[1024] | 12288 | 4096 | 2-5 | copy(p{{1}})
-        0 | h, r{{0}}    | {dtype}[1024] | 16384 | 4096 | 3-5 | fusion(p{{0}})
+        0 | h, r{{0}}    | {dtype}[1024] | 16384 | 4096 | 3-5 | fusion(kb)
         - | r            | ({dtype}[1024], {dtype}[1024]) | - | - | 4-5 | tuple(h, ka)
         0 | loop{{0}}    | {dtype}[1024] | 20480 | 4096 | 5-6 | while(r)
         """,
@@ -26,7 +26,7 @@ def test_no_line_of_the_program_moves_the_carries_of_a_generator(programs, dtype
         "p = parameter()",
         "ka = copy(p)",
         "kb = copy(p)",
-        "h = fusion(p)",
+        "h = fusion(kb)",
         "r = tuple(h, ka)",
         "loop = while()",
         callees={"body": ("p", "ka", "kb", "h", "r")},
