@@ -133,8 +133,8 @@ def naming_arguments(
 ) -> Advice:
     """Return the advice with the names of the donated arguments, if a dump knows them all.
 
-    ``donated`` are rows of `alias/not-donated`. What is donated already is named too. ``eager`` is
-    the program's operation if it is nothing else; see `eager_operation`.
+    ``donated`` are rows of `alias/not-donated`. The names include what is donated already.
+    ``eager`` is the operation of a program that has no other; see `eager_operation`.
     """
     already = [
         value.op_name
@@ -150,18 +150,19 @@ def naming_arguments(
         text = f"Donate what the caller no longer needs: {_donating(tuple(names))}"
     else:
         text = (
-            f"The program is {eager} of JAX alone: call it inside of the jitted function that makes"
-            f" or reads its arrays, or donate with {_donating(tuple(names))}"
+            f"The program is one operation of JAX, {eager}: call it inside the jitted function that"
+            f" makes or reads its arrays, or donate with {_donating(tuple(names))}"
         )
     text += "; the caller must not read an array after it has passed it."
     return replace(advice, remedies={**advice.remedies, "jax": text})
 
 
 def eager_operation(stored: StoredCompilation) -> str | None:
-    """Return the function of JAX that a program is, if no function of the user is around it.
+    """Return the name of the function of JAX that was called outside of any jitted function.
 
-    JAX compiles it under its own name and leaves its own frames out of call stacks: all that is
-    computed has the line of the call, in no function of that name. None also without call stacks.
+    JAX compiles such a call by itself, under the name of its own function. Its frames are left out
+    of call stacks, so all that is computed has the line of the call, in a function of another
+    name. None for other programs, and without call stacks.
     """
     computed = [
         (found["name"], value.source_line)

@@ -18,7 +18,6 @@ from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.opcodes import CONTROL_FLOW, FORWARDING
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.dimensions.module_operations import ArrayShape
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import with_their_makers
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -203,7 +202,7 @@ def _directions(program: PeakProgram, instruction: str) -> Iterator[tuple[int, t
         if each.opcode == "parameter" or any(read.name in of_inputs for read in each.operands):
             of_inputs.add(each.name)
         elif each.opcode == "compare" and each.numbers.get("direction") == [1]:
-            lengths = each.shape.lengths if isinstance(each.shape, ArrayShape) else ()
+            lengths = each.lengths
             if len(lengths) == 2 and lengths[0] == lengths[1]:
                 yield lengths[0], _transformations(each.op_name)
 

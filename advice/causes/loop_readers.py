@@ -9,7 +9,7 @@ from xlagraph.hlo.op_names import is_checkpointed, is_recomputed
 from xlagraph.hlo.opcodes import PASSING_ON
 
 READING_NOTHING: Final = (PASSING_ON | {"parameter"}) - {"conditional"}
-"""Opcodes of instructions that only pass on values, other than to one of several branches."""
+"""Opcodes of instructions that only pass on values. A branch may read all of its operand."""
 
 
 def readers_of_values(program: PeakProgram, value_ids: Collection[int]) -> set[str]:

@@ -171,24 +171,22 @@ def moved_carries(
             for value, index in carries.items()
             if index and index[1:-1].isdecimal()
         }
-        chains: dict[str, tuple[int, ...]] = {}
+        moved: dict[str, tuple[int, ...]] = {}
         for (name, index), value_id in at.items():
             if name == root and index is not None and index[1:-1].isdecimal():
                 chain = tuple(_in_place_of(program, at, program.values[value_id]))
-                if (carries.get(chain[-1]) or index) != index:
-                    chains[index] = chain
-        passed_on = {chain[-1] for chain in chains.values()}
-        for index, chain in chains.items():
-            place, replaced = places.get(chain[-1]), at.get((parameter, index))
-            if place is None or replaced is None:
-                continue
-            if replaced in passed_on or _is_read(program, replaced, root):
-                found |= dict.fromkeys(chain, (*place, int(index[1:-1])))
+                if chain[-1] in places and carries.get(chain[-1], index) != index:
+                    moved[index] = chain
+        passed_on = {chain[-1] for chain in moved.values()}
+        for index, chain in moved.items():
+            old = at.get((parameter, index))
+            if old is not None and (old in passed_on or _is_read(program, old, root)):
+                found |= dict.fromkeys(chain, (*places[chain[-1]], int(index[1:-1])))
     return found, places
 
 
 def _is_read(program: PeakProgram, value_id: int, root: str) -> bool:
-    """Return True if more than a copy or the root of a computation reads a value, or a copy."""
+    """Return True if an instruction computes with a value or a copy of it, other than the root."""
     readers = set(program.readers_of.get(value_id, ())) - {root}
     copies = {each for each in readers if program.instructions[each].opcode == "copy"}
     made = [each.value_id for name in copies for each in program.made_by.get(name, ())]

@@ -17,7 +17,7 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
+from xlagraph.planner.dimensions.module_operations import Operation
 
 _LEAST_KEPT: Final = Fraction(7, 8)
 """Least part of the rows that only move. Of few rows, such as stacked frames, the order matters."""
@@ -79,7 +79,7 @@ def _moves(program: PeakProgram, value: StoredValue) -> bool:
     fused = () if fusion is None else program.fused_operations(fusion)
     inside = {each.name: each for each in fused}
     for each in fused:
-        if each.opcode != "concatenate" or _lengths(each) != value.dimensions:
+        if each.opcode != "concatenate" or each.lengths != value.dimensions:
             continue
         kept = [one.name for one in each.operands if _is_most(inside, one.name, value)]
         others = [one.name for one in each.operands if one.name not in kept]
@@ -94,7 +94,7 @@ def _reads_others(
     """Return True if operations of a fusion depend on an operand of other dimensions."""
     needed = reached(names, lambda name: [each.name for each in inside[name].operands])
     return any(
-        inside[name].opcode == "parameter" and _lengths(inside[name]) != value.dimensions
+        inside[name].opcode == "parameter" and inside[name].lengths != value.dimensions
         for name in needed
     )
 
@@ -108,20 +108,17 @@ def _is_written_into(program: PeakProgram, value: StoredValue) -> bool:
 def _is_most(inside: Mapping[str, Operation], name: str, value: StoredValue) -> bool:
     """Return True for a slice of an operand of the fusion, with nearly all rows of the value."""
     part = inside[name]
-    if part.opcode != "slice" or inside[part.operands[0].name].opcode != "parameter":
+    if part.opcode != "slice":
         return False
-    if _lengths(inside[part.operands[0].name]) != value.dimensions:
+    whole = inside[part.operands[0].name]
+    if whole.opcode != "parameter" or whole.lengths != value.dimensions:
         return False
     shorter = [
-        Fraction(one, whole)
-        for one, whole in zip(_lengths(part), value.dimensions, strict=True)
-        if one < whole
+        Fraction(taken, length)
+        for taken, length in zip(part.lengths, whole.lengths, strict=True)
+        if taken < length
     ]
     return len(shorter) == 1 and shorter[0] >= _LEAST_KEPT
-
-
-def _lengths(operation: Operation) -> tuple[int, ...]:
-    return operation.shape.lengths if isinstance(operation.shape, ArrayShape) else ()
 
 
 def _new_states(
@@ -130,7 +127,7 @@ def _new_states(
     """Return a value and what is written into it, up to the next state after an old one.
 
     The next state is copied into the bytes of the old one, unless it is returned next to an input
-    that is not donated. None if the value is no such state.
+    that is not donated. Nothing is returned for a value that becomes no state.
     """
     moved = {each.value_id: program.values[each.value_id] for each in program.members_of(value)}
     planned = program.planned(old)

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterator
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import GATHERING, input_of, multiplies_inputs
@@ -66,7 +66,7 @@ _STACKED_LOGITS: Final[Remedies] = {
     "pytorch": "Return from the loop what the product is computed of instead of the product, and"
     f" compute the product and what reads it in parts of the tokens, {PARTS_OF_LOSS}",
 }
-"""Of logits that a loop stacks: if only their reader had parts, the stack would stay."""
+"""Remedies for logits that a loop stacks: computing only their readers in parts keeps the stack."""
 
 _WEIGHTS: Final[Remedies] = {
     "jax": "Compute them in parts: reshape the rows to (parts, rows, d) and use"
@@ -77,6 +77,28 @@ _WEIGHTS: Final[Remedies] = {
     " which gets the table as a tensor (tf.convert_to_tensor before the loop).",
     "pytorch": f"Compute the loss in parts of the rows, {PARTS_OF_LOSS}",
 }
+
+
+class _Kind(NamedTuple):
+    """What the logits that one finding names have in common."""
+
+    is_in_loop: bool
+    is_mixture: bool
+    """True if a product sums over the rows of the table, which are no words then."""
+    is_stacked: bool
+
+    @property
+    def title(self) -> str:
+        share = "many" if self.is_in_loop else "all"
+        if self.is_mixture:
+            return f"Weights of all rows of a table are computed for {share} inputs at once"
+        return f"Logits of a large vocabulary are computed for {share} tokens at once"
+
+    @property
+    def remedies(self) -> Remedies:
+        if self.is_mixture:
+            return _WEIGHTS
+        return _STACKED_LOGITS if self.is_stacked else _LOGITS
 
 
 def logits(program: PeakProgram) -> Iterator[Cause]:
@@ -97,7 +119,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         and max(lengths) >= 4 * min(lengths)
     }
     seen: set[int] = set()
-    found: defaultdict[tuple[bool, bool, bool], list[tuple[StoredValue, str]]] = defaultdict(list)
+    found: defaultdict[_Kind, list[tuple[StoredValue, str]]] = defaultdict(list)
     least = _LEAST_IN_LOOP * program.compilation.reserved_bytes.get(program.memory_space, 0)
     for value in (*program.temporaries, *program.elsewhere):  # a TPU may make them in VMEM
         loop = program.instructions[value.name].loop
@@ -136,20 +158,14 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
         reason = f"{scores.rows} × {words} products with {table}, which {line} reduces"
         alike = scores.value_ids | {value.value_id} | _reduced_for(program, scores)
         sets = {program.set_of(program.values[each]) for each in alike}
-        found[loop is not None, is_mixture, is_stacked] += [
+        found[_Kind(loop is not None, is_mixture, is_stacked)] += [
             (each, reason) for each in program.temporaries if program.set_of(each) in sets
         ]
-    for (is_in_loop, is_mixture, is_stacked), values in found.items():
+    for kind, values in found.items():
         # those of a TPU may all be in VMEM
-        if not values or (is_in_loop and sum(value.size_bytes for value, _ in values) < least):
+        if not values or (kind.is_in_loop and sum(value.size_bytes for value, _ in values) < least):
             continue
-        what = "Weights of all rows of a table" if is_mixture else "Logits of a large vocabulary"
-        tokens = "inputs" if is_mixture else "tokens"
-        yield of_all_at_once(
-            f"{what} are computed for {'many' if is_in_loop else 'all'} {tokens} at once",
-            values,
-            _WEIGHTS if is_mixture else _STACKED_LOGITS if is_stacked else _LOGITS,
-        )
+        yield of_all_at_once(kind.title, values, kind.remedies)
 
 
 def _lengths(value: StoredValue) -> tuple[int, ...]:

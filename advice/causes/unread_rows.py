@@ -21,7 +21,7 @@ from xlagraph.advice.causes.sliced_reads import parts_of_reads, share_of_reads
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
-from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
+from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
 _LEAST_SHARE: Final = 0.02
@@ -301,7 +301,7 @@ class _RowAxes(Axes):
 def _is_batched(operation: Operation) -> bool:
     """Return True for Fourier transforms of several arrays, the first dimension of an operand."""
     transformed = operation.numbers.get("fft_length", ())
-    lengths = operation.shape.lengths if isinstance(operation.shape, ArrayShape) else ()
+    lengths = operation.lengths
     return 0 < len(transformed) < len(lengths)
 
 

@@ -65,6 +65,11 @@ class Operation(NamedTuple):
     op_name: str | None = None
     """As the framework set it, of a comparison in a text; None for others, which none asks for."""
 
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths of an array's dimensions, outermost first; none of a scalar or a tuple."""
+        return self.shape.lengths if isinstance(self.shape, ArrayShape) else ()
+
 
 _Read = TypeVar("_Read")
 

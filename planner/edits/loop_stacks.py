@@ -126,9 +126,10 @@ def loop_stacks(
         carried = [
             value
             for value in program.values
-            if value.instruction == loop and not value.is_table
-            # a stack that is returned is filled, too
-            if not any(_writes_forward(compilation, it) for it in program.sets[value.buffer_set])
+            if value.instruction == loop
+            and not value.is_table
+            # a stack that the loop returns is no carry either
+            and not any(_writes_forward(compilation, it) for it in program.sets[value.buffer_set])
         ]
         yield _of_loop(compilation, program, family_by_set, carried, loop)
 
