@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xlagraph.graph import Graph
+from xlagraph.graph.engine import LoadTarget
 from xlagraph.ingest import ingest
 
 _NAME = r"[A-Za-z_][\w.-]*"
@@ -283,6 +284,15 @@ def write_padded_run(folder: Path) -> Path:
     (folder / "padded").mkdir(parents=True)
     (folder / "padded" / "f.txt").write_text(PADDED)
     return folder
+
+
+def ingest_text(graph: LoadTarget, folder: Path, text: str) -> str:
+    """Ingest one dump, whose run has the name of the folder, and return its key."""
+    run = folder / "runs" / folder.name
+    run.mkdir(parents=True)
+    (run / "f.txt").write_text(text)
+    assert ingest(graph, run.parent, jobs=1).ok
+    return f"{run.name}/f"
 
 
 def ingest_two_runs(graph: Graph, folder: Path) -> None:

@@ -3,14 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from tests.graph_fixtures import GraphOf
-from tests.tiny_dumps import tiny_dump
+from tests.row_graph import RowGraph
+from tests.tiny_dumps import ingest_text, tiny_dump
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph import Graph
-from xlagraph.ingest import ingest
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 
 
@@ -25,15 +26,13 @@ def graph_of(file_graph_of: GraphOf) -> GraphOf:
 
 
 @pytest.fixture
-def programs(embedded_graph: Graph, tmp_path: Path) -> Callable[[str, str], PeakProgram]:
+def programs(tmp_path: Path) -> Callable[[str, str], PeakProgram]:
     """Return the program of a tiny dump for the search for causes."""
 
     def read(allocations: str, values: str) -> PeakProgram:
-        folder = tmp_path / "runs" / tmp_path.name
-        folder.mkdir(parents=True)
-        (folder / "f.txt").write_text(tiny_dump(allocations, values))
-        assert ingest(embedded_graph, folder.parent, jobs=1).ok
-        return PeakProgram(StoredCompilation(embedded_graph, f"{tmp_path.name}/f"), 0)
+        graph = RowGraph()
+        key = ingest_text(graph, tmp_path, tiny_dump(allocations, values))
+        return PeakProgram(StoredCompilation(cast("Graph", graph), key), 0)
 
     return read
 

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.tiny_dumps import ingest_text, tiny_dump
+from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.findings import find
+from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.queries import advise, load_catalogue
 
 MINIBATCHES = """
@@ -20,9 +23,11 @@ MINIBATCHES = """
     [("w, u", {"w"}, {"k"}), ("u", set(), {"k", "w"})],
 )
 def test_a_value_that_waits_for_the_forward_pass_is_not_kept_for_the_backward_pass(
-    embedded_graph, programs, read, early, kept
+    embedded_graph, tmp_path, read, early, kept
 ):
-    program = programs("0 | 262144 | preallocated-temp", MINIBATCHES.format(read))
+    text = tiny_dump("0 | 262144 | preallocated-temp", MINIBATCHES.format(read))
+    key = ingest_text(embedded_graph, tmp_path, text)
+    program = PeakProgram(StoredCompilation(embedded_graph, key), 0)
     program.obstacle = None  # a tiny dump has no module to plan with
     (compilation,) = advise(embedded_graph).compilations
     found = find(embedded_graph, compilation, program, load_catalogue(), least_share=0).findings
