@@ -10,5 +10,7 @@ FORWARDING: Final = frozenset(
 """The result has the bytes of an operand, or pointers to them."""
 COPYING: Final = frozenset(("copy", "copy-start", "copy-done"))
 """The result has the elements of the operand, in other bytes or another layout."""
+PRODUCTS: Final = frozenset(("dot", "convolution", "custom-call"))
+"""Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
 PASSING_ON: Final = CONTROL_FLOW | FORWARDING | COPYING
 """The instruction itself computes no element."""

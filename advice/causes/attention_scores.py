@@ -10,7 +10,6 @@ from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
     LEAST_GROWTH,
-    PRODUCTS,
     connected,
     elements_made,
     scores_like,
@@ -88,7 +87,7 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
     In a loop it must have all keys for each position: a loop may compute the others in blocks.
     """
     maker = program.instructions.get(value.name)
-    if maker is None or not any(map(maker.computes_with, PRODUCTS)):
+    if maker is None or not maker.has_product:
         return False
     if value.is_backward and not is_recomputed(value.attributed_op_name):
         return False

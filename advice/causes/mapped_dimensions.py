@@ -13,7 +13,6 @@ from xlagraph.advice.causes.directions import OF_DIRECTIONS, are_directions
 from xlagraph.advice.causes.names import knows_passes
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.sliced_reads import share_of_reads
-from xlagraph.advice.causes.softmaxes import PRODUCTS
 from xlagraph.hlo.op_names import is_backward, is_per_example, of_first_computation
 from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
@@ -268,9 +267,7 @@ class MappedAxes(Axes):
 
     def _is_factor(self, value_id: int) -> bool:
         """Return True if a product reads a value: what is made of it elsewhere is a new weight."""
-        program = self.program
-        readers = program.readers_of.get(value_id, ())
-        return any(program.computes_with(name, each) for name in readers for each in PRODUCTS)
+        return not self.program.products.isdisjoint(self.program.readers_of.get(value_id, ()))
 
     def _of_id(self, value_id: int) -> frozenset[int]:
         return self.of(self.program.values[value_id])

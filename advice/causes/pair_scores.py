@@ -15,7 +15,7 @@ from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.advice.causes.softmax_logits import PARTS_OF_LOSS, logits
-from xlagraph.advice.causes.softmaxes import PRODUCTS, connected
+from xlagraph.advice.causes.softmaxes import connected
 from xlagraph.advice.causes.unread_rows import MOST_READ, share_read
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -87,7 +87,7 @@ def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
     maker = program.instructions.get(value.name)
     if maker is None or maker.loop is not None or value.is_backward:
         return False
-    if not any(map(maker.computes_with, PRODUCTS)):
+    if not maker.has_product:
         return False
     size = prod(value.dimensions)
     # vectors are added to the rows or columns
@@ -148,7 +148,7 @@ def _reduction(program: PeakProgram, value: StoredValue, scores: Collection[int]
         reader = program.instructions[name]
         if reader.opcode == "sort":
             return None
-        multiplies = any(map(reader.computes_with, PRODUCTS))
+        multiplies = reader.has_product
         if name in makers:  # a kernel may combine other scores with these
             if multiplies and reader.computes_only(_MULTIPLYING):
                 return None

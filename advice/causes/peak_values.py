@@ -332,6 +332,11 @@ class PeakProgram:
             return None, None
         return known.source_file, known.source_line
 
+    @cached_property
+    def products(self) -> frozenset[str]:
+        """Names of the instructions that are products of matrices, or fuse one."""
+        return frozenset(name for name, each in self.instructions.items() if each.has_product)
+
     def computes_with(self, instruction: str, opcode: str) -> bool:
         """Return True if an instruction has an opcode, or fuses one that has it."""
         known = self.instructions.get(instruction)

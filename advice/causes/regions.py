@@ -8,7 +8,6 @@ from typing import Final
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
-from xlagraph.advice.causes.softmaxes import PRODUCTS
 from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 
@@ -89,9 +88,7 @@ class Region:
     def has_activations(self) -> bool:
         """True if products make values for a backward pass, which sums over a batch."""
         return any(value.is_backward for value in self.values) and any(
-            self.program.computes_with(name, opcode) and not self._is_outer(name)
-            for name in self.names
-            for opcode in PRODUCTS
+            name in self.program.products and not self._is_outer(name) for name in self.names
         )
 
     def _is_outer(self, name: str) -> bool:

@@ -11,7 +11,6 @@ from xlagraph.advice.causes.copied_inputs import GATHERING, input_of, multiplies
 from xlagraph.advice.causes.names import input_name, knows_passes, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.softmaxes import (
-    PRODUCTS,
     Scores,
     loops_of_sums,
     normalizes_columns,
@@ -229,7 +228,7 @@ def _is_differentiated(
         _lengths(made) in tables
         for each in logits
         for name in program.readers_of.get(each, ())
-        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
+        if name in program.products
         for made in program.made_by.get(name, ())
     )
 
@@ -268,7 +267,7 @@ def _table_of_product(
     maker = program.instructions.get(value.name)
     if value.is_backward or maker is None:
         return None
-    if not any(map(maker.computes_with, PRODUCTS)):
+    if not maker.has_product:
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     tables = [each for each in read if _lengths(each) == table and not each.is_backward]

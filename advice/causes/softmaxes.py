@@ -20,8 +20,6 @@ LEAST_GROWTH: Final = 4
 _LEAST_WIDTH: Final = 8
 """Least elements of the result for each query: what picks one of the keys is no attention."""
 
-PRODUCTS: Final = ("dot", "convolution", "custom-call")
-"""Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
 _KERNEL: Final = "online-softmax"
 """Op name of the TPU compiler's kernel for a softmax and the product that reads it."""
 _KERNEL_OF_LIBRARY: Final = ("dot", "reduce", "subtract")
@@ -213,7 +211,7 @@ def _sums_own_exponentials(program: PeakProgram, value: StoredValue, rows: int) 
     """Return True if a product is made with the sums of exponentials of its rows."""
     made = program.made_by.get(value.name, ())
     return (
-        any(program.computes_with(value.name, opcode) for opcode in PRODUCTS)
+        value.name in program.products
         and any(math.prod(each.dimensions) == rows for each in made)
         and rows in reduced_exponentials(program, value.name)
     )
@@ -246,8 +244,7 @@ def softmax_with_product(program: PeakProgram, value_ids: Collection[int]) -> st
     found = [
         name
         for name in readers
-        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
-        and (_is_fused(program, name) or _is_kernel(program, name))
+        if name in program.products and (_is_fused(program, name) or _is_kernel(program, name))
     ]
     return min(found, key=lambda name: program.rows.get(name, 0), default=None)
 
@@ -274,8 +271,7 @@ def sums_over(program: PeakProgram, scores: Scores) -> bool:
         for each in scores.value_ids
         if not program.values[each].is_backward
         for name in program.readers_of.get(each, ())
-        if any(program.computes_with(name, opcode) for opcode in PRODUCTS)
-        and not _selects(program, name)
+        if name in program.products and not _selects(program, name)
         for made in program.made_by.get(name, ())
         if not made.is_backward
     ]

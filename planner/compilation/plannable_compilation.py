@@ -104,6 +104,11 @@ class PlannableCompilation:
         recomputed = (each for each, value in values.items() if value != self.values[each])
         return replace(self, values=values, recomputed=frozenset(recomputed))
 
+    @cached_property
+    def backward_ids(self) -> frozenset[int]:
+        """Ids of the values of the backward pass."""
+        return frozenset(each for each, value in self.values.items() if value.is_backward)
+
     @property
     def orders_recomputation(self) -> bool:
         """True if what a checkpoint recomputes waits for the backward pass.

@@ -25,6 +25,7 @@ from typing import Final, NamedTuple, TypeVar
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.schema_types import column_name
 from xlagraph.hlo.op_names import OF_PYTORCH, is_backward
+from xlagraph.hlo.opcodes import PRODUCTS
 from xlagraph.hlo.shapes import dimensions, is_float
 
 _OF_BACKWARD_PASS: Final = ("backward", "gradient")
@@ -209,6 +210,11 @@ class StoredInstruction(NamedTuple):
                 each in opcodes for each in self.fused_opcodes or ()
             )
         return self.opcode in opcodes
+
+    @property
+    def has_product(self) -> bool:
+        """True if it is a product of matrices, or fuses one."""
+        return self.opcode in PRODUCTS or not PRODUCTS.isdisjoint(self.fused_opcodes or ())
 
     def computes_with(self, opcode: str) -> bool:
         """Return True if it has this opcode, or fuses an instruction that has it."""

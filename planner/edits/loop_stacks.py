@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import primitive
 from xlagraph.hlo.opcodes import CONTROL_FLOW, COPYING
 from xlagraph.hlo.walks import reached
@@ -69,7 +70,7 @@ def stacks_of_scope(
     return frozenset(
         writer.value_id
         for writer, parts in _writers(compilation, program, program.values)
-        if not compilation.values[writer.value_id].is_backward
+        if writer.value_id not in compilation.backward_ids
         if any(_lies_in(scope, compilation.values[part.value_id]) for part in parts)
     )
 
@@ -113,6 +114,9 @@ def loop_stacks(
         for buffer_set, members in program.sets.items()
         if len(members) > 1 and _is_filled(compilation, members)
     }
+    beside: dict[str, frozenset[int]] = {}
+    backward = compilation.backward_ids & program.by_id.keys()
+    made_by = grouped((value.instruction, value) for value in program.values)
     for buffer_set in sorted(filled):
         loop = _loop(compilation, program.sets[buffer_set])
         if loop is None:
@@ -120,14 +124,18 @@ def loop_stacks(
         family = _with_copies(compilation, program, program.sets[buffer_set])
         if named.isdisjoint(family):
             continue
-        if _is_read_only_backward(compilation, program, family, loop):
+        if loop not in beside:
+            beside[loop] = _beside(compilation, program, made_by[loop])
+        read_by = [compilation.readers.get(each, ()) for each in family]
+        readers = set[int]().union(*read_by) - family
+        # what reads it next to the loop needs it even if the backward pass does not
+        if beside[loop].isdisjoint(readers) and not backward.isdisjoint(readers):
             families[loop][buffer_set] = family
     for loop, family_by_set in families.items():
         carried = [
             value
-            for value in program.values
-            if value.instruction == loop
-            and not value.is_table
+            for value in made_by[loop]
+            if not value.is_table
             # a stack that the loop returns is no carry either
             and not any(_writes_forward(compilation, it) for it in program.sets[value.buffer_set])
         ]
@@ -144,7 +152,7 @@ def _is_filled(compilation: PlannableCompilation, members: Collection[PlannedVal
 
 
 def _writes_forward(compilation: PlannableCompilation, value: PlannedValue) -> bool:
-    is_backward = compilation.values[value.value_id].is_backward
+    is_backward = value.value_id in compilation.backward_ids
     return not is_backward and _writes_a_part(compilation, value)
 
 
@@ -170,41 +178,29 @@ def _with_copies(
     def copies(value_id: int) -> Iterator[int]:
         for reader_id in compilation.readers.get(value_id, ()):
             reader = program.by_id.get(reader_id)
-            if reader is None or reader.is_table or reader.lives_out:
+            if reader is None or len(reader.reads) != 1 or reader.is_table or reader.lives_out:
                 continue
             known = compilation.values[reader_id]
+            if _elements(known) != elements:
+                continue
             # a GPU moves elements in a fusion, which has the op name of the loop that reads them
             is_move = known.opcode in SAME_ELEMENTS or primitive(known.op_name) == "while"
-            if known.is_backward and not is_move:
-                continue
-            if len(reader.reads) == 1 and _elements(known) == elements:
+            if is_move or reader_id not in compilation.backward_ids:
                 yield reader_id
 
     return frozenset(reached((value.value_id for value in members), copies))
 
 
-def _is_read_only_backward(
-    compilation: PlannableCompilation,
-    program: PlannedProgram,
-    family: frozenset[int],
-    loop: str,
-) -> bool:
-    """Return True if another loop reads a stack in the backward pass, and nothing else does.
-
-    What reads it next to the loop that fills it needs it even if the backward pass does not.
-    """
-    around = {value.computation for value in program.values if value.instruction == loop} - {""}
-    readers = [
-        program.by_id[reader]
-        for value_id in family
-        for reader in compilation.readers.get(value_id, ())
-        if reader in program.by_id and reader not in family
-    ]
-    return any(compilation.values[each.value_id].is_backward for each in readers) and not any(
-        each.computation in around
-        and not each.is_table
-        and compilation.values[each.value_id].opcode not in CONTROL_FLOW
-        for each in readers
+def _beside(
+    compilation: PlannableCompilation, program: PlannedProgram, of_loop: Iterable[PlannedValue]
+) -> frozenset[int]:
+    """Return the values that are computed next to a loop, which makes the values ``of_loop``."""
+    around = {value.computation for value in of_loop} - {""}
+    return frozenset(
+        value.value_id
+        for value in program.values
+        if value.computation in around and not value.is_table
+        if compilation.values[value.value_id].opcode not in CONTROL_FLOW
     )
 
 

@@ -1,6 +1,7 @@
 """Find the passes of a program: readers and instructions of each, and what checkpoints keep."""
 
 from collections.abc import Collection
+from functools import cache
 from typing import Final
 
 from xlagraph.hlo.op_names import scope_names
@@ -34,12 +35,14 @@ def inputs_of_layers(
     )
     layers = {each: names[:depth] or (str(each),) for each, names in scopes.items()}
 
+    @cache
     def layer_of(value_id: int) -> tuple[str, ...]:
         names = scope_names(compilation.values[value_id].known_op_name)[:-1]
         return layers.get(value_id, names[:depth])
 
     passes = Passes(compilation, program)
 
+    @cache
     def forward_readers(value_id: int) -> list[int]:
         return [each.value_id for each in passes.readers(program.by_id[value_id])[1]]
 
@@ -48,16 +51,17 @@ def inputs_of_layers(
     while inner:
         each = inner.pop()
         waiting, seen = [each], {each}
+        own = layer_of(each)
         while waiting:
             for reader in forward_readers(waiting.pop()):
                 other = layer_of(reader)
                 if not other and reader not in seen:
                     seen.add(reader)
                     waiting.append(reader)
-                elif other == layer_of(each) and reader not in known:
+                elif other == own and reader not in known:
                     known.add(reader)
                     inner.append(reader)
-                elif other and other != layer_of(each):
+                elif other and other != own:
                     found.add(each)
     return found
 
@@ -73,7 +77,7 @@ def forward_instructions(
     backward = {
         program.step_in_entry(value.defined_at)
         for value in program.values
-        if (known := compilation.values.get(value.value_id)) is not None and known.is_backward
+        if value.value_id in compilation.backward_ids
     }
     order = post_order(program, program.entry)
     marked: set[int] = set()
@@ -105,11 +109,7 @@ class Passes:
         self._recomputed = compilation.recomputed
         self._known = compilation.values
         self._found: dict[int, tuple[list[PlannedValue], list[PlannedValue]]] = {}
-        self._marked = {
-            value.value_id
-            for value in program.values
-            if (stored := compilation.values.get(value.value_id)) is not None and stored.is_backward
-        }
+        self._marked = set(compilation.backward_ids & program.by_id.keys())
         self._marked -= self._computed_early(program)
         self._backward = self._depending(program)
         self._backward |= self._computed_late(program)

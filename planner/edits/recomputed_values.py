@@ -113,8 +113,7 @@ class _Forward:
         }
 
     def _is_made_forward(self, value: PlannedValue) -> bool:
-        stored = self._compilation.values.get(value.value_id)
-        is_backward = stored is not None and stored.is_backward
+        is_backward = value.value_id in self._compilation.backward_ids
         return not (value.is_stored or value.is_table or is_backward)
 
     def _is_kept_for_a_loop(self, value: PlannedValue) -> bool:
