@@ -29,6 +29,7 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _DONATED: Final = "a donated input"
 _STATE: Final = "the state of a loop"
+_RESULT: Final = "the result of a conditional"
 _LEAST_SHARE: Final = 0.001
 """Smallest share of the reserved bytes for which a copy's reader is searched."""
 _MOVED: Final = {
@@ -92,7 +93,7 @@ class _Case(NamedTuple):
     name: str
     """Name of the input or carry that is copied."""
     kind: str
-    """`_DONATED` or `_STATE`."""
+    """`_DONATED`, `_STATE` or `_RESULT`."""
 
 
 class _Reason(NamedTuple):
@@ -173,12 +174,13 @@ def _case(program: PeakProgram, copies: tuple[StoredValue, ...]) -> _Case | None
     for buffer_set in sets:
         members = program.program.sets[buffer_set]
         known = [program.values[member.value_id] for member in members]
-        loop = [each for each in known if each.is_phi]
+        merged = [each for each in known if each.is_phi]
+        kind = _STATE if any(each.opcode != "conditional" for each in merged) else _RESULT
         given = [each for each, member in zip(known, members, strict=True) if member.is_stored]
         if given and any(member.lives_out for member in members):
-            return _Case(copies, input_name(given[0]), _STATE if loop else _DONATED)
-        if loop:
-            return _Case(copies, loop[0].attributed_op_name or loop[0].label, _STATE)
+            return _Case(copies, input_name(given[0]), kind if kind == _STATE else _DONATED)
+        if merged:
+            return _Case(copies, merged[0].attributed_op_name or merged[0].label, kind)
     return None
 
 
@@ -214,8 +216,8 @@ def _reason(
         return _of_readers(program, case, found)
     # a carry makes room for the one that takes its place
     place = places.get(source)
-    mover = next((each for each in moved.values() if place == (each[0], each[2])), None)
-    return mover and _of_move(program, mover, moved)
+    movers = (each for each in moved.values() if place == (each[0], each[2]))
+    return next((_of_move(program, each, moved) for each in movers), None)
 
 
 def _is_copied_again(program: PeakProgram, copy: StoredValue, source: StoredValue) -> bool:
@@ -224,10 +226,10 @@ def _is_copied_again(program: PeakProgram, copy: StoredValue, source: StoredValu
     The next iteration needs it too, whatever else reads it.
     """
     schedulable, made = program.schedulable, program.rows.get(source.name)
+    at = program.rows.get(copy.name)
     if schedulable is None or made is None:
         return False
     around = {schedulable.owners[each] for each in callers(schedulable, made)}
-    at = program.rows.get(copy.name)
     while at is not None and schedulable.owners[at] not in around:
         at = schedulable.callers.get(schedulable.owners[at])
         if at is not None and schedulable.instructions[at].opcode == "while":
@@ -284,13 +286,11 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         for place, reader in reads
     ):
         return None  # no line of the program can be put before another one
-    lines = (_line(program, *each) for each in reads)
-    readers = list(dict.fromkeys(lines))
+    readers = list(dict.fromkeys(_line(program, *each) for each in reads))
     text = " and ".join(readers[:2])
     if len(readers) > 2:
         text = f"{readers[0]} and {len(readers) - 1} other lines"
-    verb = "reads" if len(readers) == 1 else "read"
-    text += f" {verb} the old {{}}"
+    text += f" {'reads' if len(readers) == 1 else 'read'} the old {{}}"
     if old.needs_both:
         text += f" and what {written} writes over it"
     else:

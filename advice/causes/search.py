@@ -52,6 +52,7 @@ from xlagraph.advice.causes.returned_values import (
     returned_forward_values,
     unchanged_inputs,
 )
+from xlagraph.advice.causes.scaled_products import scaled_products
 from xlagraph.advice.causes.shifted_states import shifted_states
 from xlagraph.advice.causes.sliced_inputs import sliced_inputs
 from xlagraph.advice.causes.softmax_logits import logits
@@ -158,4 +159,5 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from pair_differences(program)
     yield from pair_scores(program)
     yield from mapped_axes(program)
+    yield from scaled_products(program)
     yield from inflated_values(program)

@@ -12,7 +12,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
 from xlagraph.advice.causes.names import input_name, place_name
-from xlagraph.advice.causes.old_values import written_in_part
+from xlagraph.advice.causes.old_values import is_ordered_before, written_in_part
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.hlo.walks import reached
@@ -58,7 +58,10 @@ def shifted_states(program: PeakProgram) -> Iterator[Cause]:
 
 
 def _moved(program: PeakProgram, value: StoredValue) -> StoredValue | None:
-    """Return what a value consists of, apart from a few rows, if nothing else reads it."""
+    """Return what a value consists of, apart from a few rows, if nothing else must read it later.
+
+    A reader on which the value depends, as a draw from a buffer, runs before any write.
+    """
     if not value.dimensions or program.planned(value) is None:
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
@@ -67,7 +70,16 @@ def _moved(program: PeakProgram, value: StoredValue) -> StoredValue | None:
         return None
     readers = program.readers_of.get(same[0].value_id, ())
     others = {each for each in readers if program.instructions[each].opcode not in PASSING_ON}
-    return same[0] if others <= {value.name} else None
+    return same[0] if all(_is_read_first(program, each, value) for each in others) else None
+
+
+def _is_read_first(program: PeakProgram, reader: str, value: StoredValue) -> bool:
+    schedulable, rows = program.schedulable, program.rows
+    return reader == value.name or (
+        schedulable is not None
+        and reader in rows
+        and is_ordered_before(schedulable, rows[reader], rows[value.name])
+    )
 
 
 def _moves(program: PeakProgram, value: StoredValue) -> bool:
@@ -79,9 +91,9 @@ def _moves(program: PeakProgram, value: StoredValue) -> bool:
     fused = () if fusion is None else program.fused_operations(fusion)
     inside = {each.name: each for each in fused}
     for each in fused:
-        if each.opcode != "concatenate" or each.lengths != value.dimensions:
+        if each.opcode != "concatenate":
             continue
-        kept = [one.name for one in each.operands if _is_most(inside, one.name, value)]
+        kept = [one.name for one in each.operands if _is_most(inside, one.name, each, value)]
         others = [one.name for one in each.operands if one.name not in kept]
         if kept and (_reads_others(inside, others, value) or _is_written_into(program, value)):
             return True
@@ -105,20 +117,32 @@ def _is_written_into(program: PeakProgram, value: StoredValue) -> bool:
     return any(written_in_part(program, each) == value for each in made)
 
 
-def _is_most(inside: Mapping[str, Operation], name: str, value: StoredValue) -> bool:
-    """Return True for a slice of an operand of the fusion, with nearly all rows of the value."""
-    part = inside[name]
-    if part.opcode != "slice":
-        return False
-    whole = inside[part.operands[0].name]
+def _is_most(
+    inside: Mapping[str, Operation], name: str, joined: Operation, value: StoredValue
+) -> bool:
+    """Return True for nearly all rows of an operand of the fusion that has the value's dimensions.
+
+    They are sliced before they are joined with others, or the joined ones are sliced.
+    """
+    part = whole = inside[name]
+    if part.opcode == "slice":
+        whole = inside[part.operands[0].name]
     if whole.opcode != "parameter" or whole.lengths != value.dimensions:
         return False
-    shorter = [
+    if part is whole and not any(
+        each.opcode == "slice"
+        and each.lengths == value.dimensions
+        and each.operands[0].name == joined.name
+        for each in inside.values()
+    ):
+        return False
+    sizes = (whole, joined) if part is whole else (part, whole)
+    kept = [
         Fraction(taken, length)
-        for taken, length in zip(part.lengths, whole.lengths, strict=True)
+        for taken, length in zip(*(each.lengths for each in sizes), strict=True)
         if taken < length
     ]
-    return len(shorter) == 1 and shorter[0] >= _LEAST_KEPT
+    return len(kept) == 1 and kept[0] >= _LEAST_KEPT
 
 
 def _new_states(

@@ -285,7 +285,8 @@ def _table_of_product(
 def _source_of_rows(program: PeakProgram, table: StoredValue, words: int) -> StoredValue | None:
     """Return the input of which a table is computed, or the table; None for rows of a network.
 
-    These are products of products; one product may add low-rank weights to a table.
+    These are products of products; one product may add low-rank weights to a table, and an inner
+    step a gradient.
     """
     found = table
     seen: set[tuple[int, bool]] = set()
@@ -300,7 +301,8 @@ def _source_of_rows(program: PeakProgram, table: StoredValue, words: int) -> Sto
             is_product = True
         for value_id in program.read_by.get(value.name, ()):
             read = program.values[value_id]
-            if words in read.dimensions and (value_id, is_product) not in seen:
+            known = read.is_backward or (value_id, is_product) in seen
+            if words in read.dimensions and not known:
                 seen.add((value_id, is_product))
                 waiting.append((read, is_product))
     return found

@@ -78,7 +78,10 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
         if not pairs or (has_state and sum(value.size_bytes for value, _ in pairs) < least):
             continue
         text = pattern_of(input_name(table) for _, table in pairs)
-        reason = f"a gradient of all rows of {text}, scattered from the rows that were read"
+        ids = {table.value_id for _, table in pairs}
+        is_read = any(program.computes_with(each, "gather") for each in _readers(program, ids))
+        place = f"of {text}" if is_read else f"that is added to {text}"  # as a sum of gradients
+        reason = f"a gradient of all rows {place}, scattered from the rows that were read"
         doubt = "only if the optimizer may update just the rows that were read"
         yield Cause(
             "peak/contributors",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.advice.small_compilations import share_one_buffer_set
+from tests.advice.small_compilations import share_one_buffer_set, with_dependences
 from xlagraph.advice.causes.shifted_states import shifted_states
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.planned_program import Overwrite
@@ -14,6 +14,7 @@ ALLOCATIONS = """
     1 | 64   | parameter 1, shape |f32[1,16]| at ShapeIndex {}
     2 | 8256 | preallocated-temp
 """
+JOINED = "ROOT joined = f32[64,16]{1,0} concatenate(PARTS), dimensions={0}"
 MODULE = """HloModule m
 
 fused {
@@ -37,7 +38,7 @@ ENTRY e {
 """
 
 
-def states(programs, parts, *, last="copy(moved)", reader="moved"):
+def states(programs, parts, *, last="copy(moved)", reader="moved", joined=None):
     program = programs(
         ALLOCATIONS,
         f"""
@@ -49,7 +50,8 @@ def states(programs, parts, *, last="copy(moved)", reader="moved"):
         """,
     )
     share_one_buffer_set(program, "old", "next")
-    program.stored.operations = operations_of_text(MODULE.replace("PARTS", parts))
+    module = MODULE if joined is None else MODULE.replace(JOINED, joined)
+    program.stored.operations = operations_of_text(module.replace("PARTS", parts))
     return [
         (row["value"], row["reason"]) for cause in shifted_states(program) for row in cause.rows
     ]
@@ -59,6 +61,40 @@ def states(programs, parts, *, last="copy(moved)", reader="moved"):
 def test_a_row_that_comes_in_moves_all_others(programs, parts):
     reason = "f.py:9 moves nearly all rows of cache"
     assert states(programs, parts) == [("moved", reason)]
+
+
+@pytest.mark.parametrize(
+    ("parts", "taken"), [("p1, p0", "0:64"), ("p0, p1", "1:65")], ids=["first", "last"]
+)
+def test_rows_may_be_dropped_after_others_are_joined(programs, parts, taken):
+    joined = f"""longer = f32[65,16]{{1,0}} concatenate({parts}), dimensions={{0}}
+  ROOT joined = f32[64,16]{{1,0}} slice(longer), slice={{[{taken}], [0:16]}}"""
+    assert states(programs, parts, joined=joined) == [
+        ("moved", "f.py:9 moves nearly all rows of cache")
+    ]
+
+
+def test_a_reader_that_the_new_rows_depend_on_runs_before_any_write(programs):
+    program = programs(
+        ALLOCATIONS,
+        """
+        0 | old   | f32[64,16] | 0    | 4096 | 0-3 | parameter(0) | cache
+        2 | drawn | f32[1,16]  | 8192 | 64   | 1-3 | dynamic-slice(old)
+        2 | moved | f32[64,16] | 0    | 4096 | 2-4 | concatenate(old, drawn) | jit(f)/cat @ f.py:9
+        0 | next  | f32[64,16] | 0    | 4096 | 3-4 | copy(moved)
+        """,
+    )
+    share_one_buffer_set(program, "old", "next")
+    program.stored.operations = operations_of_text(MODULE.replace("PARTS", "most, p1"))
+    with_dependences(
+        program,
+        "old = parameter()",
+        "drawn = dynamic-slice(old)",
+        "moved = fusion(old, drawn)",
+        "next = copy(moved)",
+    )
+    (cause,) = shifted_states(program)
+    assert cause.labels == {"moved"}
 
 
 @pytest.mark.parametrize(

@@ -74,28 +74,31 @@ def test_short_nested_and_small_loops_are_not_named(programs, turns, how):
 
 
 @pytest.mark.parametrize(
-    ("maker", "titles"),
+    ("maker", "merged", "kinds"),
     [
-        ("broadcast", []),  # the compiler merges the zeros of two states
-        ("sort", ["A reader of the old value forces a copy of the state of a loop"]),
+        ("broadcast", "parameter(0)", []),  # the compiler merges the zeros of two states
+        ("sort", "parameter(0)", ["the state of a loop"]),
+        ("sort", "conditional()", ["the result of a conditional"]),
     ],
 )
 def test_states_that_begin_as_the_same_zeros_have_no_reader_of_an_old_value(
-    programs, maker, titles
+    programs, maker, merged, kinds
 ):
     program = programs(
         "0 | 16384 | preallocated-temp",
         f"""
         0 | z          | f32[1024] | 0     | 4096 | 0-5 | {maker}()
         0 | k          | f32[1024] | 4096  | 4096 | 1-4 | copy(z)
-        0 | p{{0}} (phi) | f32[1024] | 4096  | 4096 | 2-4 | parameter(0)
+        0 | p{{0}} (phi) | f32[1024] | 4096  | 4096 | 2-4 | {merged}
         0 | s          | f32[1024] | 4096  | 4096 | 3-4 | scatter(p{{0}}) | jit(f)/scatter @ f.py:4
         0 | g          | f32[1024] | 8192  | 4096 | 4-5 | scatter(z) | jit(f)/scatter @ f.py:9
         """,
     )
     share_one_buffer_set(program, "k", "p{0}", "s")
     with_dependences(program, "z = sort()", "k = copy(z)", "s = scatter(k)", "g = scatter(z, s)")
-    assert [cause.title for cause in forced_copies(program)] == titles
+    assert [cause.title for cause in forced_copies(program)] == [
+        f"A reader of the old value forces a copy of {kind}" for kind in kinds
+    ]
 
 
 @pytest.mark.parametrize(

@@ -56,22 +56,24 @@ def test_logits_that_are_normalized_over_all_rows_have_no_parts(programs, mean, 
         pytest.param("multiply(x)", True, id="a scaled table"),
         pytest.param("dot(x)", True, id="a product that may add low-rank weights"),
         pytest.param("dot(y)", False, id="rows that two layers compute"),
+        pytest.param("dot(y) | jit(f)/transpose(jvp())/dot", True, id="a step of an optimizer"),
     ],
 )
 def test_rows_that_layers_compute_are_no_vocabulary(programs, rows, is_named):
     program = programs(
         """
         0 | 131072  | parameter 0, shape |s8[8192,16]| at ShapeIndex {}
-        1 | 1441856 | preallocated-temp
+        1 | 1572928 | preallocated-temp
         """,
         f"""
-        0 | x    | s8[8192,16] | 0       | 131072 | 0-6 | parameter(0)
+        0 | x    | s8[8192,16] | 0       | 131072 | 0-7 | parameter(0)
         1 | y    | s8[8192,16] | 1179648 | 131072 | 1-3 | dot(x)
         1 | head | s8[8192,16] | 1048576 | 131072 | 2-4 | {rows}
-        1 | rows | s8[64,8192] | 0       | 524288 | 3-5 | dot(head)
-        1 | exp  | s8[64,8192] | 524288  | 524288 | 4-6 | exponential(rows)
-        1 | sum  | s8[64]      | 1310720 | 64     | 5-6 | reduce(exp)
-        1 | out  | s8[64]      | 1310784 | 64     | 6-6 | divide(sum, exp)
+        1 | new  | s8[8192,16] | 1441792 | 131072 | 3-5 | add(x, head)
+        1 | rows | s8[64,8192] | 0       | 524288 | 4-6 | dot(new)
+        1 | exp  | s8[64,8192] | 524288  | 524288 | 5-7 | exponential(rows)
+        1 | sum  | s8[64]      | 1310720 | 64     | 6-7 | reduce(exp)
+        1 | out  | s8[64]      | 1310784 | 64     | 7-7 | divide(sum, exp)
         """,
     )
     assert bool([*logits(program)]) == is_named
