@@ -25,20 +25,20 @@ def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
             sizes.turns = known = of_sizes
     others = [loop for loop in loops.others if loop.turns not in known]
     for word, side in (("gone", 1), ("new", 0)):  # one loop, whose values the other has in none
-        of_loop = max(
-            (
-                each
-                for before in ("", "loop")  # or in one loop more
-                if (each := reasons.found.get(Subject(ReasonKind.LOOPED, before, word)))
-            ),
-            key=lambda reason: max(reason.count_a, reason.count_b),
-            default=None,
+        outside, inside = (  # values in one loop, or in one loop more
+            reasons.found.get(Subject(ReasonKind.LOOPED, before, word)) for before in ("", "loop")
         )
+        of_loops = [each for each in (outside, inside) if each is not None]
         of_one = [loop for loop in others if not loop.turns[side]]
-        is_known = of_loop and max(of_loop.count_a, of_loop.count_b) >= LEAST_OF_CODE
-        if of_loop and is_known and len(of_one) == 1:
-            of_loop.turns, of_loop.labels = {of_one[0].turns}, {of_one[0].place}
-            others.remove(of_one[0])
+        counts = [max(each.count_a, each.count_b) for each in of_loops]
+        if len(of_one) != 1 or max(counts, default=0) < LEAST_OF_CODE:
+            continue
+        of_loop = max(of_loops, key=lambda reason: max(reason.count_a, reason.count_b))
+        if outside and inside and outside.growth_bytes * inside.growth_bytes > 0:
+            of_loop = inside
+            of_loop.merge(reasons.found.pop(outside.subject))
+        of_loop.turns, of_loop.labels = {of_one[0].turns}, {of_one[0].place}
+        others.remove(of_one[0])
     if others:
         reason = reasons.of(ReasonKind.TURNS)
         reason.turns = {loop.turns for loop in others}

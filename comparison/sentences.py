@@ -149,7 +149,6 @@ def sentences_of(
         if called and called[0].is_replacement and not is_named:
             found.insert(0, _sentence(called[0], names))
     elif told and not is_silent:
-        # without bytes, it names what is new
         for place, reason in _of_no_bytes(told[0], explaining, reasons, is_same=is_same):
             kinds = reason.subject.kind, told[0].subject.kind
             is_said = kinds == (ReasonKind.EDITED, ReasonKind.COPIES) or is_of_line(reason, told[0])
@@ -194,10 +193,11 @@ def _of_no_bytes(
         is_first = is_telling(edited[0]) or is_of_line(edited[0], largest(first, reasons))
         is_parameter = all(each.is_float for each in first.input_example)
         return [(0 if is_first and is_parameter else 1, edited[0])]
-    if is_plain_edit(first):  # a library makes a checkpoint, too
-        is_checkpoint = kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
-        of_other_edit = [(1, each) for each in functions if kind is ReasonKind.SIZE]
-        return [(1, reason) for _, reason in code] if is_checkpoint else code or of_other_edit
+    if is_plain_edit(first):  # a library makes a checkpoint, too; unrolled steps are more code
+        is_new = any(each.is_only_one_side for _, each in code) or kind is not ReasonKind.UNROLLED
+        if kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED) or not is_new:
+            return [(1, reason) for _, reason in code]
+        return code or [(1, each) for each in functions if kind is ReasonKind.SIZE]
     gradients = [each for each in reasons if _is_gradient(each)]
     word = "new" if first.growth_bytes > 0 else "gone"
     if above is not None:

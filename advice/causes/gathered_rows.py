@@ -50,7 +50,11 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
         for value in _read(program, each)
         if _is_larger(value, each)
     }
-    for count, (gather, source, scatter) in _pairs(program, added).items():
+    pairs = _pairs(program, added)
+    gathered = {source.dimensions[0] for _, source, _ in pairs.values()}
+    for count, (gather, source, scatter) in pairs.items():
+        if count in gathered:  # nodes of a graph, which depend on each other through its edges
+            continue
         found = [value for value in program.temporaries if count in value.dimensions]
         found += _flattened(program, found, count)
         at_peak = [value for value in program.at_peak if value in set(found)]

@@ -106,3 +106,25 @@ def test_rows_that_the_next_layer_reads_after_the_sums_are_needed(programs):
     read = ("h = parameter()", "m = gather(h)", "e = exponential(m)", "a = scatter(e)")
     with_dependences(program, *read, "g = reduce(e, a)")
     assert list(gathered_rows(program)) == []
+
+
+def test_rows_that_depend_on_each_other_through_edges_are_not_named(programs):
+    program = programs(
+        """
+    0 | 64    | parameter 0, shape |f32[1,16]| at ShapeIndex {}
+    1 | 33280 | preallocated-temp
+    2 | 64    | maybe-live-out
+    """,
+        """
+    0 | w | f32[1,16]    | 0     | 64    | 0-5 | parameter(0)
+    1 | h | f32[4,16]    | 32768 | 256   | 1-4 | gather(w)      | jit(f)/jvp()/gather @ f.py:3
+    1 | m | f32[256,16]  | 0     | 16384 | 2-3 | gather(h)      | jit(f)/jvp()/gather @ f.py:4
+    1 | e | f32[256,16]  | 16384 | 16384 | 3-4 | exponential(m) | jit(f)/jvp()/exp @ f.py:5
+    1 | a | f32[4,16]    | 33024 | 256   | 4-5 | scatter(e)     | jit(f)/jvp()/scatter-add @ f.py:6
+    2 | p | f32[1,16]    | 0     | 64    | 5-5 | scatter(a)     | jit(f)/jvp()/scatter-add @ f.py:7
+    """,
+    )
+    of_nodes = ("w = parameter()", "h = gather(w)", "m = gather(h)", "e = exponential(m)")
+    with_dependences(program, *of_nodes, "a = scatter(e)", "p = scatter(a)")
+    (cause,) = gathered_rows(program)
+    assert {row["value"] for row in cause.rows} == {"m", "e"}

@@ -83,3 +83,29 @@ def test_a_new_loop_around_another_one_is_named_with_what_it_computes():
     assert texts[0].startswith(
         "a loop of 3 iterations is new (f.py:9); 5 values now computed in one loop more"
     )
+
+
+def test_values_of_another_loop_and_of_none_in_a_new_loop_are_one_reason():
+    outer, inner = (
+        VALUE._replace(name=name, opcode="while", op_name=op, shape="(s32[])", held_bytes=0)
+        for name, op in (("outer", "jit(f)/while"), ("inner", f"{LOOP}/while"))
+    )
+    outer = outer._replace(user_line=("f.py", 9), source_line=("f.py", 9))
+
+    def values(scopes, held_bytes):
+        return [
+            VALUE._replace(op_name=f"{scope}/{op}", name=op, held_bytes=held_bytes)
+            for scope, ops in zip(scopes, ("abcdef", "vwxyz"), strict=True)
+            for op in ops
+        ]
+
+    alone = outer._replace(name="inner", user_line=("f.py", 1))
+    before = Reserved((alone, *values((LOOP, "jit(f)"), 64)), turns={"inner": 4})
+    in_both = values((f"{LOOP}/while/body", LOOP), 16)
+    after = Reserved((outer, inner, *in_both), turns={"outer": 3, "inner": 4})
+    found, *others = explain_pair(before, after)
+    assert reason_text(found, ("a", "b")).startswith(
+        "a loop of 3 iterations is new (f.py:9); 11 values now computed in one loop more"
+    )
+    assert found.growth_bytes == 11 * (16 - 64)
+    assert not any(each.growth_bytes for each in others)

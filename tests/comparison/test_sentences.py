@@ -59,6 +59,16 @@ def test_an_input_of_another_size_precedes_stacks_that_grow_with_it():
         assert first.text.startswith(starts)
 
 
+def test_an_unrolled_loop_precedes_code_of_both_programs_that_makes_more_values():
+    unrolled = Reason(Subject(ReasonKind.UNROLLED), turns={(12, 3)}, scopes={"train.py:3"})
+    steps = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 6, 24, {"the backward pass"})
+    texts = [each.text for each in sentences_of([steps, unrolled], ("a", "b"), (65536, 65536))]
+    assert texts[1:] == ["24 values made by the backward pass, 6 before"]
+    steps.count_a = 0
+    found = sentences_of([steps, unrolled], ("a", "b"), (65536, 65536))
+    assert found[0].text == "24 values made by the backward pass, none before"
+
+
 def test_a_library_precedes_sizes_that_follow_from_no_input_or_loop():
     sizes = Reason(Subject(ReasonKind.SIZE), 96, 5, 5)
     library = Reason(Subject(ReasonKind.LIBRARY, after="YNN"), -32, 0, 134)
