@@ -32,8 +32,9 @@ _POLICY: Final = {
     " saves values (context_fn).",
 }
 _WIDER: Final = {
-    "jax": "Only a part is wrapped: put jax.checkpoint around the whole body of jax.lax.scan,"
-    " with policy=jax.checkpoint_policies.nothing_saveable, so that only the carry is stacked.",
+    "jax": "The policy keeps them, or only a part is wrapped: put jax.checkpoint around the whole"
+    " body of jax.lax.scan, with policy=jax.checkpoint_policies.nothing_saveable, so that only the"
+    " carry is stacked.",
     "tensorflow": "Put tf.recompute_grad around the whole body of the loop.",
     "pytorch": "Put the checkpoint around the whole layer that torch_xla.experimental.scan"
     " repeats, without a policy that saves values.",
