@@ -1,13 +1,17 @@
-"""Find matrices of which the program reads only the diagonal, as `jnp.diag(a @ b.T)` does.
+"""Find matrices of which only the diagonal is read, or is not zero.
 
-An element of the diagonal is a product of two rows: none of the others has to be computed.
+An element of the diagonal of a product, as of `jnp.diag(a @ b.T)`, is a product of two rows: none
+of the others has to be computed. A product with a diagonal matrix, as `x @ jnp.diag(d)`, scales
+columns or rows: the matrix has to be made for none of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from itertools import takewhile
+from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
+from xlagraph.advice.causes.inflated_values import leads_to
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -22,6 +26,8 @@ _LEAST_ROWS: Final = 16
 _TAKING: Final = frozenset(("gather", "select"))
 """Opcodes that can take the diagonal of a matrix."""
 
+_PRODUCT: Final = frozenset(("dot",))
+
 _BY_ELEMENT: Final = ELEMENTWISE | {"broadcast", "constant"}
 
 _DIAGONALS: Final[Remedies] = {
@@ -32,40 +38,107 @@ _DIAGONALS: Final[Remedies] = {
     " tf.linalg.diag_part(tf.matmul(a, b, transpose_b=True)).",
     "pytorch": "Compute the diagonal alone: (a * b).sum(-1) instead of torch.diagonal(a @ b.T).",
 }
+_FACTORS: Final[Remedies] = {
+    "jax": "Multiply by the vector: x * d instead of x @ jnp.diag(d), d[:, None] * x instead of"
+    " jnp.diag(d) @ x, and (u * s) @ vt instead of u @ jnp.diag(s) @ vt.",
+    "tensorflow": "Multiply by the vector: x * d instead of tf.matmul(x, tf.linalg.diag(d)), and"
+    " d[:, None] * x instead of tf.matmul(tf.linalg.diag(d), x).",
+    "pytorch": "Multiply by the vector: x * d instead of x @ torch.diag(d), and d[:, None] * x"
+    " instead of torch.diag(d) @ x.",
+}
 
 
-def read_diagonals(program: PeakProgram) -> Iterator[Cause]:
-    """Yield square matrices, or many at once, of which only the diagonal is read."""
+class _Found(NamedTuple):
+    """A matrix, why it is needless, and the line whose diagonal it is."""
+
+    value: StoredValue
+    reason: str
+    line: str
+
+
+def diagonals(program: PeakProgram) -> Iterator[Cause]:
+    """Yield square matrices, or many at once, of which only the diagonal is needed.
+
+    The gradient of a diagonal matrix is one of which only the diagonal is read.
+    """
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
-    found: dict[int, tuple[StoredValue, str]] = {}
-    for value in program.temporaries:
-        if value.size_bytes < least:
-            break
-        rows, columns = value.dimensions[-2:] if len(value.dimensions) > 1 else (0, 1)
-        if rows != columns or rows < _LEAST_ROWS or value.value_id in found:
-            continue
-        together = {program.values[each.value_id].name for each in program.members_of(value)}
+    matrices = [
+        value
+        for value in takewhile(lambda each: each.size_bytes >= least, program.temporaries)
+        if len(value.dimensions) > 1
+        if value.dimensions[-2] == value.dimensions[-1] >= _LEAST_ROWS
+    ]
+    factors = [*_factors(program, matrices)]
+    read: dict[int, _Found] = {}
+    for value in matrices:
+        if value.value_id not in read:
+            read |= _of_diagonal(program, value)
+    lines = {each.line for each in factors}
+    factors += [each for each in read.values() if each.line in lines]
+    others = [each for each in read.values() if each.line not in lines]
+    for title, found, remedies in (
+        ("A diagonal matrix is stored for a product", factors, _FACTORS),
+        ("A matrix is computed of which only the diagonal is read", others, _DIAGONALS),
+    ):
+        if found:
+            yield of_avoidable(
+                program.compilation,
+                "peak/contributors",
+                title,
+                [(each.value, each.reason) for each in found],
+                remedies,
+                likelihood=0.9,
+            )
+
+
+def _of_diagonal(program: PeakProgram, value: StoredValue) -> dict[int, _Found]:
+    """Return a matrix of which only the diagonal is read, and what is made for it, by id."""
+    together = {program.values[each.value_id].name for each in program.members_of(value)}
+    readers = sorted(readers_of_set(program, value))
+    if not readers or not all(_reads_diagonal(program, each, together) for each in readers):
+        return {}
+    line, rows = place_name(program, readers[0]), value.dimensions[-1]
+    reason = f"{line} reads only its diagonal, {rows} of {rows} × {rows} elements"
+    masked = [
+        made
+        for reader in readers
+        for made in program.made_by.get(reader, ())
+        if made.dimensions == value.dimensions
+    ]
+    return {
+        each.value_id: _Found(each, reason, line)
+        for each in (value, *masked, *_made_for(program, value))
+    }
+
+
+def _factors(program: PeakProgram, matrices: Sequence[StoredValue]) -> Iterator[_Found]:
+    """Yield matrices that are zero outside of their diagonals, and that only products read."""
+    for value in matrices:
         readers = sorted(readers_of_set(program, value))
-        if readers and all(_reads_diagonal(program, reader, together) for reader in readers):
-            line = place_name(program, readers[0])
-            reason = f"{line} reads only its diagonal, {rows} of {rows} × {rows} elements"
-            masked = [
-                made
-                for reader in readers
-                for made in program.made_by.get(reader, ())
-                if made.dimensions == value.dimensions
-            ]
-            made_for = _made_for(program, value)
-            found |= {each.value_id: (each, reason) for each in (value, *masked, *made_for)}
-    if found:
-        yield of_avoidable(
-            program.compilation,
-            "peak/contributors",
-            "A matrix is computed of which only the diagonal is read",
-            [*found.values()],
-            _DIAGONALS,
-            likelihood=0.9,
-        )
+        if (
+            readers
+            and program.computes_with(value.name, "select")
+            and all(leads_to(program, value, each, _PRODUCT) for each in readers)
+            and _selects_diagonal(program, value.name)
+        ):
+            rows, line = value.dimensions[-1], place_name(program, readers[0])
+            reason = f"{line} multiplies by it: zero, except for {rows} of {rows} × {rows} elements"
+            yield _Found(value, reason, place_name(program, value.name))
+
+
+def _selects_diagonal(program: PeakProgram, name: str) -> bool:
+    """Return True if a fusion makes the diagonal of fewer elements, and the rest of a number."""
+    outside = program.operations.get(name)
+    inside = () if outside is None else program.fused_operations(outside)
+    by_name = {each.name: each for each in inside}
+    made = inside[-1] if inside else None
+    if made is None or made.opcode != "select" or not _is_diagonal_mask(made, by_name.get):
+        return False
+    diagonal, rest = (by_name[each.name] for each in made.operands[1:])
+    return all(each.opcode == "broadcast" for each in (diagonal, rest)) and (
+        by_name[rest.operands[0].name].opcode == "constant"
+        and len(by_name[diagonal.operands[0].name].lengths) < len(made.lengths)
+    )
 
 
 def _made_for(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
@@ -170,18 +243,18 @@ def _takes_diagonal(
         is_of_iota = len(parts) == 1 and _is_iota(made_as(parts.pop()))
         return is_of_iota and list(operation.numbers.get("slice_sizes", ()))[-2:] == [1, 1]
     if operation.opcode == "select" and operation.operands[1].name in names:
-        mask = read[0]
-        if (
-            operation.operands[2].name in names
-            or mask is None
-            or mask.opcode != "compare"
-            or mask.numbers.get("direction") != [1]
-        ):
-            return False
-        sides = [made_as(each.name) for each in mask.operands]
-        dimensions = [tuple(each.numbers.get("iota_dimension", ())) for each in sides if each]
-        return all(map(_is_iota, sides)) and len(set(dimensions)) == len(sides)
+        return operation.operands[2].name not in names and _is_diagonal_mask(operation, made_as)
     return False
+
+
+def _is_diagonal_mask(select: Operation, made_as: Callable[[str], Operation | None]) -> bool:
+    """Return True if a selection chooses where the numbers of row and column are equal."""
+    mask = made_as(select.operands[0].name)
+    if mask is None or mask.opcode != "compare" or mask.numbers.get("direction") != [1]:
+        return False
+    sides = [made_as(each.name) for each in mask.operands]
+    dimensions = [tuple(each.numbers.get("iota_dimension", ())) for each in sides if each]
+    return all(map(_is_iota, sides)) and len(set(dimensions)) == len(sides)
 
 
 def _is_iota(operation: Operation | None) -> bool:

@@ -83,7 +83,7 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
         if value.op_name is None:
             continue  # a pass of the compiler made it: no line of the program removes it
         readers = program.readers_of.get(value.value_id, ())
-        if any(_leads_to(program, value, name, _STORED_FIRST) for name in readers):
+        if any(leads_to(program, value, name, _STORED_FIRST) for name in readers):
             continue
         operands = program.read_by.get(value.name, [])
         made_of = sum(
@@ -249,10 +249,10 @@ def _padded(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
 def _products(program: PeakProgram, value: StoredValue) -> list[str]:
     """Return the instructions that multiply a value as a matrix."""
     readers = program.readers_of.get(value.value_id, ())
-    return [name for name in readers if _leads_to(program, value, name, frozenset(("dot",)))]
+    return [name for name in readers if leads_to(program, value, name, frozenset(("dot",)))]
 
 
-def _leads_to(
+def leads_to(
     program: PeakProgram, value: StoredValue, reader: str, opcodes: frozenset[str]
 ) -> bool:
     """Return True if a reader is an operation of these opcodes, or leads a value to a fused one.

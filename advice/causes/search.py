@@ -15,7 +15,7 @@ from xlagraph.advice.causes.cause import Cause
 from xlagraph.advice.causes.converted_inputs import converted_inputs
 from xlagraph.advice.causes.costly_order import costly_order
 from xlagraph.advice.causes.dense_experts import dense_experts
-from xlagraph.advice.causes.diagonals import read_diagonals
+from xlagraph.advice.causes.diagonals import diagonals
 from xlagraph.advice.causes.early_copies import early_copies
 from xlagraph.advice.causes.expanded_values import expanded_values
 from xlagraph.advice.causes.forced_copies import forced_copies
@@ -136,7 +136,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from stored_jacobians(program)
     yield from derivatives_at_once(program)
     yield from products_with_themselves(program)
-    yield from read_diagonals(program)
+    yield from diagonals(program)
     yield from gathered_rows(program)
     yield from added_gradients(program)
     yield from added_values(program)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlagraph.advice.causes.diagonals import read_diagonals
+from xlagraph.advice.causes.diagonals import diagonals
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 GATHERED = """
@@ -49,7 +49,7 @@ ENTRY %main (x: s8[64,64]) -> s8[64] {{
   ROOT %diag = s8[64]{{0}} {opcode}(%all, %numbers){", calls=%reading" * (opcode == "fusion")}
 }}
 """)
-    return [(row["value"], row["reason"]) for each in read_diagonals(program) for row in each.rows]
+    return [(row["value"], row["reason"]) for each in diagonals(program) for row in each.rows]
 
 
 @pytest.mark.parametrize(
@@ -149,5 +149,79 @@ ENTRY %main (x: s8[64]) -> s8[64] {{
   ROOT %diag = s8[64]{{0}} fusion(%all), kind=kLoop, calls=%reading
 }}
 """)
-    (cause,) = read_diagonals(program)
+    (cause,) = diagonals(program)
     assert [row["value"] for row in cause.rows] == values
+
+
+DIAGONAL = """
+  %i = s32[64,64]{1,0} iota(), iota_dimension=0
+  %j = s32[64,64]{1,0} iota(), iota_dimension=1
+  %c = pred[64,64]{1,0} compare(%i, %j), direction=EQ
+  %b = s8[64,64]{1,0} broadcast(%v), dimensions={0}
+  %z = s8[64,64]{1,0} broadcast(%zero), dimensions={}
+  ROOT %s = s8[64,64]{1,0} select(%c, %b, %z)
+"""
+
+
+def named_factor(program_of, making=DIAGONAL, reading="dot(d, m)", gradient="negate(g)"):
+    """Return titles and values that are named, if `m` is made in this way, and read in that."""
+    program = program_of(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        f"""
+        0 | d    | s8[64]    | 0    | 64   | 0-5 | parameter(0)
+        1 | m    | s8[64,64] | 0    | 4096 | 1-2 | fusion(d)      | jit(f)/diag @ f.py:2
+        1 | out  | s8[64]    | 8192 | 64   | 2-5 | {reading}      | jit(f)/dot @ f.py:3
+        1 | g    | s8[64,64] | 4096 | 4096 | 3-4 | dot(d)         | jit(f)/transpose @ f.py:3
+        1 | back | s8[64]    | 8256 | 64   | 4-5 | {gradient}     | jit(f)/diag @ f.py:2
+        """,
+    )
+    kernel = program.instructions["m"]._replace(fused_opcodes=("select", "compare", "iota"))
+    program.instructions["m"] = kernel
+    program.stored.operations = operations_of_text(f"""HloModule jit_f
+
+%making (v: s8[64]) -> s8[64,64] {{
+  %v = s8[64]{{0}} parameter(0)
+  %zero = s8[] constant(0){making}}}
+
+%reading (p: s8[64,64]) -> s8[64] {{
+  %p = s8[64,64]{{1,0}} parameter(0)
+  %zero.1 = s8[] constant(0){GATHERED.replace("%i", "%i.1").replace("%n", "%n.1")}}}
+
+ENTRY %main (d: s8[64]) -> s8[64] {{
+  %d = s8[64]{{0}} parameter(0)
+  %m = s8[64,64]{{1,0}} fusion(%d), calls=%making
+  %g = s8[64,64]{{1,0}} dot(%d)
+  ROOT %back = s8[64]{{0}} fusion(%g), calls=%reading
+}}
+""")
+    return {cause.title: [row["value"] for row in cause.rows] for cause in diagonals(program)}
+
+
+FACTOR = "A diagonal matrix is stored for a product"
+READ = "A matrix is computed of which only the diagonal is read"
+
+
+def test_a_diagonal_matrix_that_only_products_read_is_named(programs):
+    assert named_factor(programs) == {FACTOR: ["m"]}
+
+
+def test_its_gradient_is_named_with_it(programs):
+    assert named_factor(programs, gradient="fusion(g)") == {FACTOR: ["m", "g"]}
+
+
+@pytest.mark.parametrize(
+    ("making", "reading"),
+    [
+        pytest.param(DIAGONAL, "add(d, m)", id="added"),
+        pytest.param(DIAGONAL.replace("=EQ", "=GE"), "dot(d, m)", id="a triangle"),
+        pytest.param(DIAGONAL.replace("(%c, %b, %z)", "(%c, %z, %b)"), "dot(d, m)", id="others"),
+        pytest.param(DIAGONAL.replace("(%zero)", "(%v)"), "dot(d, m)", id="rows beside it"),
+    ],
+)
+def test_another_matrix_or_reader_is_not_named(programs, making, reading):
+    assert named_factor(programs, making, reading) == {}
+
+
+def test_a_diagonal_of_another_line_is_named_alone(programs):
+    making = DIAGONAL.replace("=EQ", "=GE")
+    assert named_factor(programs, making, gradient="fusion(g)") == {READ: ["g"]}
