@@ -27,6 +27,9 @@ _OF_ROWS: Final = (JOINED_PARTS, "AllocateBuffer")
 _ADDING: Final = re.compile("add|sum", re.IGNORECASE)
 """Primitives that add rows, not those that write them or take a maximum."""
 
+_OF_BOTH_FORWARD_PASSES: Final = re.compile(r"/jvp\(jvp\(")
+_OF_SECOND_BACKWARD_PASS: Final = re.compile(r"/transpose\(jvp\((?:jvp|transpose)\(")
+
 _GATHERED_ROWS: Final[Remedies] = {
     "jax": "Add the rows of one group after another: reshape the indices (senders and receivers of"
     " a graph) to (groups, rows) and use jax.lax.scan(jax.checkpoint(body), jnp.zeros((nodes, d)),"
@@ -52,11 +55,13 @@ def gathered_rows(program: PeakProgram) -> Iterator[Cause]:
     }
     pairs = _pairs(program, added)
     gathered = {source.dimensions[0] for _, source, _ in pairs.values()}
+    stacked = _kept_for_second_gradient(program) if pairs else frozenset()
     for count, (gather, source, scatter) in pairs.items():
         if count in gathered:  # nodes of a graph, which depend on each other through its edges
             continue
         found = [value for value in program.temporaries if count in value.dimensions]
         found += _flattened(program, found, count)
+        found = [value for value in found if program.sources_of(value).isdisjoint(stacked)]
         at_peak = [value for value in program.at_peak if value in set(found)]
         if sum(value.size_bytes for value in at_peak) < least:
             continue
@@ -98,6 +103,24 @@ def _flattened(program: PeakProgram, rows: Sequence[StoredValue], count: int) ->
     }:
         found |= near
     return [value for value_id, value in found.items() if value_id not in ids]
+
+
+def _kept_for_second_gradient(program: PeakProgram) -> frozenset[int]:
+    """Return the values that a gradient of a gradient keeps in spite of a checkpoint in a loop.
+
+    The first gradient splits a checkpointed function into what it computes at once and what it
+    recomputes. The loop stacks the former for the second gradient.
+    """
+    found: set[int] = set()
+    for value in program.values.values():
+        if _OF_SECOND_BACKWARD_PASS.search(value.known_op_name or ""):
+            for read in program.read_by.get(value.name, ()):
+                found |= program.sources_of(program.values[read])
+    return frozenset(
+        each
+        for each in found
+        if _OF_BOTH_FORWARD_PASSES.search(program.values[each].known_op_name or "")
+    )
 
 
 def _needs_all_rows(program: PeakProgram, value: StoredValue) -> bool:

@@ -128,3 +128,27 @@ def test_rows_that_depend_on_each_other_through_edges_are_not_named(programs):
     with_dependences(program, *of_nodes, "a = scatter(e)", "p = scatter(a)")
     (cause,) = gathered_rows(program)
     assert {row["value"] for row in cause.rows} == {"m", "e"}
+
+
+@pytest.mark.parametrize(
+    ("gathered", "reading", "named"),
+    [
+        ("jvp(jvp())", "transpose(jvp(transpose(jvp())))", {"e"}),
+        pytest.param("jvp(jvp())", "jvp(transpose(jvp()))", {"m", "e"}, id="of the first gradient"),
+        pytest.param("jvp()", "transpose(jvp())", {"m", "e"}, id="of the only gradient"),
+    ],
+)
+def test_a_loop_stacks_the_rows_that_a_gradient_of_a_gradient_reads(
+    programs, gathered, reading, named
+):
+    values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
+    values = values.replace("jit(f)/jvp()/gather", f"jit(f)/{gathered}/gather")
+    values = values.replace("1-2 | gather(h)", "1-4 | gather(h)")
+    values = values.replace("4-4 | reduce(h)", f"4-4 | reduce(m) | jit(f)/{reading}/reduce_sum")
+    values = values.replace("f32[256,16]  | 16384 | 16384", "f32[256,64] | 16384 | 65536")
+    values = values.replace("| 32768 |", "| 81920 |")
+    program = programs(ALLOCATIONS.replace("32832", "81984"), values)
+    read = ("h = parameter()", "m = gather(h)", "e = exponential(m)")
+    with_dependences(program, *read, "a = scatter(e)", "g = reduce(m)")
+    (cause,) = gathered_rows(program)
+    assert {row["value"] for row in cause.rows} == named
